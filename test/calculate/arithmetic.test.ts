@@ -118,7 +118,7 @@ describe('an expression that has no value is told in words', () => {
       '0 1 9 .5 1e3 1e-999 2000 99999999999999999999 + - * / ^ % ( ) , sqrt( ln( exp( round( median( min( a é';
     const texts = fc.oneof(
       fc.string({ maxLength: 60, unit: 'grapheme' }),
-      // What reads like an expression gets further.
+      // A text that looks like an expression reaches later stages of the parser.
       fc.string({ maxLength: 30, unit: fc.constantFrom(' ', ...pieces.split(' ')) }),
     );
     fc.assert(

@@ -147,7 +147,7 @@ function readDocument(): Map<string, Operation> {
   const document = buildOpenApi(routes, { publicUrl: 'https://api.test', productTag: 'ras' });
   const found = new Map<string, Operation>();
   for (const [path, item] of Object.entries(document.paths ?? {})) {
-    // Those of the authentication library are no routes of ours; test/identity compares them with what is served.
+    // Paths of the authentication library are not our routes; test/identity compares them with the served ones.
     if (path.startsWith('/auth/')) continue;
     for (const [method, operation] of Object.entries(item ?? {})) {
       const { security, responses } = z

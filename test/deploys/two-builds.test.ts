@@ -45,7 +45,7 @@ afterAll(async () => {
   await later.remove();
 });
 
-/** Workers without a cache: each step of a workflow is computed from its history, by whichever worker gets it. */
+/** Workers without a cache: any worker computes each step of a workflow from its history. */
 const FORGETFUL = { WORKER_MAX_CACHED_WORKFLOWS: '0', LOG_LEVEL: 'info' };
 
 function startEarlier(buildId = 'earlier'): Promise<NodeProcess> {

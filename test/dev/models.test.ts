@@ -56,7 +56,7 @@ function provider(port: number) {
   };
 }
 
-/** What API and worker make of the file. */
+/** Reads the file as API and worker do. */
 function sourcesOf(env: Record<string, string> = {}) {
   return readModelSources({ ...env, GATEWAYS_FILE: file });
 }

@@ -45,7 +45,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     workers: WORKERS,
     env: {
       WORKER_CONCURRENCY: String(SLOTS / WORKERS),
-      // What a killed worker had reserved comes back within a minute, while others are being killed.
+      // The reservation of a killed worker is released within a minute, while others are being killed.
       MODEL_STEP_TIMEOUT_SECONDS: '20',
     },
   });

@@ -50,7 +50,7 @@ function one(): Promise<object | undefined> {
   return row(database, sql`select 1 as one`);
 }
 
-/** A way to Postgres that can be cut without anybody being told, as by a firewall that drops packets. */
+/** A way to Postgres that can be cut in silence, as by a firewall that drops packets. */
 async function startLine(target: URL) {
   let silent = false;
   const sockets = new Set<Socket>();

@@ -7,7 +7,7 @@ import type { ApiClient } from '#test/support/client.ts';
 export interface LoadTools {
   /** Every call that has arrived. */
   readonly calls: ReceivedCall[];
-  /** Lets the routine call this tool without anybody being asked. */
+  /** Lets the routine call this tool without asking a person. */
   confirm(routineId: string, tool: string): Promise<void>;
   close(): Promise<void>;
 }

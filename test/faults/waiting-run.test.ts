@@ -29,7 +29,7 @@ test('a run whose worker is killed while it waits for a budget goes on at anothe
     await expect.poll(waitingFor, { timeout: 20_000 }).toBe('budget');
 
     await first.end('SIGKILL');
-    // What the killed worker had reserved stays reserved until its call is over.
+    // The reservation of the killed worker holds until its call is over.
     await setBudget(100_000);
     await workers.start();
     const ended = await runEnded(key, run.id, 60_000);

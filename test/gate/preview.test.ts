@@ -31,7 +31,7 @@ test('a preview shows the gate and asks nothing, so its value is left out', asyn
   expect((await preview()).briefing).not.toContain('Gate');
   expect(page.received).toEqual([]);
 
-  // What it asks is not what the next run compares with.
+  // A preview does not move the baseline of the next run.
   says(service, mark, 'Done.');
   await activate(key, id);
   await preview();

@@ -93,7 +93,7 @@ test('runs whose gate sees no change are skipped without a token, as one row, un
     '- Gate: what it watches has changed since the last run that succeeded',
   );
   expect(modelCalls(service, mark)).toBe(2);
-  // What it acted on is what the next one compares with; the new streak is another row.
+  // The next run compares with the value that this one acted on; the new streak is another row.
   const after = await scheduledRun(service, key, id);
   expect(after).toMatchObject({ state: 'skipped', skipped: { count: 1 } });
   expect((await scheduledRuns(key, id)).map((run) => run.id)).toEqual([
@@ -195,7 +195,7 @@ test('wakeOn not_empty wakes as long as there is something, and tells its value'
     expect(run).toMatchObject({ state: 'succeeded', gate: { reason: 'not_empty', changed } });
     expect(run.prompt).toContain('\n[7]\n');
   }
-  // With something there, a response of 304 would have no value for the model.
+  // A 304 would carry no value for the model.
   expect(page.received.at(-1)!.headers).not.toHaveProperty('if-none-match');
 });
 

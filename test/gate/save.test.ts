@@ -29,7 +29,7 @@ test('a gate is optional, material, on record in each version and restored with 
   const gate = { url: URL, pointers: ['/items', '/a~1b'], wakeOn: 'not_empty', maxQuietHours: 24 };
   const saved = await patchGate(key, id, gate);
   expect(saved.data).toMatchObject({ gate: { ...DEFAULTS, ...gate }, revision: 2, state: 'draft' });
-  // What was read can be written, and is no change.
+  // Writing the gate as it was read changes nothing.
   expect((await patchGate(key, id, saved.data.gate)).data).toMatchObject({ revision: 2 });
   expect((await patchGate(key, id, null)).data).toMatchObject({ gate: null, revision: 3 });
 

@@ -6,7 +6,7 @@ import { marker, scriptCalls } from '#test/tools/support.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { activate, modelCalls, says, scheduledRun, scheduledRuns, startPage } from './support.ts';
 
-// Gates of routines whose results have a form: each looks at its own, and neither moves the other.
+// Gates of routines with typed results: the gate and the changes have baselines of their own.
 const test = serviceTest({ worker: true });
 
 test('a skipped run has no data, is no unchanged one, and leaves what was delivered', async ({

@@ -123,7 +123,7 @@ const TEXTS = [
 const SHAPES: readonly unknown[] = [
   [],
   {},
-  // As text, so that it is a field of its own and not the prototype.
+  // Parsed from text, so that `__proto__` is a field and not the prototype.
   JSON.parse('{"__proto__":null,"length":-1}'),
   { toString: 1 },
   [[[[]]]],
@@ -272,7 +272,7 @@ interface JsonSchema {
 /** Fields that a schema most likely accepts, from its examples, defaults and bounds. */
 interface Example {
   readonly all: Readonly<Record<string, unknown>>;
-  /** Those that may not be left out. */
+  /** The required ones. */
   readonly needed: Readonly<Record<string, unknown>>;
 }
 

@@ -87,7 +87,7 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
 
 test('the right request of every operation is carried out, but for those that need more', async () => {
   const refused: Record<string, string[]> = {};
-  // What is deleted has been read and changed before.
+  // Objects are read and changed before they are deleted.
   const order = ['GET', 'PATCH', 'POST', 'DELETE'];
   const specs = routes.map(({ spec }) => spec);
   for (const spec of specs.toSorted((a, b) => order.indexOf(a.method) - order.indexOf(b.method))) {

@@ -72,7 +72,7 @@ test('guesses of one address are limited, and another address is not', async ({
   signIn,
   guess,
 }) => {
-  // What the caller writes further left does not make it another address.
+  // Entries that the caller adds at the left do not change its address.
   const statuses = await guess((index) => ({
     'X-Forwarded-For': `198.51.100.${index}, 203.0.113.7`,
   }));
@@ -210,7 +210,7 @@ test('a new password that cannot be hashed at the moment leaves its token as it 
       factorEvent: silent,
     },
   });
-  // As many as wait in the line that goes first, and one more.
+  // Fills the line that goes first, and adds one request.
   for (let time = 0; time < 21; time += 1) {
     await ageCounts(service.deps.database, 'auth', '1 hour');
     await held.post('/request-password-reset', { email }, '203.0.113.250');

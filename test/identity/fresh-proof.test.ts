@@ -13,7 +13,7 @@ const test = serviceTest().extend('stale', ({ service }) => async () => {
   return { ...person, session: person.session.with(fromElsewhere()) };
 });
 
-/** What changes members, keys, ownership, existence and billing, of one person's own organization. */
+/** Lists the changes of members, keys, ownership, existence and billing of the person's own organization. */
 function changesOf({ organizationId, projectId, userId }: Person) {
   const members = `/v1/organizations/${organizationId}/members/${userId}`;
   return [

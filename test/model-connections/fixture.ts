@@ -206,7 +206,7 @@ export function revoke(session: ApiClient, id: string) {
   return session.post(`${BASE}/${id}/revoke`);
 }
 
-/** Reads what the row of a connection holds beyond what is shown to anybody. */
+/** Reads the columns of a connection that no response shows. */
 export async function storedRow({ service }: ModelFixture, id: string) {
   const found = await row<Record<string, unknown>>(
     service.deps.database,

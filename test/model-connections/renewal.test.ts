@@ -130,7 +130,7 @@ test('a renewal whose outcome is unknown is not sent again by those who waited f
 
 test('a process that dies between sending and storing leaves a token that is not sent again', async () => {
   await expireIn(10);
-  // What its lease leaves in the row.
+  // The columns that its lease leaves in the row.
   await changeAccounts(fixture.service.deps.database, id, {
     renewalLease: 'dead',
     renewalSentVersion: sql`credential_version`,

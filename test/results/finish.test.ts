@@ -89,7 +89,7 @@ test('a run that has nothing to report needs no data, and brings no change', asy
   expect(await runOnce(key, id)).toMatchObject({
     changes: { against: first.id, counts: { added: 0, removed: 0, changed: 0 } },
   });
-  // Code decides what has changed: data that it gives all the same is compared.
+  // Code decides what has changed: data beside `nothing_to_report` is compared too.
   finishes(service, mark, 'nothing_to_report', JSON.stringify(prices({ tea: 4 })));
   expect(await runOnce(key, id)).toMatchObject({
     outcome: 'nothing_to_report',

@@ -60,7 +60,7 @@ test('passes that meet share the work, and each run is erased and deleted once',
   await plantEndedRuns(database, routine, { daysAgo: 100, count: 700 });
   await plantEndedRuns(database, routine, { daysAgo: 10, count: 50 });
   const reports = await Promise.all(Array.from({ length: 5 }, () => retain(database)));
-  // What one pass had locked another has passed by, and the runs that one erased are deleted by the next.
+  // A pass skips rows that another has locked, and deletes the runs that an earlier one erased.
   reports.push(await retain(database));
   const sum = (of: 'erased' | 'deleted') =>
     reports.reduce((total, report) => total + report[of], 0);

@@ -305,7 +305,7 @@ test('starts that fail here and there keep no other run from its start', async (
   const report = await admissionThatFails(failing, started).admit();
   expect(report).toEqual({ started: 57, unavailable: false });
   expect(started.toSorted()).toEqual(ids.filter((id) => !failing.has(id)));
-  // Those that failed keep their place and are due again when their pause is over.
+  // Failed ones keep their place and are due again when their pause is over.
   await changeRuns(testDatabase.database, EVERY, { startLeasedUntil: AT_ONCE });
   const again = await admissionThatFails(new Set(), started).admit();
   expect(again).toEqual({ started: 3, unavailable: false });

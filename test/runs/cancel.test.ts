@@ -74,9 +74,9 @@ test('cancelling reaches a model call that hangs, within seconds', async () => {
   expect(run).toMatchObject({ state: 'cancelled', reason: 'cancelled', stepCount: 0 });
   expect(run.steps).toMatchObject([{ state: 'failed', errorMessage: 'The run was cancelled.' }]);
   expect(Date.now() - asked).toBeLessThan(10_000);
-  // The worker hears of it with its next beat and hangs up.
+  // The worker learns of it with its next heartbeat and closes the connection.
   await expect.poll(() => chatCalls()[0]!.aborted, { timeout: 10_000 }).toBe(true);
-  // What the gateway was sent may be billed, and it says nothing of it any more.
+  // The gateway may bill the input of the request, and no response says how much.
   await expect
     .poll(async () => (await key.get(`/v1/runs/${runId}`)).data.usage, { timeout: 10_000 })
     .toMatchObject({ estimated: true, outputTokens: 0 });

@@ -221,7 +221,7 @@ test('text at its limit leaves no room for the result, and the run goes on and i
   expect(second.briefing).toContain('leaves no room for it');
   expect(second.briefing).not.toContain('Report of week 4');
 
-  // With less room than it would fill, it is cut to what there is.
+  // A result that is longer than the room is cut to the room.
   await key.patch(`/v1/routines/${id}`, {
     variables: { a: 'x'.repeat(10_000), b: 'x'.repeat(5_000) },
   });

@@ -135,7 +135,7 @@ describe('a run on a model with a small window', () => {
     const omitted = steps.map(({ tool }) => tool.omittedFromStep as number | null);
     expect(omitted[0]).toBeGreaterThan(2);
     expect(omitted.at(-1)).toBeNull();
-    // What was returned stays on record.
+    // The results stay on record.
     for (const [n, { tool }] of steps.entries()) expect(tool.result).toBe(result(n + 1));
 
     for (const [at, messages] of requests.entries()) {

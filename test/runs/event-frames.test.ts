@@ -67,7 +67,7 @@ test('a client that does not read is cut off, and no more than a few events are 
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(socket, 'readable');
   const stalledAt = await settled(() => made);
-  // What the two kernels hold for the connection, a few megabytes, and two more.
+  // The kernels at both ends buffer a few megabytes of the connection, and two more events are made.
   expect(stalledAt * size).toBeLessThan(40_000_000);
   await sleep(700);
   expect(made).toBe(stalledAt);

@@ -11,7 +11,7 @@ import { ModelFailure } from '#core/steps/model-failure.ts';
 let server: Server;
 let url: string;
 let answer: (request: IncomingMessage, response: ServerResponse) => unknown;
-// As the model caller has it: the call's own deadline is the only clock.
+// The agent of the model caller: the deadline of the call is its only clock.
 let agent: Agent;
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ test('a body without an end is refused at 16 MB and the connection closed, not t
   expect(failure).toBeInstanceOf(ModelFailure);
   expect(failure).toMatchObject({ reason: 'model_malformed', retryable: false });
   await closed;
-  // What stood in the buffers of both ends besides.
+  // The buffers of both ends add to the limit.
   expect(sent).toBeLessThan(32 * 1024 * 1024);
 });
 

@@ -62,7 +62,7 @@ test('a routine says which values a run may be given', async ({ key }) => {
       message: 'variables.site: the routine does not let it be given for a run (overridable)',
     },
   ]);
-  // As the routine has it, it changes nothing.
+  // The routine's own value changes nothing.
   expect((await start({ ...ROUTINE.variables, question: 'Who?' })).status).toBe(202);
   const preview = await key.post(`/v1/routines/${id}/preview`, { variables: { site: 'x' } });
   expect(preview.body.error.code).toBe('invalid_variable');

@@ -11,7 +11,7 @@ const test = serviceTest({ worker: true, own: true });
 const CALCULATE = { builtInTools: ['calculate'] };
 const LIMITED = { limits: { maxOutputTokens: 900, maxTotalTokens: 100_000 } };
 
-/** Routines, with what becomes of a run of each. */
+/** Routines, each with the end of its run. */
 const CASES: readonly (readonly [string, Record<string, unknown>, Record<string, unknown>])[] = [
   ['a plain run', {}, {}],
   ['a run with limits', LIMITED, {}],

@@ -63,7 +63,7 @@ test.for(REASONS)(
       finishedAt: expect.any(String),
       steps: [],
     });
-    // That of another routine is left alone, and is all that reaches the model.
+    // The run of another routine goes on, and is the only one that reaches the model.
     await working(service, async () => {
       expect(await runEnded(key, later.runId)).toMatchObject({ state: 'succeeded' });
     });

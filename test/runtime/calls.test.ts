@@ -213,7 +213,7 @@ test('more than eight at a time are turned away without a trace, and each begins
     reason: 'busy',
     retryAfterMs: 2_000,
   });
-  // What needs no room is answered.
+  // Requests that need no room get a response.
   expect(await client.hello({ epoch: 1 })).toMatchObject({ instanceId, epoch: 1 });
   for (const { lease, requestId } of calls)
     expect(await client.cancel(lease, requestId)).toBe(true);

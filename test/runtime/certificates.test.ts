@@ -25,7 +25,7 @@ test('the command makes an authority, a certificate for the hosts it names and a
   expect(cert.checkHost('other.internal')).toBeUndefined();
   expect(statSync(path.join(target, 'key.pem')).mode & 0o777).toBe(0o600);
   expect(made.stdout).toContain('MODEL_RUNTIME_CA_FILE=');
-  // What is there is not written over.
+  // Existing files are not overwritten.
   const again = spawnSync(process.execPath, ['runtime/certificates/main.ts', target, 'x.internal']);
   expect(again.status).not.toBe(0);
   expect(new X509Certificate(read('cert.pem')).serialNumber).toBe(cert.serialNumber);

@@ -369,7 +369,7 @@ test('a schedule that is replanned while the clock is an hour behind does not ru
   const { id } = await plantRoutine(database, { ...schedule, nextRunAt: NOON, overlap: 'allow' });
   await claim();
   await clock.shift(-HOUR);
-  // What saving the schedule at this moment would write.
+  // The next time that saving the schedule now would write.
   const replanned = before(HOUR - 300_000);
   await changeRoutines(database, id, { nextRunAt: replanned });
   await clock.shift(HOUR / 2);

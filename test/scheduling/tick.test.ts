@@ -98,7 +98,7 @@ test('twenty processes that admit runs share them out and start each once', asyn
   const all = await Promise.all(
     Array.from({ length: 20 }, () => createAdmission({ ...service.deps, rule }).admit()),
   );
-  // What is missing here the worker's own admission has started.
+  // The worker's own admission has started the others.
   expect(all.reduce((sum, { started }) => sum + started, 0)).toBeLessThanOrEqual(60);
   const ended = async () =>
     row(
@@ -129,7 +129,7 @@ test('a run whose workflow was terminated under way fails as workflow_lost', asy
 
 test('a queued run whose workflow was lost before it began is started again and ends once', async () => {
   await workers.stop();
-  // Room without anybody who would begin the run.
+  // Free slots without a worker that would begin the run.
   const taskQueue = service.config.TEMPORAL_TASK_QUEUE;
   await announceSlots(service.deps.database, { workerId: 'gone', taskQueue, slots: 100 });
   const routineId = await createRoutine(key);
@@ -222,7 +222,7 @@ test('an occurrence that is due and not yet claimed survives the saving of anoth
   const patched = await key.patch(`/v1/routines/${routineId}`, { schedule: '0 0 1 2 *' });
   expect(patched.data).toMatchObject({ state: 'active' });
   await tick(service.deps);
-  // Whether it has begun by now does not matter here.
+  // The run may have begun by now.
   expect(await occurrencesOf(database, routineId)).toMatchObject([{ reason: null }]);
   expect((await routineOf(database, routineId)).nextRunAt?.getUTCMonth()).toBe(1);
 });

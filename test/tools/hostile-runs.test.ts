@@ -149,7 +149,7 @@ test('a session that the server remembers is of one run; one of which it remembe
       (method) => hostile.control.seen.filter((seen) => seen === method).length,
     );
   };
-  // Which protocol the server speaks is asked before the first session only.
+  // The protocol of the server is asked for before the first session only.
   expect(await handshakes('stateful')).toEqual([1, 2]);
   expect(await handshakes('honest')).toEqual([1, 1]);
 });
@@ -394,7 +394,7 @@ test('results that try to lead the model astray lead to no call outside of the p
 
 async function policiesAndRoutine(routineId: string): Promise<Json> {
   const policies = await key.get(`/v1/routines/${routineId}/tools`);
-  // That a run has succeeded is the only news.
+  // The success of a run is the only change.
   const { data } = await key.get(`/v1/routines/${routineId}`);
   const { lastRunAt: _lastRunAt, activation: _activation, ...routine } = data;
   return { policies: policies.data, routine };

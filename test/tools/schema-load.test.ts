@@ -44,7 +44,7 @@ test('a schema too large is refused by its size, and one that takes long is comp
   });
   expect([broken.status, broken.body.error.code]).toEqual([400, 'invalid_request']);
   expect(loop).not.toHaveBeenCalled();
-  // What is small needs no thread.
+  // A small schema needs no thread.
   await key.patch(path, { argumentSchema: { properties: { structure: { type: 'string' } } } });
   expect(loop).toHaveBeenCalledOnce();
   loop.mockRestore();

@@ -106,7 +106,7 @@ export function slowSchema(property: string): Json {
     const $ref = `#/$defs/d${level - 1}`;
     $defs[`d${level}`] = { allOf: [{ $ref }, { $ref }] };
   }
-  // What takes too long is remembered for the process, which has other tests of it.
+  // The process remembers a schema that takes too long, so each test needs another one.
   const $comment = marker();
   return { type: 'object', $comment, properties: { [property]: { $ref: '#/$defs/d40' } }, $defs };
 }

@@ -55,7 +55,7 @@ function whyNot(prepare: () => void): string | undefined {
   }
 }
 
-/** What each receiver is given: the right body and a changed one. It prints what it says of each. */
+/** The input of each receiver: the right body and a changed one. It prints its verdict of each. */
 const CASES = JSON.stringify({ secret, headers, bodies: [body, body.replace('va', 'ba')] });
 const VERDICTS = ['run.succeeded', 'refused'];
 

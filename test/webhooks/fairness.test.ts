@@ -7,7 +7,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { ago, plantDeliveries } from '#test/support/given.ts';
 
-// With twenty slots, five for one receiver of an organization. Its own service, since it counts all that are started.
+// Twenty slots give five to one receiver of an organization. The file counts all started attempts, so it has its own service.
 const test = serviceTest({ worker: true, own: true });
 const OF_ONE_HOST = 5;
 

@@ -163,7 +163,7 @@ describe('ticks', () => {
     const claimed = await claimDueDeliveries(database, 'shares', 100);
     expect(claimed).toContainEqual(late);
     expect(claimed).toHaveLength(1 + 4);
-    // What is under way counts, whether it is being started or sent.
+    // Attempts under way count, both starting and sending ones.
     await Promise.all(claimed.map(({ id }) => claimAttempt(database, id)));
     expect(await claimDueDeliveries(database, 'shares', 100)).toEqual([]);
     const byHost = await rows<{ host: string; count: number }>(

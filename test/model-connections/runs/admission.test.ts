@@ -61,7 +61,7 @@ test('few places go to others when the oldest runs are of an account that is ful
   const onBusy = await waitingOn(busy, 4);
   const onGateway = await waitingOn(undefined, 2);
   expect(await admit({ 'provider-c': 1 }, 2)).toEqual(onBusy.slice(0, 1));
-  // Those admitted together come in any order.
+  // Runs that are admitted together have no order.
   const second = await admit({ 'provider-c': 1 }, 2);
   expect(second.toSorted()).toEqual(onGateway);
 });

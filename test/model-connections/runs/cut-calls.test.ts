@@ -92,7 +92,7 @@ test('a call that is lost with its runtime counts when its outcome turns out to 
   await runtime.end('SIGKILL');
   await lost;
   runtime = await world.rig.spawn(world.runtimeEnv);
-  // Whether an attempt has heard of it by now depends on when the runtime was there again.
+  // An attempt may have learned of it by now, when the runtime was up early enough.
   if ((await world.calls(runId))[0]?.state === 'issued') await perform(runId);
   expect(await world.calls(runId)).toEqual([
     { requestId: `${runId}/0/0`, state: 'unknown_outcome', failure: 'unknown_outcome' },

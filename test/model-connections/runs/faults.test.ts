@@ -173,7 +173,7 @@ describe('with a worker', () => {
     const { database } = world.service.deps;
     world.rig.providers.control.script({ kind: 'slow', pauseMs: 300 });
     const { runId } = await runWithCallOut();
-    // As if others had found the lease over; the runtime itself does not know of it.
+    // Stands for another worker that has taken the lease; the runtime does not know of it.
     await changeRuntimeLease(database, EVERY, { epoch: increasedBy(1) });
     const ended = await runEnded(world.key, runId, 60_000);
     expect(ended).toMatchObject({ state: 'succeeded' });

@@ -8,7 +8,7 @@ export async function historyOf({ temporal }: Service, runId: string): Promise<s
 
 function readable(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-  // What toJSON of a Buffer leaves.
+  // The form that `toJSON` of a Buffer returns.
   if (typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer') {
     return Buffer.from((value as unknown as { data: number[] }).data).toString('utf8');
   }

@@ -73,7 +73,7 @@ test(
       'openai-chat',
       'openai-responses',
     ]);
-    // What the providers were shown is nowhere else.
+    // The credentials of the requests are in no other place.
     const credentials = requests.map(
       ({ headers }) => headers['x-api-key'] ?? headers.authorization?.replace('Bearer ', ''),
     );
