@@ -24,7 +24,7 @@ const queue: Benchmark = {
         await loadRoutines(db, { projectId: small, firstNumber: LARGE, count: SMALL });
       });
       await tick(service);
-      // In the third round, with all slots taken and hundreds waiting.
+      // Waits for the third round, when all slots are taken and hundreds wait.
       await until(service, sql`state in ('running', 'succeeded')`, 2 * SLOTS + 1);
       await execute(
         service.database,

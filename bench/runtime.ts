@@ -59,8 +59,8 @@ function plainCall(): ModelCall {
 }
 
 /**
- * Makes calls without and beside a session that hogs the machine in turn, for each kind of hog, so that whatever else
- * the machine does falls on both; then compares the slowest of all.
+ * Makes calls without and beside a session that hogs the machine in turn, for each kind of hog, so that other load of
+ * the machine falls on both; then compares the slowest of all.
  */
 async function besideHogs({ long, note }: Bench, accounts: Accounts): Promise<Figure[]> {
   const beside: number[] = [];

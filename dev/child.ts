@@ -17,7 +17,7 @@ export interface ChildOptions {
   logFile?: string;
   /** Signal and time by which it is ended; SIGTERM and 5 s by default. */
   stop?: StopOptions;
-  /** Returns true while whoever started the child handles its end, so that it is not reported as unexpected. */
+  /** Returns true while the caller that started the child handles its end, so that it is not reported as unexpected. */
   isStarting?: () => boolean;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
@@ -36,7 +36,7 @@ export interface Child {
   /** Undefined where the platform cannot distinguish processes. */
   identity: ProcessIdentity | undefined;
   stopOptions: StopOptions;
-  /** Resolves when the process has ended, for whatever reason; never rejects. */
+  /** Resolves when the process has ended, for any reason; never rejects. */
   exited: Promise<ChildExit>;
   /** Undefined while it runs. */
   exit(): ChildExit | undefined;

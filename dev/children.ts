@@ -24,14 +24,14 @@ export interface ChildrenOptions {
   /** The folder whose processes these are; `pids.json` is kept there. */
   dataDir: string;
   log: Log;
-  /** Called when a child ends that nobody stopped and nobody is still starting. */
+  /** Called when a started child ends that was not stopped. */
   onUnexpectedExit?: (child: Child, exit: ChildExit) => void;
 }
 
 /**
  * Starts children that end when we do, however we end. What a SIGKILL of this process leaves is
  * stopped by a watchdog: a small process in a session of its own that notices when our end of its
- * pipe closes, which the kernel does for us whatever happened. That holds for any child, also for
+ * pipe closes, which the kernel does for us in any case. That holds for any child, also for
  * binaries that cannot be taught to watch a pipe, and on every platform (a parent-death signal is
  * Linux only). Should the watchdog be killed as well, the next start finds the survivors in
  * `pids.json` and stops those first. Throws when another living process owns the folder.

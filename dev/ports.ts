@@ -59,7 +59,7 @@ const FREE_PORTS = { from: 20_000, to: 32_000 };
 const given = new Set<number>();
 
 /**
- * Returns a free port that the operating system assigns to nobody else meanwhile; for tests. It is returned once in a
+ * Returns a free port that the operating system does not assign meanwhile; for tests. It is returned once in a
  * process, and two processes hardly ever draw the same.
  */
 export async function freePort(): Promise<number> {

@@ -15,7 +15,7 @@ const demoFile = z.object({
 
 /** The demo account of a local start. Its key is kept in the data folder, for its owner only, to be shown again. */
 export type Demo = z.output<typeof demoFile> & {
-  /** What a person may do about the routine, or wait for; absent when it runs by itself. */
+  /** Says what the user can do about the routine, or wait for; absent when it runs by itself. */
   readonly leftToDo?: string;
   /** Resolves with a sentence when the first run has ended; absent when none was started. Never rejects. */
   readonly firstRun?: Promise<string>;
@@ -28,7 +28,7 @@ interface SeedOptions {
   readonly uiOrigin: string;
   readonly toolServer: string;
   readonly mail: string;
-  /** Undefined while there is none: the account is made all the same. */
+  /** Undefined where there is none; the account is made in any case. */
   readonly model: DemoModel | undefined;
 }
 

@@ -41,7 +41,7 @@ try {
   });
   const { env, hints } = readEnvFile(path.join(ROOT, '.env'), process.env);
   for (const hint of hints) log(hint);
-  // What this starts is for development, also beside a file that was meant for production.
+  // These processes are for development, also beside a `.env` that was meant for production.
   await start({ ...env, NODE_ENV: 'development' }, values);
 } catch (error) {
   console.error(`\n${text(error)}\n`);
@@ -52,7 +52,7 @@ interface StartOptions {
   readonly watch: boolean;
   /** Starts a payment processor that moves no money, too; without it everybody has every allowance. */
   readonly payments: boolean;
-  /** Takes the fixture gateway for a model server, whatever there is. */
+  /** Takes the fixture gateway for a model server, also when there is a real one. */
   readonly fixture: boolean;
   /** Moves the data of earlier starts aside, and starts without. */
   readonly fresh: boolean;

@@ -11,11 +11,11 @@ export interface SummaryOptions {
   readonly addresses: Addresses;
   /** Undefined where it could not be made. */
   readonly demo: Demo | undefined;
-  /** What models were found. */
+  /** The models that were found. */
   readonly models: string;
-  /** What is not as it could be, and what to do about it: a sentence each. */
+  /** A sentence for each shortcoming, with its remedy. */
   readonly notes: readonly string[];
-  /** True where keys write on a paid plan only, and nobody has paid yet. */
+  /** True where keys write on a paid plan only, and the organization has not paid yet. */
   readonly payments: boolean;
   readonly readyAfter: string;
 }

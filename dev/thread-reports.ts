@@ -1,6 +1,6 @@
 /**
  * Loaded first into a process that Node watches. Node learns which modules a thread loads from messages of that thread,
- * and then hands these on to whoever listens to it: Temporal's SDK takes them for its own and ends the process.
+ * and then hands these on to every listener of the thread: Temporal's SDK takes them for its own and ends the process.
  */
 import { Worker } from 'node:worker_threads';
 

@@ -1,4 +1,4 @@
-/** Flags with which Node starts a process anew when one of its sources changes. */
+/** Flags with which Node restarts a process when one of its sources changes. */
 export const WATCH = [
   '--watch',
   '--watch-preserve-output',

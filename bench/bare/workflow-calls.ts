@@ -20,7 +20,7 @@ export async function runBareToolCalls(client: Client, names: readonly string[])
   });
 }
 
-/** Starts a workflow that nobody will work on. */
+/** Starts a workflow that no worker takes. */
 export async function startEmptyWorkflow(client: Client): Promise<void> {
   await client.workflow.start('empty', {
     taskQueue: UNSERVED_TASK_QUEUE,

@@ -1,5 +1,5 @@
 /**
- * Measures two things in turn, A B B A A B …, so that whatever changes on the machine meanwhile falls on both alike.
+ * Measures two things in turn, A B B A A B …, so that changes on the machine fall on both alike.
  */
 export async function alternate(
   rounds: number,

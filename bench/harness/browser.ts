@@ -8,12 +8,12 @@ import type { Service } from './service.ts';
 import type { Stack } from './stack.ts';
 import { longestTask } from './trace.ts';
 
-/** The built pages, served by a process of its own, and a real browser in which somebody is signed in. */
+/** The built pages, served by a process of its own, and a real browser with a signed-in user. */
 export interface Pages {
   readonly url: string;
   /** Opens a page in a browser that has loaded nothing before. */
-  readonly first: (sight: Sight, as?: 'person' | 'nobody') => Promise<Seen>;
-  /** Opens a page in a browser that has the files already, as somebody does who works with it. */
+  readonly first: (sight: Sight, as?: 'person' | 'stranger') => Promise<Seen>;
+  /** Opens a page in a browser that has the files already, as after the first visit. */
   readonly again: (sight: Sight) => Promise<Seen>;
   /** Works with an open page in the same browser. */
   readonly use: <T>(path: string, work: (page: Page) => Promise<T>) => Promise<T>;

@@ -1,6 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 
-/** Linux counts in hundredths of a second, whatever its timer does. */
+/** Linux counts in hundredths of a second, with any frequency of its timer. */
 const TICKS_A_SECOND = 100;
 
 interface Process {

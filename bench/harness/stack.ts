@@ -15,7 +15,7 @@ import { migrate } from '#migrations/migrate.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Postgres, and whatever else a benchmark starts on it; all of it ends with this process, however that ends. */
+/** Postgres, and what a benchmark starts on it; all of it ends with this process, also when that is killed. */
 export interface Stack {
   /** A migrated database of its own; gives its address. */
   readonly createDatabase: () => Promise<string>;

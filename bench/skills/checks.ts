@@ -49,7 +49,7 @@ function check(name: Check['name'], passed: boolean, detail: string): Check {
   return { name, passed, detail: passed ? '' : detail };
 }
 
-/** A heading stands at the beginning of a line, whatever marks are around it. */
+/** Tells whether a line begins with the heading, with any marks around it. */
 function hasHeading(report: string, heading: string): boolean {
   const words = heading.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   return new RegExp(String.raw`^[\s#>*_\x60|\d.)-]*${words}\b`, 'im').test(report);

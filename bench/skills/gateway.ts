@@ -59,7 +59,7 @@ export const TOOLS = [
   },
 ];
 
-/** Lets the model work until it writes its report, with `calculate` and a tool that nobody told it to use. */
+/** Lets the model work until it writes its report, with `calculate` and a tool that its task does not mention. */
 export async function answer(
   gateway: Gateway,
   opening: readonly PromptMessage[],

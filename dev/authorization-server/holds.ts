@@ -2,7 +2,7 @@ import type { HeldRequest } from './options.ts';
 
 type Moment = 'before' | 'after';
 
-/** Holds single requests back until they are released, so that a test can act meanwhile for as long as it takes. */
+/** Holds single requests back until they are released, so that a test can act meanwhile. */
 export function createHolds() {
   const waiting = new Map<Moment, () => Promise<void>>();
   return {

@@ -11,8 +11,8 @@ import { ALL_SCOPES } from './scope.ts';
 
 /**
  * Starts an OAuth 2.1 and OpenID authorization server on 127.0.0.1, made of `oidc-provider`: code flow with PKCE,
- * device flow, rotating refresh tokens, revocation, resource indicators, dynamic registration. Nobody has to click: it
- * responds to every request for consent by itself, and opening the page of a device's code agrees to it.
+ * device flow, rotating refresh tokens, revocation, resource indicators, dynamic registration. It needs no click: it
+ * grants every request for consent by itself, and opening the page of a device's code agrees to it.
  */
 export async function startAuthorizationServer(
   options: AuthorizationServerOptions,

@@ -35,7 +35,7 @@ import type { Behaviour, Form, ScriptQueue } from './script.ts';
 import { cutPrompt, promptTokensOf, usageOf } from './usage.ts';
 import type { Usage } from './usage.ts';
 
-/** What an answer depends on besides its request. */
+/** The inputs of an answer besides its request. */
 interface Surroundings {
   readonly scripts: ScriptQueue;
   readonly manner: Manner;

@@ -140,7 +140,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   if (text === undefined) return {};
   switch (form.reasoning) {
     case 'extra_content':
-      // Where there are calls, the first of them is signed.
+      // The first call carries the signature, where there is one.
       return reply.calls.length > 0 ? {} : SIGNATURE;
     case 'reasoning_details':
       return {
@@ -154,7 +154,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   }
 }
 
-/** What Gemini gives instead of its reasoning, and wants back. */
+/** Gemini's stand-in for its reasoning, which it wants back. */
 const SIGNATURE = {
   extra_content: { google: { thought_signature: 'Zml4dHVyZSBzaWduYXR1cmU=' } },
 };

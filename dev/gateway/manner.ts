@@ -5,12 +5,12 @@ import { RULES } from './rules.ts';
 import type { Checked, Found, RuleName } from './rules.ts';
 import type { Form } from './script.ts';
 
-/** How one kind of server behaves, where it differs from the others. */
+/** The behaviour of one kind of server, where it differs from the others. */
 export interface Manner {
   readonly list: Dialect;
   /** Makes the body of an error. */
   readonly errorBody: (error: ErrorFields) => unknown;
-  /** What it refuses over what all refuse, or in other words. */
+  /** Its own refusals, and those of all servers that it words differently. */
   readonly refuses: Refusals;
   readonly unknownModel: Refusal;
   /** Fields that it knows, where it refuses others. */
@@ -50,7 +50,7 @@ interface Refusal {
 
 type Refusals = Readonly<Partial<Record<RuleName, Refusal>>>;
 
-/** What most chat templates say of roles that do not alternate. */
+/** The error of most chat templates about roles that do not alternate. */
 export const ROLES = 'Conversation roles must alternate user/assistant/user/assistant/...';
 
 /** No single server refuses all of this, but each of it is refused by one, in these words. */

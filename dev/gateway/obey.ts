@@ -5,9 +5,9 @@ import { textOf } from './request.ts';
 import type { ChatRequest } from './request.ts';
 
 /**
- * Makes the reply of a model that does whatever anybody tells it: a line `CALL <tool> <json>` in a user message or in a
- * tool result makes it call that tool with those arguments, offered or not, once for each different instruction. That
- * is what prompt injection hopes for.
+ * Makes the reply of a model that obeys every text: a line `CALL <tool> <json>` in a user message or in a tool result
+ * makes it call that tool with those arguments, offered or not, once for each different instruction. That is what prompt
+ * injection hopes for.
  */
 export function obedientReply(request: ChatRequest, reasons: boolean): Reply {
   const done = new Set(
@@ -45,7 +45,7 @@ function ordersIn(text: string): Order[] {
   );
 }
 
-/** Returns the JSON object with which a text begins, whatever follows it. */
+/** Returns the JSON object with which a text begins; any text may follow it. */
 function leadingObject(text: string): string | undefined {
   for (let end = text.indexOf('}'); end !== -1; end = text.indexOf('}', end + 1)) {
     const candidate = text.slice(0, end + 1).trim();

@@ -14,7 +14,7 @@ export interface Checked {
   readonly messageFields?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** What a rule found, for the wording of the refusal. */
+/** The finding of a rule, for the wording of the refusal. */
 export type Found = Readonly<Record<string, unknown>>;
 
 /** Looks for one fault of a request. */

@@ -4,9 +4,9 @@ import { errorCode } from '../error-code.ts';
 
 /** A source as it is asked, with the words by which a person set it. */
 export interface Asked extends Pick<ModelSource, 'baseUrl' | 'apiKey' | 'dialect'> {
-  /** Where its key belongs: the name of a variable. */
+  /** Name of the variable for its key. */
   readonly keyPlace: string;
-  /** What a person does about a wrong address: "correct GATEWAY_BASE_URL". */
+  /** The remedy for a wrong address: "correct GATEWAY_BASE_URL". */
   readonly correction: string;
 }
 
@@ -20,7 +20,7 @@ export interface Listed {
   readonly isMarked: boolean;
 }
 
-/** What came back instead of a list, and what helps: two parts of a sentence. */
+/** The response in place of a list, and the remedy: two parts of a sentence. */
 export interface Refused {
   readonly came: string;
   readonly remedy: string;
@@ -91,7 +91,7 @@ async function request(asked: Asked, timeoutMs: number): Promise<Response | Refu
     if (code !== undefined) {
       return { came: `it cannot be reached: ${code}`, remedy: `${correction}, or wait` };
     }
-    // What other errors say may quote the key, or the password of an address.
+    // The messages of other errors may quote the key, or the password of an address.
     const remedy = `${correction}, or the key in ${keyPlace}`;
     return { came: 'no request can be made of it', remedy };
   }
@@ -144,7 +144,7 @@ function readList(text: string): Listed | undefined {
   };
 }
 
-/** What the servers write into `owned_by`. */
+/** Values of `owned_by`, with the servers that write them. */
 const OWNERS: Readonly<Record<string, ModelDialect>> = {
   library: 'ollama',
   organization_owner: 'lm-studio',

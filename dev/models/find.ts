@@ -7,9 +7,9 @@ import { LOCAL_PORTS, PROVIDERS, titleOf, type LocalPort, type Provider } from '
 export interface FoundModels {
   /** Variables by which API and worker use what was found; undefined where it is the fixture. */
   readonly variables: Readonly<Record<string, string>> | undefined;
-  /** What was found, for people: "Ollama on this machine, 3 models". */
+  /** Says what was found: "Ollama on this machine, 3 models". */
   readonly summary: string;
-  /** Sentences on what gave no models: what was tried, what came back, what helps. */
+  /** A sentence for each source without models: what was tried, the response, the remedy. */
   readonly notes: readonly string[];
   /** The model of the demo routine; undefined while no source gives any. */
   readonly demo: DemoModel | undefined;

@@ -51,7 +51,7 @@ export const PROVIDERS: readonly Provider[] = [
 /** A port of this machine where a model server usually listens. */
 export interface LocalPort {
   readonly port: number;
-  /** What answers there with a list that names no maker. A port that many programs use says nothing. */
+  /** The dialect of a server at this port whose list names no maker; `other` for a port of many programs. */
   readonly dialect: ModelDialect;
 }
 
@@ -59,7 +59,7 @@ export const LOCAL_PORTS: readonly LocalPort[] = [
   { port: 11_434, dialect: 'ollama' },
   { port: 1234, dialect: 'lm-studio' },
   { port: 8080, dialect: 'other' },
-  // Where llama.cpp says that it will listen by default in a coming release.
+  // The default port of coming releases of llama.cpp, as its authors announce.
   { port: 9931, dialect: 'other' },
   { port: 8000, dialect: 'other' },
   { port: 4000, dialect: 'litellm' },

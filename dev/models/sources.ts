@@ -20,7 +20,7 @@ type SourceEntry = z.output<typeof sourceEntry>;
 /** A source to ask for its models. */
 export interface Candidate {
   readonly label: string;
-  /** Where its server is, for a label that names the server's maker. */
+  /** The place of its server, for a label that names the server's maker. */
   readonly place?: string;
   readonly asked: Asked;
   /** True for a port where a server may be listening, or not. */

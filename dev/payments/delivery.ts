@@ -11,7 +11,7 @@ export function signatureOf(
   return `t=${t},v1=${signed}`;
 }
 
-/** Sends one event to its endpoint and returns the status of the response; 0 when nobody is there. */
+/** Sends one event to its endpoint and returns the status of the response; 0 without a response. */
 export async function deliver(
   event: PaymentEvent,
   { url, secret }: { url: string; secret: string },

@@ -113,7 +113,7 @@ export class Ledger {
       type,
       created: this.now(),
       livemode: false,
-      // As it is at this moment; what is sent later shows the past.
+      // A copy, because an event that is sent later shows the state of its creation.
       data: { object: structuredClone(object) },
     };
     this.events.push(event);

@@ -36,7 +36,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
   }
   if (password === undefined) {
     throw new Error(
-      `The password of the data in ${clusterDir} cannot be read (${passwordFile}). Start as the user who created it, or move the folder away to start anew.`,
+      `The password of the data in ${clusterDir} cannot be read (${passwordFile}). Start as the user who created it, or move the folder away to start with an empty one.`,
     );
   }
   return password;
@@ -63,7 +63,7 @@ async function initialize(
     `--pwfile=${passwordForInit}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // The same order of texts on every machine, whatever locales it has.
+    // The same order of texts on every machine, with any locales.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',

@@ -17,7 +17,7 @@ export async function stopOldPostmaster(clusterDir: string, log: Log): Promise<v
     log(`Stopping the Postgres server that an earlier start left (process ${pid})`);
     await stopProcess(identity, { signal: 'SIGINT', graceMs: 15_000 });
   }
-  // Where processes cannot be told apart (Windows), the server's own check of the file has the word.
+  // On Windows, where processes cannot be told apart, the server's own check of the file decides.
   if (process.platform !== 'win32') await rm(lockFile(clusterDir), { force: true });
 }
 

@@ -72,7 +72,7 @@ async function releaseInfo(
     signal: AbortSignal.any([AbortSignal.timeout(8_000), ...(signal ? [signal] : [])]),
   });
   const info = ReleaseInfo.parse(await (await successful(response)).json());
-  // What is downloaded will be executed: it must not come over a weaker channel than its address did.
+  // The download will be executed, so its channel must be as secure as that of its address.
   if (new URL(info.archiveUrl).protocol !== new URL(downloadUrl).protocol) {
     throw new Error(`the archive's address is not secure: ${info.archiveUrl}`);
   }

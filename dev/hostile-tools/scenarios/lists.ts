@@ -39,7 +39,7 @@ export const BAD_LISTS = {
     event(response, { jsonrpc: '2.0', id, result: { tools: numbers() } });
     response.end();
   }),
-  /** 50 pages of 2,000 tools that nobody can use, each with a name of control characters. */
+  /** 50 pages of 2,000 unusable tools, each with a name of control characters. */
   unusable: except('tools/list', (exchange) => {
     const page = Number(exchange.params.cursor ?? 0);
     const tools = Array.from({ length: 2_000 }, () => ({ name: '\n', inputSchema: OBJECT }));
