@@ -31,7 +31,7 @@ const MAX_BEHIND = 20;
 /**
  * Runs jobs on one thread beside the event loop, one after another. A job that passes its limit takes the thread with
  * it, and the next job gets a new one. The thread starts with the first job and keeps no process alive when it is idle.
- * Each owner has one piece of work in the queue of the thread, so that nobody waits for more than one of another's.
+ * Each owner has one piece of work in the queue of the thread, so that none waits for more than one of another's.
  */
 export class BoundedThread<Job, Result> {
   readonly #options: BoundedThreadOptions;

@@ -11,7 +11,7 @@ interface Coalesced<T> {
 /**
  * Coalesces calls with the same key: while a call of `work` is under way, those that arrive wait together and share
  * the next one, which begins after all of them have come. Each therefore sees what a call of its own would see, at the
- * cost of one call for as many as arrive during one. (DataLoader starts a batch each turn of the event loop, also while
+ * cost of one call for all callers that arrive during one. (DataLoader starts a batch each turn of the event loop, also while
  * one is under way: where calls with the same key lock the same row, those queue behind each other.)
  *
  * @param work gets the number of callers it serves
@@ -37,7 +37,7 @@ export function createCoalescer<T>(): (
       queue.waiting = [];
       const call = share(work, served.length);
       for (const resolve of served) resolve(call);
-      // Its failure is told to each of its callers; the next call is a new attempt.
+      // Each of its callers gets its failure; the next call is a new attempt.
       await call.catch(() => undefined);
     }
     queues.delete(key);
@@ -53,5 +53,18 @@ export function createCoalescer<T>(): (
     });
     if (idle) void serve(key, queue, work);
     return { ...(await served), place };
+  };
+}
+
+/**
+ * Returns a function that computes its result once for each object and keeps it as long as the object lives: for what
+ * many callers need of one object that never changes.
+ */
+export function oncePerObject<T extends object, R>(compute: (object: T) => R): (object: T) => R {
+  const results = new WeakMap<T, { readonly result: R }>();
+  return (object) => {
+    let found = results.get(object);
+    if (found === undefined) results.set(object, (found = { result: compute(object) }));
+    return found.result;
   };
 }

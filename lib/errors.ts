@@ -63,7 +63,7 @@ export const ERRORS = {
     409,
     'These runs have their price; acceptForecast: true accepts it and starts them.',
   ],
-  last_owner: [409, 'An organization always has an owner; make somebody else one first.'],
+  last_owner: [409, 'An organization always has an owner; make another person one first.'],
   already_member: [409, 'This person is a member already.'],
   limit_reached: [409, 'There are as many of these as there may be.'],
   routines_active: [409, 'Pause or archive the active routines first.'],
@@ -129,4 +129,12 @@ export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_req
   const shown = faults.slice(0, 20).map((fault) => `${fault.path}: ${fault.message}`);
   if (faults.length > shown.length) shown.push(`and ${faults.length - shown.length} more`);
   return new AppError(code, shown.join('; '));
+}
+
+/** Returns the body of a failure. */
+export function failureBody(error: AppError, requestId: string): string {
+  return JSON.stringify({
+    error: { code: error.code, message: error.message || ERRORS[error.code][1] },
+    requestId,
+  });
 }

@@ -31,7 +31,7 @@ export async function listenOn(
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** Closes a server at once, whatever is under way. */
+/** Closes a server at once, with all that is under way. */
 export function closeAtOnce(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AppError } from './errors.ts';
-import { failureBody } from './failure-body.ts';
+import { AppError, failureBody } from './errors.ts';
 
 /**
- * Returns a listener for `clientError`, which refuses what Node's parser gave up on in the same envelope as everything
- * else, with these headers besides, and closes the connection.
+ * Returns a listener for `clientError`, which refuses what Node's parser gave up on, in the envelope of all responses and
+ * with these headers, and closes the connection.
  */
 export function refuseMalformed(own: Readonly<Record<string, string>>) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {

@@ -14,8 +14,8 @@ export interface Quota {
 }
 
 /**
- * Refuses another one of what a project or an organization has enough of. Takes no lock: the limits are far above what
- * anybody needs, and requests that arrive together pass one by no more than their number.
+ * Checks that a project or an organization may have one more. Takes no lock: the limits are far above every need, and
+ * requests that arrive together pass a limit by their number at most.
  * @throws {AppError} `limit_reached`
  */
 export async function assertWithinQuota(
@@ -31,7 +31,7 @@ export async function assertWithinQuota(
   throw new AppError('limit_reached', `${whose} has at most ${max} ${what}; ${remedy}.`);
 }
 
-/** Two limits of what is kept when it is over: as many as are live, and as many as there ever were. */
+/** Two limits for things whose rows are kept after their end: one of live things, and one of all rows. */
 export interface KeptQuota extends Pick<Quota, 'holder'> {
   /** Selects all rows, in any columns, with a `where` that goes on. */
   readonly all: Sql;
@@ -39,7 +39,7 @@ export interface KeptQuota extends Pick<Quota, 'holder'> {
   readonly live: { readonly where: Sql } & Omit<Quota, 'holder' | 'counted'>;
 }
 
-/** Refuses another one by both limits, as `assertWithinQuota` does. @throws {AppError} `limit_reached` */
+/** Checks both limits, as `assertWithinQuota` does. @throws {AppError} `limit_reached` */
 export async function assertWithinKeptQuota(
   db: Db,
   { holder = 'project', all, ever, live: { where, ...live } }: KeptQuota,

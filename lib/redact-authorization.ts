@@ -16,7 +16,7 @@ const HEADER = new RegExp(
 /** The credential without its header, with a digit in it so that "Basic requirements" stays what it is. */
 const ALONE = /\b(Bearer|Basic|Token|ApiKey|DPoP|Negotiate)\s+(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;
 
-/** Takes the credentials of `Authorization` headers out of a text, whatever their scheme. */
+/** Takes the credentials of `Authorization` headers out of a text, in every scheme. */
 export function redactAuthorization(text: string): string {
   return text.replaceAll(HEADER, `$1 ${MARK}`).replaceAll(ALONE, `$1 ${MARK}`);
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from './errors.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 const POLL_MS = 150;
 /** Wait that outlasts the lease of a dead process and the renewal that follows. */
@@ -54,4 +53,17 @@ export async function renewUnderLease<Lease, T>(steps: {
 /** Says that there are no new tokens just now, and may be later. */
 export function notRenewed(): AppError {
   return new AppError('provider_error', 'The sign-in could not be renewed just now; try again.');
+}
+
+/** Waits for work that goes on whether or not anybody waits. @throws the signal's reason once it aborts */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const stop = Promise.withResolvers<never>();
+  const abort = () => stop.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, stop.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

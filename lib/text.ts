@@ -3,7 +3,7 @@ export function cut(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).toWellFormed();
 }
 
-/** Cuts a text of somebody else to what a list or a log line can show: one line of whole characters. */
+/** Cuts a text from outside to what a list or a log line can show: one line of whole characters. */
 export function shownText(text: string, maxLength: number): string {
   return text
     .slice(0, maxLength)
@@ -12,20 +12,20 @@ export function shownText(text: string, maxLength: number): string {
 }
 
 /**
- * Matches characters that nobody sees, and those that turn text round: controls, formats like bidirectional overrides
+ * Matches characters that no reader sees, and those that turn text round: controls, formats like bidirectional overrides
  * and zero widths, tags, private use. The joiners of scripts and the presentation of emoji are left, as text needs them.
  */
 const UNSEEN =
   /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Names the first character of a text that nobody sees, like `U+202E`. */
+/** Names the first character of a text that no reader sees, like `U+202E`. */
 export function unseenIn(text: string): string | undefined {
   const [found] = text.match(UNSEEN) ?? [];
   const hexadecimal = found?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
   return hexadecimal === undefined ? undefined : `U+${hexadecimal}`;
 }
 
-/** Leaves out the characters that nobody sees: a model reads commands in them that a person does not. */
+/** Leaves out the characters that no reader sees: a model reads commands in them that a person does not. */
 export function withoutUnseen(text: string): string {
   return text.replace(UNSEEN, '');
 }

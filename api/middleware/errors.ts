@@ -1,7 +1,6 @@
 import type { Middleware } from 'koa';
 import { isTransient } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
-import { failureBody } from '#lib/failure-body.ts';
+import { AppError, failureBody } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { awaitsContinue } from '../http/body.ts';
 

@@ -1,4 +1,4 @@
-import { createCoalescer } from '#lib/coalesce.ts';
+import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { hashApiKey, prefixOf, sameHash, type Scope } from './api-keys.ts';
 import { paidPlanOf, type PaidPlan } from './organizations.ts';
@@ -72,14 +72,8 @@ async function lookUp(
   return key;
 }
 
-const coalescers = new WeakMap<Db, ReturnType<typeof createCoalescer<FoundKey | undefined>>>();
-
 /** Keeps coalescing apart for each pool: requests can share a statement on the same one only. */
-function coalescerOf(db: Db) {
-  let found = coalescers.get(db);
-  if (found === undefined) coalescers.set(db, (found = createCoalescer()));
-  return found;
-}
+const coalescerOf = oncePerObject(() => createCoalescer<FoundKey | undefined>());
 
 interface ProjectMembership {
   readonly projectId: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from '#core/engine/index.ts';
-import { createCoalescer } from '#lib/coalesce.ts';
+import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
 import { missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts';
 
 /** A probe gives up after a few seconds, so a Postgres that says nothing counts as away before. */
@@ -13,21 +13,15 @@ interface ObstacleDeps {
 
 /**
  * Lists what keeps a process from doing its work, in words for an operator; nothing when all that it depends on is
- * there: Postgres, with a schema that is new enough, and Temporal. Anybody may ask, so those who ask while a look is
- * under way share the next one.
+ * there: Postgres, with a schema that is new enough, and Temporal. Everyone may ask, so callers that ask while a look
+ * is under way share the next one.
  */
 export async function obstacles(deps: ObstacleDeps): Promise<string[]> {
   const { shared } = await coalescerOf(deps.database)('', () => look(deps));
   return shared;
 }
 
-const coalescers = new WeakMap<Db, ReturnType<typeof createCoalescer<string[]>>>();
-
-function coalescerOf(db: Db) {
-  let found = coalescers.get(db);
-  if (found === undefined) coalescers.set(db, (found = createCoalescer()));
-  return found;
-}
+const coalescerOf = oncePerObject(() => createCoalescer<string[]>());
 
 async function look(deps: ObstacleDeps): Promise<string[]> {
   const [database, isTemporalThere] = await Promise.all([

@@ -1,4 +1,4 @@
-export type { ConnectionClients } from './connection-clients.ts';
+export type { Config, ConnectionClients } from './schema.ts';
 export { ConfigError, loadConfig, startingConfig, type ConfigOf, type Role } from './load.ts';
 export {
   MODEL_DIALECTS,
@@ -7,5 +7,4 @@ export {
   type ModelDialect,
   type ModelSource,
 } from './model-sources.ts';
-export type { Config } from './schema.ts';
 export { BILLING_VARIABLES, variables } from './variables.ts';

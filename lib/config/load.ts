@@ -1,9 +1,8 @@
 import type { z } from 'zod';
-import { readConnectionClients } from './connection-clients.ts';
 import { modelRuntimeFaults } from './model-runtime.ts';
 import { readModelSources } from './model-sources.ts';
 import { dashboardFaults, productionFaults, repeatedSecrets } from './faults.ts';
-import { configSchema, runtimeSchema } from './schema.ts';
+import { configSchema, readConnectionClients, runtimeSchema } from './schema.ts';
 import { DEFAULT_GATEWAY } from './variables.ts';
 
 const PAYMENT = {

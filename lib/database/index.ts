@@ -1,5 +1,5 @@
-export { default as sql, empty, join, raw, type Sql } from 'sql-template-tag';
-export { AT_ONCE } from './at-once.ts';
+export { empty, join, raw, default as sql, type Sql } from 'sql-template-tag';
+export { AT_ONCE, ownedBy, storable, storableJson } from './sql-values.ts';
 export {
   afterCommit,
   databaseTime,
@@ -7,6 +7,7 @@ export {
   isTransient,
   isUnavailable,
   openDatabase,
+  persistently,
   plannedRows,
   row,
   rows,
@@ -14,11 +15,8 @@ export {
   type Database,
   type Db,
 } from './database.ts';
-export { deleteBatch } from './delete-batch.ts';
-export { eachApart } from './each-apart.ts';
+export { deleteBatch, eachApart } from './batches.ts';
 export { openListener, type Listener } from './listener.ts';
-export { ownedBy } from './owned-by.ts';
-export { persistently } from './persistently.ts';
 export {
   madeBeforeFirstRelease,
   MIGRATION_STEPS,
@@ -27,4 +25,3 @@ export {
   missingMigrations,
   schemaTooOld,
 } from './schema.ts';
-export { storable, storableJson } from './storable.ts';

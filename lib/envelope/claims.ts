@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SLOTS } from '#lib/provider-file/index.ts';
 
-export const PURPOSES = ['hello', 'verify', 'catalog', 'run', 'cancel'] as const;
+const PURPOSES = ['hello', 'verify', 'catalog', 'run', 'cancel'] as const;
 
 export type Purpose = (typeof PURPOSES)[number];
 
@@ -39,3 +39,15 @@ export const claimsSchema = z.strictObject({
 });
 
 export type Claims = z.output<typeof claimsSchema>;
+
+/** Limit of a message before it is signed and encrypted. */
+export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A request's envelope, and a frame of a response: signing and encrypting spell the message in base64url one after the
+ * other, each four characters for three bytes.
+ */
+export const MAX_ENVELOPE_BYTES = Math.ceil((MAX_PLAINTEXT_BYTES * 16) / 9) + 8 * 1024;
+
+/** Time for which the runtime goes on with a call without a caller, who may come back. */
+export const LONELY_MS = 45_000;

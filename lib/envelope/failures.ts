@@ -39,7 +39,7 @@ export const failureDetails = z.strictObject({
 
 export type FailureDetails = Readonly<z.output<typeof failureDetails>>;
 
-/** A call that came to no result; its message never holds anything that a provider or a person wrote. */
+/** A call without a result; its message never holds anything that a provider or a person wrote. */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
   readonly code: FailureCode;

@@ -3,7 +3,7 @@ import { EnvelopeError } from './request.ts';
 import { failureCode, failureDetails } from './failures.ts';
 import type { EnvelopeKeys } from './keys.ts';
 import { open, seal } from './sealed.ts';
-import { MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './sizes.ts';
+import { MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './claims.ts';
 
 const content = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('accepted') }),

@@ -1,4 +1,4 @@
-export { ANY_INSTANCE } from './claims.ts';
+export { ANY_INSTANCE, LONELY_MS, MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './claims.ts';
 export { CallFailure, failureCode, failureDetails, type FailureCode } from './failures.ts';
 export { createFrameOpener, createFrameSealer, type FrameContent } from './frames.ts';
 export { envelopeKeys, type EnvelopeKeys } from './keys.ts';
@@ -9,9 +9,7 @@ export {
   type OpenedRequest,
   type RequestToSeal,
 } from './request.ts';
-export { MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './sizes.ts';
-export { LONELY_MS } from './times.ts';
-export { createStoreBox, type StoreBox } from './store-box.ts';
+export { createStoreBox, type StoreBox } from './sealed.ts';
 export {
   catalogResult,
   helloResult,

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { ANY_INSTANCE, claimsSchema, type Claims } from './claims.ts';
+import {
+  ANY_INSTANCE,
+  claimsSchema,
+  MAX_ENVELOPE_BYTES,
+  MAX_PLAINTEXT_BYTES,
+  type Claims,
+} from './claims.ts';
 import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
-import { MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './sizes.ts';
 
 /** Seconds within which an envelope has to be accepted, and by which the two clocks may differ. */
 const ACCEPT_SECONDS = 60;
@@ -74,7 +79,7 @@ export async function sealRequest(
 
 /**
  * Opens an envelope and checks all that can be checked without knowing the call.
- * @throws {EnvelopeError} always the same, whatever is wrong
+ * @throws {EnvelopeError} the same for every fault
  */
 export async function openRequest(
   envelope: string,
@@ -98,7 +103,7 @@ export async function openRequest(
     if (sha256(body).toString('hex') !== claims.bodyHash) throw new EnvelopeError();
     return { claims, body: JSON.parse(body), credential, digest: sha256(envelope) };
   } catch {
-    // One error, made anew: neither a message nor a cause may tell one refusal from another.
+    // One error, made here: neither a message nor a cause may tell one refusal from another.
     throw new EnvelopeError();
   }
 }

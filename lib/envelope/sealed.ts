@@ -6,7 +6,7 @@ import {
   decodeProtectedHeader,
   type CompactJWEHeaderParameters,
 } from 'jose';
-import type { DirectionKeys } from './keys.ts';
+import type { DirectionKeys, EnvelopeKeys } from './keys.ts';
 
 /** Header fields beyond the algorithms: copies of what is inside, which the opener compares. */
 export type HeaderCopies = Readonly<Record<string, string | number>>;
@@ -24,7 +24,7 @@ export async function seal(
   return new CompactEncrypt(Buffer.from(signed)).setProtectedHeader(header).encrypt(keys.encrypt);
 }
 
-export interface Opened {
+interface Opened {
   readonly payload: Uint8Array;
   readonly header: Readonly<Record<string, unknown>>;
 }
@@ -57,4 +57,28 @@ function isCanonical(text: string, parts: number): boolean {
     found.length === parts &&
     found.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
   );
+}
+
+export interface StoreBox {
+  seal(plaintext: string, requestId: string): Promise<string>;
+  /** @throws when the text was altered, or belongs to another request */
+  open(sealed: string, requestId: string): Promise<string>;
+}
+
+/** Seals results for the runtime's own disk, each bound to its request. */
+export function createStoreBox(keys: EnvelopeKeys): StoreBox {
+  return {
+    seal: (plaintext, requestId) =>
+      new CompactEncrypt(Buffer.from(plaintext))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', typ: 'ras-result', jti: requestId })
+        .encrypt(keys.store),
+    async open(sealed, requestId) {
+      const { plaintext, protectedHeader } = await compactDecrypt(sealed, keys.store, {
+        keyManagementAlgorithms: ['dir'],
+        contentEncryptionAlgorithms: ['A256GCM'],
+      });
+      if (protectedHeader['jti'] !== requestId) throw new Error('the result of another request');
+      return Buffer.from(plaintext).toString('utf8');
+    },
+  };
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type { Log } from '#lib/log.ts';
-import { faultOf, type MailFault } from './fault.ts';
 
 /** A plain text message to one person. */
 export interface Mail {
@@ -17,8 +16,8 @@ export interface Mail {
 
 export interface Mailer {
   /**
-   * Hands a message to the mail server, for which nobody waits: how long that takes would tell whether there was
-   * anything to send. It is tried three times; a failure is logged, without the address and the text.
+   * Hands a message to the mail server, for which no caller waits: the time would show whether there was anything to
+   * send. It is tried three times; a failure is logged, without the address and the text.
    */
   send(mail: Mail): void;
   /** Makes one attempt and waits for it. @returns why the server has not taken the message, or undefined if it has */
@@ -118,4 +117,41 @@ function unsubscribeHeaders({ unsubscribeUrl }: Mail): Record<string, string> {
 /** Returns the domain of `Name <name@domain>`. */
 function domainOf(from: string): string {
   return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
+}
+
+/**
+ * Fault of a mail server that has not accepted a message. `refused` is permanent; `away` means that no message would
+ * get through now; `deferred` concerns this message and passes.
+ */
+interface MailFault {
+  readonly kind: 'refused' | 'away' | 'deferred';
+  readonly code: string;
+  /** Message in the service's own words: what the server says may name the address. */
+  readonly message: string;
+}
+
+/** Judges an error of nodemailer by its code and by the server's reply (RFC 5321, section 4.2.1). */
+function faultOf(error: unknown): MailFault {
+  const code = textOf(error, 'code') ?? 'unknown';
+  const reply = replyOf(error);
+  if (code === 'EAUTH') {
+    return { kind: 'away', code, message: 'the mail server does not accept our credentials' };
+  }
+  if (reply === undefined) {
+    return { kind: 'away', code, message: `the mail server could not be reached (${code})` };
+  }
+  return reply >= 500
+    ? { kind: 'refused', code, message: `the mail server has refused the message (${reply})` }
+    : { kind: 'deferred', code, message: `the mail server has put the message off (${reply})` };
+}
+
+function replyOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('responseCode' in error)) return undefined;
+  return typeof error.responseCode === 'number' ? error.responseCode : undefined;
+}
+
+function textOf(error: unknown, key: 'code'): string | undefined {
+  return error instanceof Error && key in error && typeof error[key] === 'string'
+    ? error[key]
+    : undefined;
 }

@@ -1,4 +1,3 @@
-export { createMetrics, type Metrics } from './metrics.ts';
-export { serveMetrics, type MetricsServer } from './server.ts';
+export { createMetrics, serveMetrics, type Metrics, type MetricsServer } from './metrics.ts';
 export { UNMATCHED_ROUTE, type TickPart } from './instruments.ts';
 export { Gauge, Registry } from 'prom-client';

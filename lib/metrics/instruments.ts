@@ -81,7 +81,7 @@ export function createInstruments(registry: Registry) {
     }),
     webhookAttempts: new Counter({
       name: 'ras_webhook_attempts_total',
-      help: 'Attempts to deliver a result webhook, by what they came to.',
+      help: 'Attempts to deliver a result webhook, by outcome.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -93,13 +93,13 @@ export function createInstruments(registry: Registry) {
     }),
     messageAttempts: new Counter({
       name: 'ras_message_attempts_total',
-      help: 'Attempts to send a mail or a ping, by channel and by what they came to; failed: given up.',
+      help: 'Attempts to send a mail or a ping, by channel and outcome; failed: given up.',
       labelNames: ['channel', 'outcome'],
       registers,
     }),
     toolDuration: new Histogram({
       name: 'ras_tool_call_duration_seconds',
-      help: 'Duration of tool calls of runs, recording included, by what they came to.',
+      help: 'Duration of tool calls of runs, recording included, by outcome.',
       labelNames: ['outcome'],
       buckets: MODEL_SECONDS,
       registers,

@@ -1,4 +1,6 @@
-import { Registry } from 'prom-client';
+import { createServer } from 'node:http';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { createInstruments, TICK_PARTS, type TickPart } from './instruments.ts';
 
 /**
@@ -34,7 +36,7 @@ export interface Metrics {
 }
 
 /** `cached` is a part of `input`, `reasoning` a part of `output`. */
-export type TokenKind = 'input' | 'cached' | 'output' | 'reasoning';
+type TokenKind = 'input' | 'cached' | 'output' | 'reasoning';
 
 /** Creates the instruments of one process on a registry of their own. */
 export function createMetrics(): { metrics: Metrics; registry: Registry } {
@@ -78,4 +80,33 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
     },
   };
   return { metrics, registry };
+}
+
+export interface MetricsServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `GET /metrics` in the Prometheus text format, without authentication, so on an address and port of its own
+ * that must not be public. Also starts the measurements of the process itself: event loop, memory, garbage collection.
+ */
+export async function serveMetrics(
+  registry: Registry,
+  { host, port }: { host: string; port: number },
+): Promise<MetricsServer> {
+  collectDefaultMetrics({ register: registry });
+  const server = createServer((request, response) => {
+    request.resume();
+    if (request.url?.split('?')[0] !== '/metrics' || request.method !== 'GET') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  const boundPort = await listenOn(server, { host, port });
+  return { port: boundPort, close: () => closeAtOnce(server) };
 }

@@ -9,8 +9,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
  * metadata addresses are never allowed.
  *
  * Every IPv6 form that carries an IPv4 address (compatible, mapped, translated, NAT64, 6to4,
- * Teredo, ISATAP) is refused whatever it carries: what it is decoded to depends on the network
- * between.
+ * Teredo, ISATAP) is refused with any address in it: the network between decides what it is
+ * decoded to.
  */
 export function isPermittedAddress(address: string, allowPrivateNetwork: boolean): boolean {
   // Only what the operating system itself reads as an address; ipaddr.js alone also takes octal and

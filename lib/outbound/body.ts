@@ -1,6 +1,5 @@
 import type { Response } from 'undici';
-import { OutboundError } from './errors.ts';
-import { exchangeFault } from './faults.ts';
+import { exchangeFault, OutboundError } from './errors.ts';
 
 export interface BodyLimit {
   host: string;
@@ -24,7 +23,7 @@ export type BodyEnd =
  *
  * undici closes the connection of a response that becomes garbage while its body is not locked. So
  * the stream keeps the response alive, else a body read late would be empty, and locks the body at
- * the first read only, else a response that nobody ever reads would hold its connection.
+ * the first read only, else a response that is never read would hold its connection.
  */
 export function limitedBody(
   response: Response,

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { limitedBody, type BodyEnd } from './body.ts';
+import { OutboundError } from './errors.ts';
 import { exchange, type OutboundRequest } from './exchange.ts';
 import { follow, type RedirectLimit } from './redirects.ts';
-import { startTimeLimit } from './time-limit.ts';
 import { checkedUrl } from './urls.ts';
 
 /** Settings that all calls of one client share. */
@@ -77,4 +77,36 @@ export async function call(
     release();
     throw error;
   }
+}
+
+interface TimeLimit {
+  /** Aborts at the deadline or with the caller's signal, with that one's reason. */
+  signal: AbortSignal;
+  /** Frees the timer and the listener; to be called when the exchange has ended, however it did. */
+  release: () => void;
+}
+
+/** Joins a deadline for the whole exchange, body included, with the caller's signal. */
+function startTimeLimit(
+  host: string,
+  timeoutMs: number | undefined,
+  callerSignal: AbortSignal | undefined,
+): TimeLimit {
+  const controller = new AbortController();
+  const expire = (): void =>
+    controller.abort(
+      new OutboundError('timeout', `not finished within ${timeoutMs} milliseconds`, { host }),
+    );
+  const cancel = (): void => controller.abort(callerSignal?.reason);
+
+  const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs);
+  if (callerSignal?.aborted === true) cancel();
+  callerSignal?.addEventListener('abort', cancel, { once: true });
+  return {
+    signal: controller.signal,
+    release: () => {
+      clearTimeout(timer);
+      callerSignal?.removeEventListener('abort', cancel);
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { call, type Answer, type CallContext, type CallLimits } from './call.ts';
 import { OutboundError } from './errors.ts';
-import { readOutgoing } from './outgoing.ts';
+import { readOutgoing } from './exchange.ts';
 import type { RedirectLimit } from './redirects.ts';
 import { checkedUrl } from './urls.ts';
 

@@ -1,4 +1,3 @@
 export { createOutboundClient, type OutboundClient, type OutboundClientOptions } from './client.ts';
-export { OutboundError, type OutboundErrorCode } from './errors.ts';
-export { outboundErrorIn } from './faults.ts';
+export { OutboundError, type OutboundErrorCode, outboundErrorIn } from './errors.ts';
 export type { FetchLimits } from './guarded-fetch.ts';

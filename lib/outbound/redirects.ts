@@ -32,7 +32,7 @@ export async function follow(first: OutboundRequest, options: RedirectOptions): 
   let response = await options.send(request);
   for (let followed = 0; options.redirects !== 'return' && isRedirect(response); followed++) {
     const from = request.url;
-    // Otherwise the connection of a response that nobody reads would stay open.
+    // Otherwise the connection of an unread response would stay open.
     await response.body?.cancel();
     if (followed >= options.redirects) {
       throw new OutboundError('redirect_refused', 'too many redirects', { host: from.host });
@@ -89,7 +89,7 @@ function keepsMethod(method: string, status: number): boolean {
 const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type'];
 
 /**
- * Keeps an allow-list, because any header a user configures may be a credential, whatever its name;
+ * Keeps an allow-list, because any header a user configures may be a credential, under any name;
  * so may a session id.
  */
 function harmlessHeaders(headers: Headers): Headers {

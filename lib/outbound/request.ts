@@ -1,6 +1,6 @@
 import { call, type CallContext } from './call.ts';
 import { OutboundError } from './errors.ts';
-import { readOutgoing } from './outgoing.ts';
+import { readOutgoing } from './exchange.ts';
 import { checkedUrl } from './urls.ts';
 
 export interface OutboundRequestOptions {

@@ -49,7 +49,7 @@ export const oauthAuth = z
     authorizationParameters: parameters.default({}),
     /** `paste`: the person copies the final address, where the provider lets no other redirect be registered. */
     redirect: z.enum(['callback', 'paste']).default('callback'),
-    /** The address registered there, which nobody has to serve: the person copies it when the sign-in ends. */
+    /** The address registered there, which no server has to answer: the person copies it when the sign-in ends. */
     redirectUri: z.url({ protocol: /^https?$/ }).optional(),
     pkce: z.literal('S256').default('S256'),
     /** The callback names the client id to use from then on. */

@@ -21,3 +21,30 @@ export function allowedRequests(api: {
 }): readonly AllowedRequest[] {
   return api.allow ?? [DEFAULT_REQUEST[api.protocol]];
 }
+
+/**
+ * Reads every value at a path: field names with dots between them, `*` for each element of a list. The empty path is
+ * the value itself. Fields that are not there give nothing.
+ */
+export function valuesAt(value: unknown, path: string): unknown[] {
+  const names = path === '' ? [] : path.split('.');
+  return names.reduce<unknown[]>(
+    (found, name) => found.flatMap((each) => (name === '*' ? elements(each) : field(each, name))),
+    [value],
+  );
+}
+
+/** Reads the first value at a path, or undefined. */
+export function valueAt(value: unknown, path: string): unknown {
+  return valuesAt(value, path)[0];
+}
+
+function elements(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function field(value: unknown, name: string): unknown[] {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return [];
+  const entry: unknown = Object.entries(value).find(([key]) => key === name)?.[1];
+  return [entry];
+}

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { parse as parseYaml } from 'yaml';
 import { providerFile, type ProviderFile } from './schema.ts';
-import { SLOT_LETTER, type ProviderSlot } from './slots.ts';
+
+/** The three connected providers. Each signs people in its own way: device code, OAuth, API key. */
+export const SLOTS = ['provider-a', 'provider-b', 'provider-c'] as const;
+
+export type ProviderSlot = (typeof SLOTS)[number];
+
+/** The letter of a slot in the names of variables: `MODEL_PROVIDER_<letter>_FILE`. */
+export const SLOT_LETTER = { 'provider-a': 'A', 'provider-b': 'B', 'provider-c': 'C' } as const;
 
 export interface LoadedProvider {
   readonly slot: ProviderSlot;
@@ -79,4 +87,28 @@ function readYaml(variable: string, bytes: Uint8Array): unknown {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw new ProviderFileError(variable, [`file: not readable as YAML (${reason})`]);
   }
+}
+
+type Letter = (typeof SLOT_LETTER)[ProviderSlot];
+
+/** The variables of connected providers that API, workers and runtime have in common. */
+export type ProviderSettings = Readonly<
+  Record<`MODEL_PROVIDER_${Letter}_ENABLED`, boolean> &
+    Partial<Record<`MODEL_PROVIDER_${Letter}_FILE`, string | undefined>> &
+    Record<`MODEL_PROVIDER_${Letter}_TERMS_ACCEPTED`, boolean>
+>;
+
+/** Reads the file of each provider that is enabled here. @throws naming the variable and every error of its file */
+export function loadProviderFiles(
+  settings: ProviderSettings,
+): ReadonlyMap<ProviderSlot, LoadedProvider> {
+  const loaded = new Map<ProviderSlot, LoadedProvider>();
+  for (const slot of SLOTS) {
+    const letter = SLOT_LETTER[slot];
+    const file = settings[`MODEL_PROVIDER_${letter}_FILE`];
+    if (!settings[`MODEL_PROVIDER_${letter}_ENABLED`] || file === undefined) continue;
+    const termsAccepted = settings[`MODEL_PROVIDER_${letter}_TERMS_ACCEPTED`];
+    loaded.set(slot, readProviderFile(slot, readFileSync(file), { termsAccepted }));
+  }
+  return loaded;
 }

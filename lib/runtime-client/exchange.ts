@@ -10,7 +10,6 @@ import {
   type RequestToSeal,
 } from '#lib/envelope/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
-import { linesOf } from './lines.ts';
 import { RuntimeUnreachable } from './unreachable.ts';
 
 /** A runtime that works says so every five seconds. */
@@ -79,7 +78,8 @@ export async function exchange(
       silence.restart();
     }
     if (last?.type === 'result') return last.value;
-    throw last?.type === 'failure' ? failureOf(last) : new RuntimeUnreachable('broken');
+    if (last?.type === 'failure') throw new CallFailure(last.code, last.details);
+    throw new RuntimeUnreachable('broken');
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     if (silence.signal.aborted) throw new RuntimeUnreachable('silent');
@@ -111,10 +111,6 @@ async function refusal({ statusCode, headers, body }: Dispatcher.ResponseData): 
   return new RuntimeUnreachable('busy', retryAfterMs);
 }
 
-function failureOf({ code, details }: Extract<FrameContent, { type: 'failure' }>): CallFailure {
-  return new CallFailure(code, details);
-}
-
 function understood(error: unknown): Error {
   if (error instanceof CallFailure || error instanceof RuntimeUnreachable) return error;
   if (error instanceof EnvelopeError) return new RuntimeUnreachable('broken');
@@ -140,4 +136,25 @@ function startSilenceClock(ms: number, outer: AbortSignal | undefined) {
       outer?.removeEventListener('abort', abort);
     },
   };
+}
+
+/** Splits a stream of bytes into lines. What stands behind the last line end is no line. */
+export async function* linesOf(
+  body: AsyncIterable<Buffer>,
+  maxLineBytes: number,
+): AsyncGenerator<string> {
+  let parts: string[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    let rest = chunk.toString('latin1');
+    for (let end = rest.indexOf('\n'); end !== -1; end = rest.indexOf('\n')) {
+      yield parts.join('') + rest.slice(0, end);
+      rest = rest.slice(end + 1);
+      parts = [];
+      bytes = 0;
+    }
+    bytes += rest.length;
+    if (bytes > maxLineBytes) throw new RuntimeUnreachable('broken');
+    parts.push(rest);
+  }
 }

@@ -1,7 +1,11 @@
 export { ScheduleError } from './expression.ts';
 export { jitterMs, maxJitterSeconds } from './jitter.ts';
-export { minuteAtOrBefore, nextOccurrence, nextOccurrences } from './occurrences.ts';
-export { occurrencesBetween } from './occurrences-between.ts';
+export {
+  minuteAtOrBefore,
+  nextOccurrence,
+  nextOccurrences,
+  occurrencesBetween,
+} from './occurrences.ts';
 export { parseSchedule, parseStoredSchedule } from './parse-schedule.ts';
-export { isTimeZone } from './time-zone.ts';
+export { isTimeZone } from './wall-clock.ts';
 export { nextInTimetable, nextTimes, timesBetween, type Timetable } from './timetable.ts';

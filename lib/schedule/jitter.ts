@@ -4,8 +4,8 @@ import { nextScheduledDay } from './scheduled-days.ts';
 import { MINUTES_PER_DAY, MINUTES_PER_HOUR } from './wall-clock.ts';
 
 /**
- * Returns the milliseconds by which whoever has this id is later than its schedule: whole seconds from none to
- * `jitterSeconds`, the same ones for the same id, and evenly spread over ids.
+ * Returns the milliseconds by which the routine of this id is later than its schedule: whole seconds from none to
+ * `jitterSeconds`, the same for the same id, and evenly spread over ids.
  */
 export function jitterMs(id: string, jitterSeconds: number): number {
   if (jitterSeconds === 0) return 0;

@@ -41,3 +41,56 @@ export function minuteAtOrBefore(date: Date): number {
 export function dateOf(minute: number): Date {
   return new Date(minute * MS_PER_MINUTE);
 }
+
+export interface OccurrenceSummary {
+  /** Number of occurrences; the cap when `truncated`, and then there are more. */
+  readonly count: number;
+  /** The earliest and the latest of all of them, counted or not; undefined when there are none. */
+  readonly first: Date | undefined;
+  readonly last: Date | undefined;
+  readonly truncated: boolean;
+}
+
+/** Counts the occurrences after `after`, up to and including `until`, stopping at `cap` (at least 1). */
+export function occurrencesBetween(
+  schedule: ParsedSchedule,
+  timeZone: string,
+  after: Date,
+  until: Date,
+  cap: number,
+): OccurrenceSummary {
+  const next = (from: number): number => nextOccurrenceMinute(schedule, timeZone, from);
+  return summarize(next, { after, until, cap });
+}
+
+/** Does the same of any occurrences; `next` finds the first minute at or after one, `Infinity` when there is none. */
+export function summarize(
+  next: (from: number) => number,
+  { after, until, cap }: { readonly after: Date; readonly until: Date; readonly cap: number },
+): OccurrenceSummary {
+  if (!(cap >= 1)) throw new RangeError('cap must be at least 1');
+  const end = minuteAtOrBefore(until);
+  const first = next(minuteAfter(after));
+  if (first > end) return { count: 0, first: undefined, last: undefined, truncated: false };
+  let count = 1;
+  let last = first;
+  for (let minute = next(first + 1); minute <= end; minute = next(last + 1)) {
+    if (count >= cap) {
+      const latest = lastAtOrBefore(next, minute, end);
+      return { count, first: dateOf(first), last: dateOf(latest), truncated: true };
+    }
+    count += 1;
+    last = minute;
+  }
+  return { count, first: dateOf(first), last: dateOf(last), truncated: false };
+}
+
+/** Finds the last occurrence at or before `end`, given an earlier one, by looking back over ever longer windows. */
+function lastAtOrBefore(next: (from: number) => number, known: number, end: number): number {
+  for (let window = 60; ; window *= 4) {
+    let last = next(Math.max(known, end - window));
+    if (last > end) continue;
+    for (let minute = next(last + 1); minute <= end; minute = next(last + 1)) last = minute;
+    return last;
+  }
+}

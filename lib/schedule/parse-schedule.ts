@@ -1,8 +1,14 @@
+import { CronExpressionParser } from 'cron-parser';
 import { LRUCache } from 'lru-cache';
-import { ScheduleError, splitExpression } from './expression.ts';
+import {
+  FIELD_NAMES,
+  notUnderstood,
+  ScheduleError,
+  splitExpression,
+  type FieldTexts,
+} from './expression.ts';
 import { minuteAfter } from './occurrences.ts';
-import type { ParsedSchedule } from './parsed-schedule.ts';
-import { readFields } from './read-fields.ts';
+import type { ParsedSchedule, ScheduledDays } from './parsed-schedule.ts';
 import { nextLocalMinute } from './wall-clock.ts';
 
 /**
@@ -38,3 +44,90 @@ const parsed = new LRUCache<string, ParsedSchedule>({
   max: 2_000,
   memoMethod: (expression) => readFields(expression.trim(), splitExpression(expression)),
 });
+
+type CronFields = ReturnType<typeof CronExpressionParser.parse>['fields'];
+
+/** Reads the fields with cron-parser. @throws {ScheduleError} naming the field that is wrong */
+function readFields(expression: string, texts: FieldTexts): ParsedSchedule {
+  const fields = parseFields(texts);
+  const minutes = fields.minute.values;
+  const hours = fields.hour.values;
+  const [minuteText, hourText] = texts;
+  const everyHour = hours.length === 24;
+  return Object.freeze({
+    expression,
+    minutes,
+    hours,
+    days: readDays(fields),
+    everyHour,
+    bothPasses:
+      everyHour || minutes.length === 60 || minuteText.includes('/') || hourText.includes('/'),
+  });
+}
+
+function readDays({ month, dayOfMonth, dayOfWeek }: CronFields): ScheduledDays {
+  const weekdays: readonly (number | string)[] = dayOfWeek.values;
+  return {
+    months: bits(month.values),
+    daysOfMonth: bits(dayOfMonth.values.filter((value) => value !== 'L')),
+    lastDayOfMonth: dayOfMonth.values.includes('L'),
+    weekdays: bits(weekdays.filter((value) => typeof value === 'number').map((value) => value % 7)),
+    nthWeekday: dayOfWeek.nthDay,
+    // cron-parser returns `5L` as text.
+    lastWeekdays: bits(
+      weekdays
+        .filter((value) => typeof value === 'string')
+        .map((value) => Number.parseInt(value, 10) % 7),
+    ),
+    byDayOfMonth: !dayOfMonth.isWildcard,
+    byWeekday: !dayOfWeek.isWildcard,
+  };
+}
+
+function bits(values: readonly number[]): number {
+  return values.reduce((mask, value) => mask | (1 << value), 0);
+}
+
+function parseFields(texts: FieldTexts): CronFields {
+  try {
+    return parse(texts);
+  } catch (error) {
+    throw faultOf(texts, error);
+  }
+}
+
+function parse(texts: readonly string[]): CronFields {
+  // The date keeps cron-parser from reading the clock; only its reading of the fields is used.
+  const options = { currentDate: EPOCH, tz: 'UTC' };
+  return CronExpressionParser.parse(texts.join(' '), options).fields;
+}
+
+const EPOCH = new Date(0);
+
+/** Finds the field that is wrong by trying each alone: cron-parser's messages do not name it. */
+function faultOf(texts: FieldTexts, error: unknown): ScheduleError {
+  for (const [index, text] of texts.entries()) {
+    try {
+      parse(texts.map((_, other) => (other === index ? text : '*')));
+    } catch (fault) {
+      const reason = fault instanceof Error ? VALUE_FAULT.exec(fault.message)?.[0] : undefined;
+      if (reason === undefined) return notUnderstood(index, text, fault);
+      return new ScheduleError(
+        `The ${FIELD_NAMES[index]} field "${text}" is not valid: ${reason}.`,
+        { cause: fault },
+      );
+    }
+  }
+  const [, , dayOfMonth, month] = texts;
+  return new ScheduleError(
+    `The schedule never fires: no month of "${month}" has a day "${dayOfMonth}".`,
+    { cause: error },
+  );
+}
+
+/**
+ * Matches cron-parser's messages about numbers, which tell a person more than that a form is unknown; without the full
+ * stops that some end with.
+ */
+const VALUE_FAULT =
+  /(?:got (?:value|range) [\d-]+ expected range|Invalid range:|cannot repeat at every \d|duplicate values).*?(?=\.*$)/;

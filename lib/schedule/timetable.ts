@@ -1,6 +1,11 @@
 import { nextOccurrenceMinute } from './daylight-saving.ts';
-import { dateOf, minuteAfter, minuteAtOrBefore } from './occurrences.ts';
-import { summarize, type OccurrenceSummary } from './occurrences-between.ts';
+import {
+  dateOf,
+  minuteAfter,
+  minuteAtOrBefore,
+  summarize,
+  type OccurrenceSummary,
+} from './occurrences.ts';
 import type { ParsedSchedule } from './parsed-schedule.ts';
 import { MINUTES_PER_DAY, MS_PER_MINUTE } from './wall-clock.ts';
 import { offsetSpanAt } from './zone-offsets.ts';
@@ -60,7 +65,7 @@ function nextTimetableMinute(timetable: Timetable, from: number): number {
 
 /**
  * Returns the minute up to which nothing but the skipped date is shown, undefined when the date is not skipped. Where
- * the clock changes before midnight that is the change: the hours after it are looked at anew.
+ * the clock changes before midnight that is the change: the hours after it are looked at again.
  */
 function endOfSkippedDate({ timezone, skipDates }: Timetable, minute: number): number | undefined {
   if (skipDates.length === 0) return undefined;

@@ -10,7 +10,7 @@ export interface SealedColumn {
   readonly sealedAs?: string;
 }
 
-/** Every column with sealed texts: a key may only be taken away when all of these have been sealed anew. */
+/** Every column with sealed texts: a key may only be taken away when all of these have been sealed again. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'routines', column: 'webhook_secret', keys: ['id'], rowOf: only },
   {

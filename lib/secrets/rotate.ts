@@ -5,7 +5,7 @@ import type { SecretBox } from './secret-box.ts';
 export interface RotatedColumn {
   readonly table: string;
   readonly column: string;
-  /** Texts sealed anew. */
+  /** Texts that were sealed again. */
   readonly rotated: number;
   /** Texts that neither key opens; they are left as they are. */
   readonly unreadable: number;
@@ -73,11 +73,11 @@ function rotateBatch(
     let last: Keys | undefined;
     for (const row of batch) {
       last = where.keys.map((name) => row[name] ?? '');
-      const anew = reseal(secrets, where, { keys: last, sealed: row.sealed });
-      if (anew === undefined) continue;
+      const resealed = reseal(secrets, where, { keys: last, sealed: row.sealed });
+      if (resealed === undefined) continue;
       rotated += await execute(
         tx,
-        sql`update ${table} set ${column} = ${anew} where ${key} = (${join([...last])})`,
+        sql`update ${table} set ${column} = ${resealed} where ${key} = (${join([...last])})`,
       );
     }
     return { rotated, unreadable: batch.length - rotated, last };

@@ -3,14 +3,14 @@ export {
   buildsOf,
   currentBuildOf,
   deploymentNameOf,
+  ensureSearchAttributes,
   openWorkflowsOf,
+  SEARCH_ATTRIBUTE_NAMES,
   setCurrentBuild,
   type Build,
   type KnownBuild,
 } from './deployment.ts';
-export { openTemporal } from './connection.ts';
-export { connectionOptions } from './connection-options.ts';
-export { ensureSearchAttributes, SEARCH_ATTRIBUTE_NAMES } from './search-attributes.ts';
+export { connectionOptions, openTemporal } from './connection.ts';
 export {
   SCHEDULER_WORKFLOW_ID,
   schedulerWorkflowId,

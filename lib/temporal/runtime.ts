@@ -1,5 +1,7 @@
+// By their paths, as in `connection.ts`.
+import type { Logger } from '@temporalio/worker/lib/logger.js';
+import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import type { Log } from '../log.ts';
-import { Runtime, type Logger } from './native.ts';
 
 /**
  * Prepares the one native runtime of this process: its log goes to ours, these signals stop all workers, and at this
@@ -25,8 +27,8 @@ export function installRuntime(
 
 /**
  * Drops lines below the log's level before they are kept. To order the lines of both its halves, the runtime keeps each
- * for a tenth of a second, debug lines with whole workflow activations included, and checks the level only then. To be
- * called while a connection is open: without one the runtime may be made anew.
+ * for a tenth of a second, debug lines with whole workflow activations included, and checks the level only then. Call
+ * it while a connection is open: without one the runtime may be made again, without this.
  */
 export function dropDetail(log: Log): void {
   if (log.isLevelEnabled('debug')) return;
@@ -42,7 +44,7 @@ function temporalLogger(log: Log) {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, meta: Readonly<Record<string, unknown>> = {}) => {
-      // Whoever holds an activity's token and reaches Temporal may answer in its place.
+      // Who holds an activity's token and reaches Temporal could answer in its place.
       const { error, taskToken: _token, ...temporal } = meta;
       log[level]({ ...(error === undefined ? {} : { err: error }), temporal }, message);
     };

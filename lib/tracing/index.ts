@@ -1,2 +1,1 @@
-export { NO_TRACING, type Tracing } from './tracing.ts';
-export { openTracing } from './open.ts';
+export { NO_TRACING, openTracing, type Tracing } from './tracing.ts';

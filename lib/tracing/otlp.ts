@@ -6,11 +6,11 @@ import {
   trace,
   type Context,
   type Span as ApiSpan,
+  type SpanContext,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, RandomIdGenerator, TracerProvider } from '@opentelemetry/sdk-trace';
-import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 import type { Span, SpanOptions, Tracing } from './tracing.ts';
 
 /**
@@ -91,7 +91,8 @@ function faceOf(span: ApiSpan): Span {
 }
 
 /**
- * Random ids, but for a span whose id was chosen elsewhere; starting a span is synchronous, so nobody comes between.
+ * Makes random ids, except for a span whose id was chosen elsewhere. Starting a span is synchronous, so no other span
+ * takes the chosen id.
  */
 function chosenIds() {
   const random = new RandomIdGenerator();
@@ -108,4 +109,18 @@ function chosenIds() {
       }
     },
   };
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
+
+/** Reads a `traceparent` (W3C Trace Context, section 3.2); undefined when it is malformed or all zeros. */
+export function parseTraceparent(text: string): SpanContext | undefined {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (text.startsWith('ff') || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
+}
+
+function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-${(traceFlags & 1).toString(16).padStart(2, '0')}`;
 }

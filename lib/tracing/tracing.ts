@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api';
 
 export interface Span {
   set(attributes: Attributes): void;
-  /** W3C Trace Context `traceparent` (section 3.2) of this span, for whoever goes on elsewhere; undefined when off. */
+  /** W3C Trace Context `traceparent` (section 3.2) of this span, for a process that goes on with it; undefined when off. */
   readonly traceparent: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-export interface RecordedSpan {
+interface RecordedSpan {
   readonly name: string;
   /** 16 lower-case hexadecimal digits. */
   readonly spanId: string;
@@ -50,3 +50,17 @@ export const NO_TRACING: Tracing = {
   current: () => undefined,
   close: () => Promise.resolve(),
 };
+
+interface TracingSettings {
+  /** Base address of an OTLP/HTTP receiver; traces go to `/v1/traces` under it. Undefined switches tracing off. */
+  readonly endpoint: string | undefined;
+  /** `service.name` of the resource. */
+  readonly service: string;
+}
+
+/** Opens tracing when an endpoint is configured. Otherwise nothing of OpenTelemetry is even loaded. */
+export async function openTracing({ endpoint, service }: TracingSettings): Promise<Tracing> {
+  if (endpoint === undefined) return NO_TRACING;
+  const { createOtlpTracing } = await import('./otlp.ts');
+  return createOtlpTracing({ endpoint, service });
+}

@@ -1,5 +1,5 @@
 import type { FailureCode, FailureDetails } from '#lib/envelope/failures.ts';
-import { valueAt, valuesAt } from '#lib/provider-file/paths.ts';
+import { valueAt, valuesAt } from '#lib/provider-file/protocols.ts';
 
 /** The reason why the provider gave no result, from the closed list. */
 export interface Classified {

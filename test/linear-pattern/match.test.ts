@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compilePattern, matchesPattern, patternFault } from '#lib/linear-pattern/index.ts';
-import { sizeBound } from '#lib/linear-pattern/size.ts';
+import { sizeBound } from '#lib/linear-pattern/match.ts';
 
 test.each([
   ['^## Findings', '## Findings\n- one', true],

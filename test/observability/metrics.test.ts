@@ -75,7 +75,7 @@ test('runs, model calls, tokens and cost are counted by how they came out', asyn
   expect(grown('ras_model_cost_usd_total', { model })).toBeCloseTo(Number(run.usage.costUsd), 10);
 });
 
-test('tool calls and attempts to deliver a webhook are counted by what they came to', async () => {
+test('tool calls and attempts to deliver a webhook are counted by outcome', async () => {
   const everything = await startEverythingServer();
   try {
     const { routineId } = await routineWith(key, ['echo'], {

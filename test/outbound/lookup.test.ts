@@ -1,6 +1,6 @@
 import dgram from 'node:dgram';
 import { expect, onTestFinished, test } from 'vitest';
-import { createPublicLookup, systemLookup } from '#lib/outbound/lookup.ts';
+import { createPublicLookup, systemLookup } from '#lib/outbound/connector.ts';
 import { guardedClient } from './receiver.ts';
 
 const A = 1;

@@ -9,8 +9,7 @@ import {
   MAX_ENVELOPE_BYTES,
   sealRequest,
 } from '#lib/envelope/index.ts';
-import { openConnections } from '#lib/runtime-client/exchange.ts';
-import { linesOf } from '#lib/runtime-client/lines.ts';
+import { linesOf, openConnections } from '#lib/runtime-client/exchange.ts';
 import type { RuntimeClient } from '#lib/runtime-client/index.ts';
 import { BODY, callOn, createRig, runOn, type Rig } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/runs/index.ts';
-import { oncePerObject } from '#lib/once-per-object.ts';
+import { oncePerObject } from '#lib/coalesce.ts';
 import { credentialId } from '../../access.ts';
 import { eventRoute } from '../../route.ts';
 import { presentRun } from './present.ts';

@@ -1,3 +1,4 @@
+import sql, { type Sql } from 'sql-template-tag';
 import { isJsonObject } from '../json.ts';
 
 /** Replaces what text from outside may hold and Postgres text cannot: a NUL, or half of a surrogate pair. */
@@ -22,4 +23,20 @@ function cleanedJson(value: unknown): string {
     if (entries.every(([key]) => storable(key) === key)) return inner;
     return Object.fromEntries(entries.map(([key, item]) => [storable(key), item]));
   });
+}
+
+/**
+ * The present time, for what is to be due or over at once. Columns of times round to milliseconds, upwards too, so that
+ * a plain `now()` may lie in the future for half of one.
+ */
+export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
+
+/**
+ * Compares the owner of rows so that only an index which begins with that owner puts them in order; `column` is also
+ * the first of the order. By `=` the owner would be no part of the order, and where one owner has most of the rows,
+ * Postgres takes the index of all ids for a short cut: for an owner that has few, or none, it reads past the rows of
+ * all others.
+ */
+export function ownedBy(column: Sql, owner: Sql | string): Sql {
+  return sql`${column} = any(array[${owner}])`;
 }
