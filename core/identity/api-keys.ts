@@ -79,7 +79,11 @@ export async function createApiKey(
   if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
   }
-  await assertRoomForKey(tx, projectId, id);
+  await assertWithinKeptQuota(tx, {
+    all: sql`select from api_keys where project_id = ${projectId} and id <> ${id}`,
+    ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
+    live: { where: isLive, max: MAX_KEYS, what: 'API keys', remedy: 'revoke one first' },
+  });
   const { plaintext, prefix, hash } = generateApiKey(input.tag);
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
   // saw that secret, so the new one replaces it.
@@ -103,14 +107,6 @@ export async function createApiKey(
     details: { name, scopes: [...scopes], expiresAt: expiresAt?.toISOString() ?? null },
   });
   return { apiKey: created, plaintext };
-}
-
-async function assertRoomForKey(tx: Db, projectId: string, id: string): Promise<void> {
-  await assertWithinKeptQuota(tx, {
-    all: sql`select from api_keys where project_id = ${projectId} and id <> ${id}`,
-    ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
-    live: { where: isLive, max: MAX_KEYS, what: 'API keys', remedy: 'revoke one first' },
-  });
 }
 
 const isLive = sql`revoked_at is null and (expires_at is null or expires_at > now())`;

@@ -138,8 +138,8 @@ export async function deleteInvitation(
 }
 
 /**
- * Joins the organization of an invitation, which is used up. It is for one address: the token in other hands opens
- * nothing, and says no more than an unknown one.
+ * Joins the organization of an invitation, which is used up. It is for one address: for another person its token
+ * is refused like an unknown one.
  * @throws {AppError} `invitation_not_found`, `limit_reached`
  */
 export async function acceptInvitation(

@@ -54,7 +54,7 @@ interface Departure {
 
 const columns = sql`u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"`;
 
-/** Lists the people of an organization, those who came first in front. @throws {AppError} `organization_not_found` */
+/** Lists the people of an organization, in the order in which they joined. @throws {AppError} `organization_not_found` */
 export async function listMembers(
   db: Db,
   by: { userId: string },

@@ -87,7 +87,7 @@ export async function foundOrganization(
   return createOrganization(tx, by, input);
 }
 
-/** Counts the organizations that a person has founded, but for one that is about to be founded. */
+/** Counts the organizations that a person has founded. @param except the one that is about to be founded */
 async function countFounded(tx: Db, userId: string, except: string | null): Promise<number> {
   const found = await row<{ founded: number }>(
     tx,

@@ -3,7 +3,7 @@ import type { ModelAbilities } from '#core/models/index.ts';
 import type { ModelCall, ModelResponse } from '#core/steps/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
-/** The most tokens that a model may write in one check: one that reasons needs some for that alone. */
+/** The most tokens that a model may write in one check; a model that reasons needs some for its reasoning alone. */
 export const MAX_CHECK_OUTPUT = 1_024;
 
 export interface Verdict {
@@ -75,14 +75,14 @@ export const CHECKS_TO_MAKE: readonly Check[] = [
         toolCalls.length > 0
           ? 'It called a tool in a form that cannot be used.'
           : `It called no tool. ${text.trim() === '' ? 'It wrote nothing.' : `It wrote: ${quoted(text)}`}`;
-      // A small model may not have understood, so nothing is known of its server.
+      // A small model may not have understood the request, so this shows nothing about its server.
       return { passed: false, words, shows: {} };
     },
     refused: (words) => (/tool|function/i.test(words) ? { tools: false } : {}),
   },
   {
     kind: 'schema',
-    // It says nothing of JSON: what comes back as data was held to it by the server.
+    // The prompt does not mention JSON: where data comes back, the server has enforced the schema.
     request: { ...asking('Name the capital of France.'), resultSchema: CAPITAL },
     judge: ({ text }) => {
       const data = parsed(text);

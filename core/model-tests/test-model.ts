@@ -59,7 +59,7 @@ export interface ModelTestDeps {
 /** Tests that an organization can have made of models. */
 const TESTS: ThrottleRule = { name: 'model-test', limit: 30, windowSeconds: 60 * 60 };
 
-/** Time for one check, within which also a server that loads its model answers. */
+/** Time for one check, long enough for a server that loads its model first. */
 const CHECK_MS = 60_000;
 
 const NOTHING: Usage = {
@@ -81,8 +81,8 @@ export function estimateTest(option: TestedModel): ModelTest {
 }
 
 /**
- * Tests a model: one short text, one tool call, one schema. It forgets what was learned of the model before, as its
- * server may be another by now, and remembers what the test shows. What it uses counts towards the budgets.
+ * Tests a model: one short text, one tool call, one schema. It forgets what was learned about the model before, since the
+ * server may have changed, and remembers what the test shows. What it uses counts towards the budgets.
  * @throws {AppError} `rate_limited`, `allowance_exceeded` where a budget leaves too little
  */
 export async function testModel(

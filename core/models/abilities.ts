@@ -60,7 +60,7 @@ export interface AbilityStore {
   of(model: ServedModel): ModelAbilities;
   /** Remembers what a refusal or a test has shown. */
   learn(model: ServedModel, learned: ModelAbilities): Promise<void>;
-  /** Forgets all of a model, whose server no longer is what it was. */
+  /** Forgets all about a model, whose server has changed. */
   forget(model: ServedModel): Promise<void>;
   /** Reads what other processes have learned, at most once a minute. Never throws. */
   refresh(): Promise<void>;

@@ -14,7 +14,7 @@ export interface FiguresPatch {
   readonly prices?: ModelPrices | null | undefined;
 }
 
-/** Figures that organizations enter for models of which no list knows them. */
+/** Figures that organizations enter for models whose lists do not state them. */
 export interface FigureStore {
   /** Reads those of a project's organization; at most some seconds old. */
   of(projectId: string): Promise<ByHand>;
@@ -76,7 +76,7 @@ export interface FiguresDeps {
  * Changes the figures that an organization has entered for a model.
  * @param option the model as the organization sees it now
  * @throws {AppError} `forbidden` for a member, and for prices where the operator caps cost; `invalid_request` for a
- * figure that is known without it; `limit_reached`
+ * figure that a better origin states; `limit_reached`
  */
 export async function patchFigures(
   { database, maxCostUsdPerOrganization }: FiguresDeps,

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { SomeFigures } from './model.ts';
 
-/** Providers of the catalogue by dialect. A server of one's own has none: a wrong price is worse than no price. */
+/** Providers of the catalogue by dialect. A server of the operator's own has none: a wrong price is worse than no price. */
 const PROVIDERS: Partial<Record<ModelDialect, string>> = {
   openai: 'openai',
   azure: 'azure',
@@ -38,7 +38,7 @@ export function catalogueFigures(
 }
 
 function lookUp(providerId: string, modelId: string): SomeFigures {
-  // One token of each, as a model without a price for its output is none that writes text.
+  // One token each: a model without a price for output writes no text.
   const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, modelId, { providerId });
   if (found === null) return {};
   const { model, model_price: price } = found;
@@ -53,7 +53,7 @@ function lookUp(providerId: string, modelId: string): SomeFigures {
     output: perToken(output, 0),
     cachedInput: cached === undefined ? null : perToken(cached, 0),
   };
-  // Of several lengths the last prices are taken from the first on: no step costs more.
+  // Where prices rise with several lengths, the highest hold from the first length on: no step costs more.
   const above =
     start.length === 0
       ? undefined

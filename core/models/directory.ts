@@ -17,7 +17,7 @@ export interface ModelList {
   readonly options: readonly ModelOption[];
   /** The age of the oldest list among them. */
   readonly fetchedAt: Date;
-  /** A source cannot be reached now; of it this is its last list. */
+  /** True when a source cannot be reached now, and its last list stands in for it. */
   readonly stale: boolean;
 }
 
@@ -35,9 +35,9 @@ export interface ModelDirectory {
    * @throws {AppError} `models_unavailable` when a source that could have it has never given a list
    */
   find(reference: ModelReference, byHand?: ByHand): Promise<ModelOption | undefined>;
-  /** Says why a reference finds nothing: the source that is gone, or the id that the model has by now. */
+  /** Says why a reference finds nothing: its source is gone, or the model has another id now. */
   explainAbsence(modelId: string): string;
-  /** Tells how each source does, after asking those whose list has aged. */
+  /** Returns the state of each source, after asking those whose list has aged. */
   sources(): Promise<readonly SourceState[]>;
 }
 
@@ -50,15 +50,15 @@ export interface DirectorySettings extends CacheSettings {
 const PATIENCE_MS = 1_000;
 
 /**
- * Joins the lists of all sources, each cached on its own: one that is away hides nothing of the others. Beside others a
- * source writes its name before its ids, unless it says otherwise. A reference never leads to another source than the
- * one that it names.
+ * Joins the lists of all sources, each cached on its own: a source that is away hides no model of the others. Where there
+ * are several, a source puts its name before its ids, unless it is configured otherwise. A reference never leads to
+ * another source than the one that it names.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
   const { abilities, names } = settings;
   const sources = settings.sources.map((source) => createCachedSource(source, settings));
   const isPrefixed = ({ source }: CachedSource) => sources.length > 1 && source.prefix;
-  // An id that begins as those of a source that is gone would be read as its model.
+  // An id of a removed source must not be read as the id of a model at another source.
   const isTaken = (modelId: string) => names.isFormer(modelId.split('/', 1)[0] ?? '');
   const publicId = (source: CachedSource, { served: { modelId } }: SourcedModel) =>
     isPrefixed(source) || isTaken(modelId) ? `${source.source.name}/${modelId}` : modelId;

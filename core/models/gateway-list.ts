@@ -14,7 +14,7 @@ export interface ListedModel {
 
 export interface ListedModels {
   readonly models: readonly ListedModel[];
-  /** The server that its list gives away; undefined where it could be any. */
+  /** The server, as far as its list shows it; undefined where it could be any. */
   readonly dialect: ModelDialect | undefined;
 }
 
@@ -25,7 +25,7 @@ const price = lenient(
     z.number().nonnegative().finite().transform(String),
   ]),
 );
-/** A number of tokens. What is no positive number, as the 0 of some servers, is unknown. */
+/** A number of tokens; a value that is not positive, as the 0 of some servers, counts as unknown. */
 const tokens = lenient(z.number().int().positive().max(2_147_483_647));
 const word = lenient(z.string());
 const words = lenient(z.array(z.string()));
@@ -118,7 +118,7 @@ export function readGatewayList(answer: unknown, dialect: ModelDialect): ListedM
   };
 }
 
-/** Owners that servers of one's own put beside each model. */
+/** The owner that a server of the operator's own names for each model. */
 const OWNERS: Readonly<Record<string, ModelDialect>> = {
   llamacpp: 'llama.cpp',
   vllm: 'vllm',
@@ -132,7 +132,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
   return {
     name: model.display_name ?? model.name ?? model.id,
     figures: {
-      // What is loaded before what the model could take; its training is the last that is known of it.
+      // The loaded window first, then what the model could take, and its training window last.
       contextTokens:
         model.loaded_context_length ??
         model.context_length ??
@@ -177,7 +177,7 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): ModelPrices 
   return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };
 }
 
-/** Reads the prices of long prompts. Of several the last are taken from the first length on: no step costs more. */
+/** Reads the prices of long prompts. Of several, the highest hold from the first length on. */
 function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongPrices | undefined {
   const { overrides = [], input_tiers: inputs = [], output_tiers: outputs = [] } = pricing;
   const [from, last] = [overrides[0]?.min_prompt_tokens, overrides.at(-1)];
@@ -195,7 +195,7 @@ function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongPrices | un
   return { inputTokens: start - 1, input, output: output ?? usual ?? input, cachedInput: null };
 }
 
-/** Kinds of models that servers name for what writes text; any other kind writes none. */
+/** The kinds by which servers name models that write text; a model of any other kind writes none. */
 const TEXT_KINDS = new Set([
   'model',
   'language',
@@ -210,7 +210,7 @@ const TEXT_KINDS = new Set([
   'fine-tuned',
 ]);
 
-/** Ids by which models that write no text can be told where the server says nothing of their kind. */
+/** Matches ids of models that write no text, for servers that do not state a kind. */
 const OTHER_IDS =
   /(?:embed|whisper)|(?:^|[^a-z])(?:tts|dall-e|image|rerank|moderation|realtime|transcribe|sora|veo-)/i;
 
@@ -225,7 +225,7 @@ function writesText(model: Entry): boolean {
   }
   const kind = model.mode ?? model.model_info?.mode ?? type;
   if (kind !== undefined && !TEXT_KINDS.has(kind)) return false;
-  // These two kinds are given to every model by servers that know no others.
+  // Some servers know only these two kinds and give them to every model.
   const isSaid = kind !== undefined && kind !== 'model' && kind !== 'base';
   return isSaid || !OTHER_IDS.test(model.id);
 }

@@ -1,11 +1,11 @@
 import type { ModelSource } from '#lib/config/index.ts';
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 
-/** Names of sources that have stood before the ids of their models in this installation. */
+/** Names that sources of this installation have put before the ids of their models. */
 export interface KnownNames {
   /** Records those of this process once, and reads those of others at most once a minute. */
   refresh(): Promise<void>;
-  /** Returns true for a name whose source is configured no more. */
+  /** Returns true for a name whose source is no longer configured. */
   isFormer(name: string): boolean;
 }
 

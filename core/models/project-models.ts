@@ -17,11 +17,11 @@ export interface ProjectModels {
    * @throws {AppError} `models_unavailable` when no source has ever given a list
    */
   list(projectId: string): Promise<ModelList>;
-  /** Finds the option that a reference names. No source is asked for one of an account. */
+  /** Finds the option that a reference names; for a model of an account no source is asked. */
   find(projectId: string, reference: ModelReference): Promise<ModelOption | undefined>;
   /** Says why a reference finds nothing. */
   explainAbsence(reference: ModelReference): string | undefined;
-  /** Tells how each source does. */
+  /** Returns the state of each source. */
   sources(): Promise<readonly SourceState[]>;
 }
 

@@ -60,7 +60,7 @@ export function subjectOf(source: Pick<ModelSource, 'name' | 'dialect'>): string
 
 /**
  * Says in one sentence what came back from a source, and what mends it. It never holds a key.
- * @param forOperator adds the address and the name of the key's variable, which are no business of a tenant
+ * @param forOperator adds the address and the name of the key's variable, which tenants do not see
  */
 export function faultInWords(
   source: ModelSource,

@@ -47,7 +47,7 @@ const PAGES: Partial<Record<ModelDialect, string>> = { anthropic: '?limit=1000' 
 
 function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
   if (apiKey === undefined) return {};
-  // Its list is not among what Anthropic's compatible endpoint takes a bearer key for.
+  // Anthropic's compatible endpoint takes a bearer key for calls, but not for its list.
   return dialect === 'anthropic'
     ? { 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }
     : { Authorization: `Bearer ${apiKey}` };
@@ -67,8 +67,8 @@ const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set([
 ]);
 
 /**
- * Adds what a list gives away to a source that the operator did not describe: a server at a private address that calls
- * itself Ollama costs nothing. At a public address it may be a service that is paid for.
+ * Completes a source that the operator did not describe by what its list shows: a server at a private address that calls
+ * itself Ollama costs nothing. At a public address it may be a paid service.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
   const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;
@@ -84,7 +84,7 @@ function isPrivate(baseUrl: string): boolean {
   return range === 'loopback' || range === 'private' || range === 'uniqueLocal';
 }
 
-/** Figures of a model with the origins that stand before what is learned, and after it. */
+/** Figures of a model, by origins that rank above learned figures, and below them. */
 export interface SourcedModel {
   readonly served: { readonly source: string; readonly modelId: string };
   readonly name: string;
@@ -93,7 +93,7 @@ export interface SourcedModel {
   readonly abilities: ModelOption['abilities'];
 }
 
-/** Collects everything that is known of a listed model, but for what was learned or entered since. */
+/** Collects what list and configuration say of a model; what was learned or entered since comes on top. */
 export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedModel {
   const operator = source.figures[listed.id];
   const stated: SomeFigures = {
@@ -130,7 +130,7 @@ export function optionOf(
 ): ModelOption {
   const { maxOutputTokens, contextTokens, ...learned } = abilities.of(model.served);
   const { figures, origins } = firstKnown([
-    // The most that a server takes by its own words outweighs its list, which may not know how it was started.
+    // A maximum that the server named in a refusal outweighs its list, which may not know how the server was started.
     ['learned', { maxOutputTokens }],
     ...model.before,
     ['learned', { contextTokens }],

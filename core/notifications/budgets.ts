@@ -58,7 +58,7 @@ export async function findCrossings(
   const used = await sharesUsed(tx, limits);
   const highest = Math.max(...used.map(({ share }) => share));
   const crossed: Crossing[] = [];
-  // In one order everywhere, so that those who pass marks at once never wait for each other in a circle.
+  // In one order everywhere, so that two steps that pass marks at once never deadlock.
   const inOrder = used.toSorted((a, b) => a.budget.localeCompare(b.budget));
   for (const { scope, scopeId } of scopes) {
     for (const each of inOrder.filter((share) => share.scopeId === scopeId)) {
@@ -84,7 +84,7 @@ interface Notice extends Pick<ShareUsed, 'scopeId' | 'budget' | 'period'> {
   readonly percent: 80 | 100;
 }
 
-/** Marks a threshold as reported to those of the projects that have not heard of it, and returns these. */
+/** Marks a threshold as reported to those of the projects that have not been told, and returns those. */
 function markReported(
   tx: Db,
   following: Sql,

@@ -17,8 +17,9 @@ import { leftOut, MAIL_INTERVAL, mailTo, takeProjectTurn } from './tell.ts';
 const MOST = 500;
 
 /**
- * Queues a mail for each routine about which something was held back and whose hour is over; without it,
- * its people would learn of that only with the next event. Each has a transaction of its own, so that none locks rows for long.
+ * Queues a mail for each routine about which something was held back and whose hour is over; without it, its
+ * people would learn of that only with the next event. Each has a transaction of its own, so that none locks rows for
+ * long.
  * @returns the number of mails
  */
 export async function queueDigests(

@@ -33,7 +33,7 @@ export async function notifyRunEnded(
   if (run.state === 'succeeded' && url !== null) {
     await enqueuePing(tx, { ...messageSubjectOf(subscription, run.id), url });
   }
-  // Before the routine's own state is written, as where a step is settled: locks are taken in one order everywhere.
+  // Before the routine's own state is written, as in settling a step: locks are taken in one order everywhere.
   const crossings = await findCrossings(tx, subscription, usedUpBy(run));
   if (subscription.mail !== null) {
     const news = [

@@ -40,7 +40,7 @@ export function followsBudgets(project: Sql): Sql {
 }
 
 /**
- * True when an organization has a budget that some project follows, whose routines need not be the ones that spend it.
+ * True when an organization has a budget that some project follows; routines of another project may spend it.
  */
 const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost_usd_per_month is not null)
   and exists (select from projects f

@@ -26,7 +26,8 @@ export const MAIL_INTERVAL = sql`interval '1 hour'`;
 /**
  * Tells the routine's subscribers an event that they asked for: by a mail, which also counts the events held back
  * before it, or, if this hour's mail has been sent, by holding the event back. So are failures beyond ten mails an hour
- * about the project. Locks the row of the routine's state, so that only one of several runs that end at the same time sends the mail.
+ * about the project. Locks the row of the routine's state, so that only one of several runs that end at the same time
+ * sends the mail.
  */
 export async function tell(
   tx: Db,

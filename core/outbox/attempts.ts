@@ -81,7 +81,7 @@ export type Verdict =
   | { readonly state: 'retry'; readonly error: string; readonly delayMs: number };
 
 /** Records an attempt, unless its lease has run out and another attempt was begun. A finished message keeps no text. */
-export async function recordVerdict(
+export async function recordSending(
   db: Db,
   { id, attempt }: ClaimedMessage,
   verdict: Verdict,
@@ -126,7 +126,7 @@ export function messageRetryMs(channel: Channel, attempt: number): number | unde
   return LADDER_MS[channel][attempt - 1];
 }
 
-/** Returns true for an attempt beyond the last; those before it were lost with their processes. */
+/** Returns true for an attempt beyond the last one: processes died in earlier attempts. */
 export function isBeyondLast(channel: Channel, attempt: number): boolean {
   return attempt > LADDER_MS[channel].length + 1;
 }

@@ -6,7 +6,7 @@ import {
   claimMessages,
   isBeyondLast,
   messageRetryMs,
-  recordVerdict,
+  recordSending,
   type ClaimedMessage,
   type Verdict,
 } from './attempts.ts';
@@ -82,9 +82,9 @@ async function attempt(
     channel === 'mail'
       ? await sendMail(deps, message)
       : { verdict: await sendPing(deps, message, signal), serverIsAway: false };
-  // A ping that was broken off on our side has said nothing: its lease runs out.
+  // A ping that we broke off has no outcome: its lease runs out.
   if (channel === 'ping' && signal.aborted) return false;
-  await recordVerdict(deps.database, message, verdict);
+  await recordSending(deps.database, message, verdict);
   deps.metrics.messageAttempt({ channel, outcome: verdict.state });
   const { id: messageId, kind, runId, projectId } = message;
   const entry = { messageId, kind, runId, projectId, attempt: message.attempt };

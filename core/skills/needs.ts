@@ -52,7 +52,7 @@ export interface UnmetNeed {
 
 /**
  * Finds what the skills work on and none of the tools seems to offer, for a warning when a routine is saved. It reads
- * words only, so it is a hint: a tool with an unspeaking name is missed, and data may come in the instructions.
+ * words only, so it is a hint: it misses a tool whose name says nothing, and the instructions may hold the data.
  */
 export function unmetNeeds(
   skills: readonly { readonly slug: string; readonly needs: readonly Need[] }[],

@@ -6,11 +6,11 @@ export interface StateBlock {
 
 export const MAX_STATE = 2_000;
 
-/** The body is bounded, so that a result full of openings takes no longer to read than any other. */
+/** The body is bounded, so that a result full of openings is read as fast as any other. */
 const BLOCK = /^```state ([a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*\n([\s\S]{0,2000}?)^```[ \t]*$/gm;
 const ENTRY = /^([a-z][a-z-]{0,30}): ?(.*)$/;
 
-/** Finds the state blocks of a result, the last one of each slug. A block with a line of another form is none. */
+/** Finds the state blocks of a result, the last one of each slug. A block with a line of another form does not count. */
 export function stateBlocks(text: string): StateBlock[] {
   const found = new Map<string, StateBlock>();
   for (const [, slug = '', body = ''] of text.replaceAll('\r\n', '\n').matchAll(BLOCK)) {
@@ -37,7 +37,7 @@ export function cutKeepingState(result: string, limit: number): string {
   const tail = blocks.length === 0 ? '' : `\n\n${blocks.join('\n\n')}`;
   const note = '\n\n[cut here]';
   const head = limit - tail.length - note.length;
-  // Blocks that fill the prompt by themselves are no state; the beginning is worth more then.
+  // Blocks that would fill the prompt are no state; the beginning of the result is worth more.
   if (head < limit / 2) return result.slice(0, limit);
   return `${result.slice(0, head).replace(/[\uD800-\uDBFF]$/, '')}${note}${tail}`;
 }

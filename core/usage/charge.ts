@@ -60,9 +60,9 @@ export async function readLimits(
 }
 
 /**
- * Adds the most that calls outside of a run can use to the totals before they are made, as no reservation is without a
- * run. A process that dies meanwhile has counted too much, and never too little.
- * @throws {AppError} `allowance_exceeded` where a limit leaves less beside what runs have reserved
+ * Adds the most that calls outside of a run can use to the totals before they are made, since a reservation needs a run.
+ * A process that dies meanwhile has counted too much, never too little.
+ * @throws {AppError} `allowance_exceeded` where a limit leaves less than that, after what runs have reserved
  */
 export function chargeBeforehand(
   database: Database,

@@ -5,8 +5,8 @@ import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from 
 import { pricesAt, type Prices } from './usage.ts';
 
 /**
- * Output tokens for which no step waits for more, and which a step leaves to each that waits: directories state maxima
- * that hardly any response reaches, and one step at a time would go through.
+ * The output for which a step does not wait any longer, and which it leaves to each step that waits. Directories state
+ * maxima that hardly any response reaches; if every step waited for its maximum, they would go one at a time.
  */
 const ENOUGH_OUTPUT_TOKENS = 16_384;
 
@@ -27,7 +27,7 @@ export interface StepBound extends Attempt {
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** The step would fit but for what others have reserved, which they soon settle or lose with their lease. */
+  /** Only reservations of others leave no room; they are soon settled, or end with their lease. */
   | { readonly verdict: 'wait'; readonly ahead: number }
   /** A budget, or the run's own limit, has too little left, even if others release what they have reserved. */
   | { readonly verdict: 'exceeded' | 'run_exceeded' };
@@ -38,7 +38,7 @@ interface Verdict {
   readonly ahead: number;
 }
 
-/** Pieces of the statement that reserves, which know of runs what this subject does not. */
+/** Pieces of the statement that reserves. The subject of runs writes them, as this one does not know its tables. */
 export interface ReservedFor {
   /**
    * Relation with one row, `run_tokens` that the run has used, while the step may be made, whose rows it locks, and
@@ -54,8 +54,8 @@ export interface ReservedFor {
 /**
  * Reserves the most that an attempt at a step can use against all limits at once, in one statement. Where less is left,
  * its output is lowered to that, down to 256 tokens. What an earlier attempt has reserved stays reserved until its call
- * has returned or its lease has run out, because its response may still come. A step passes none that is ahead of it
- * unless there is enough for both, and leaves enough to each that waits where it takes more than that itself.
+ * has returned or its lease has run out, because its response may still come. A step overtakes another one only where
+ * there is enough for both. Where it takes more than enough, it leaves enough to each step that waits.
  * @returns undefined when `begun` was empty
  */
 export async function reserve(

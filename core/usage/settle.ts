@@ -73,7 +73,7 @@ export const addedToDay = sql`on conflict (project_id, day, routine_id, model_id
             else coalesce(d.cost_usd, 0) + excluded.cost_usd end,
           steps = d.steps + excluded.steps`;
 
-/** Releases what an attempt has reserved, where nothing of its call can be settled, or not as this attempt. */
+/** Releases what an attempt has reserved, where its call cannot be settled, or is settled as another attempt. */
 export async function releaseAttempt(db: Db, { runId, index, attempt }: Attempt): Promise<void> {
   await execute(
     db,

@@ -14,9 +14,9 @@ export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
 
 /**
  * Makes one attempt of a delivery that is due: claims it, sends, records. No transaction and no connection is held
- * while sending. Errors of the receiver are outcomes; one that is thrown is our own, and then the lease runs out and a
- * tick has the same event sent again under the same id.
- * @param options.after number of the caller's own attempt that broke off: it is not waited for
+ * while sending. Errors of the receiver are outcomes. An error that is thrown is our own: the lease runs out, and a tick
+ * has the same event sent again under the same id.
+ * @param options.after number of the caller's own attempt that broke off, whose lease it takes over
  */
 export async function attemptDelivery(
   deps: AttemptDeps,
@@ -60,7 +60,7 @@ async function perform(
       verdict: { state: 'failed', reason: 'webhook_removed' },
     };
   }
-  // Attempts that crash are never judged, so only this finds out that there were too many.
+  // An attempt that crashes gets no verdict, so attempts are counted here too.
   if (attempt.rung > MAX_ATTEMPTS) {
     return {
       exchange: unanswered('not sent: all attempts are used up', 0),
@@ -87,7 +87,7 @@ async function record(
   return renewed.state;
 }
 
-/** Judges an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+/** Decides by an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
 function decideVerdict(rung: number, exchange: Exchange): Verdict {
   const { status, interrupted, retryAfterMs } = exchange;
   if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };

@@ -21,7 +21,7 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
     `,
   );
   if (erased.length > 0) {
-    // By their ids and not in one statement: joined with what that returns, all attempts of the table were read.
+    // By ids, in a statement of its own: joined with the deliveries, Postgres read all attempts of the table.
     await execute(
       tx,
       sql`
@@ -30,7 +30,7 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
     `,
     );
   }
-  // Asked again after the locks were had: a redelivery may have come first.
+  // Read again under the locks: a redelivery may have come first.
   const kept = await rows<{ runId: string }>(
     tx,
     sql`

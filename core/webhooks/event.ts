@@ -60,8 +60,7 @@ export const EVENT_TYPES = [
 ] as const satisfies readonly (`run.${EndedRun['state'] | 'changed'}` | 'routine.paused')[];
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Returns the type of the event: `run.changed` where the routine delivers changes and the run
- * has some, as first data are. */
+/** Returns the type of the event: `run.changed` where the routine delivers changes and the run has any. */
 export function eventType(run: EndedRun): EventType {
   if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
   return `run.${run.state}`;

@@ -22,7 +22,7 @@ export interface Exchange {
   readonly responseExcerpt: string | null;
   readonly durationMs: number;
   readonly retryAfterMs: number | undefined;
-  /** True when we broke it off ourselves, for which the receiver is not to blame. */
+  /** True when we broke it off ourselves, which is not the receiver's fault. */
   readonly interrupted: boolean;
 }
 

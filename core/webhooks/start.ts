@@ -115,7 +115,7 @@ const isBeingSent = sql`(state = 'sending' and claimed_until > now())`;
 const open = sql`state in ('pending', 'sending')`;
 const dueAt = sql`greatest(next_attempt_at, claimed_until)`;
 
-/** The parts of the slots that deliveries of one organization may take, and those of it to one host. */
+/** One organization may take a half of the slots, and one host of it a quarter. */
 const OF_ORGANIZATION = 2;
 const OF_HOST = 4;
 
@@ -135,8 +135,8 @@ async function anyDue(db: Db): Promise<boolean> {
  * oldest first. An organization has at most half of the slots and one of its receivers at most a quarter,
  * even where the rest is free: a receiver that hangs holds its slots for twenty seconds each.
  *
- * One claim at a time, as in the admission of runs, whose walk over an index this is as well. The claimed are leased
- * while their workflows are started.
+ * Claims come one at a time and walk over an index, as the admission of runs does. What is claimed is leased while its
+ * workflow is started.
  */
 export function claimDueDeliveries(
   database: Database,

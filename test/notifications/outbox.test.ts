@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { claimMessages, recordVerdict } from '#core/outbox/attempts.ts';
+import { claimMessages, recordSending } from '#core/outbox/attempts.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/ports.ts';
 import { rows, sql } from '#lib/database/index.ts';
@@ -130,9 +130,9 @@ test('an attempt whose lease ran out records nothing over the next one', async (
   expect(await claimMessages(database, ALL)).toEqual([]);
   await makeDue(service);
   const [next] = await claimMessages(database, ALL);
-  await recordVerdict(database, late!, { state: 'failed', error: 'late' });
+  await recordSending(database, late!, { state: 'failed', error: 'late' });
   expect(await outboxOf(service, owner.projectId)).toMatchObject([{ state: 'pending' }]);
-  await recordVerdict(database, next!, { state: 'sent' });
+  await recordSending(database, next!, { state: 'sent' });
   expect(await outboxOf(service, owner.projectId)).toMatchObject([{ state: 'sent' }]);
 });
 

@@ -42,7 +42,7 @@ const TOLERANCE_SECONDS = 300;
 
 /**
  * Verifies the signature of a payment event over its raw body.
- * @throws {AppError} `invalid_signature` for any fault, also for what is no event or when no processor is configured
+ * @throws {AppError} `invalid_signature` for any fault, also where the body is no event or no processor is configured
  * @see https://docs.stripe.com/webhooks/signature
  */
 export function verifyEvent(
@@ -90,7 +90,7 @@ export async function recordEvent(
   };
   if (!ACCEPTED.has(event.type)) return ignored('other_kind');
   if (event.livemode !== processor.livemode) return ignored('other_mode');
-  const customer = customerOf(event);
+  const customer = ofCustomer.safeParse(event.data.object).data?.customer;
   const outcome = await transaction(database, async (tx) => {
     const fresh = await row(
       tx,
@@ -118,8 +118,4 @@ export async function recordEvent(
   }
   watch.metrics.paymentEvent({ kind: event.type, outcome: 'accepted' });
   return outcome.organizationId;
-}
-
-function customerOf({ data }: PaymentEvent): string | undefined {
-  return ofCustomer.safeParse(data.object).data?.customer;
 }
