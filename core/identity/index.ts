@@ -10,12 +10,7 @@ export {
 } from './api-keys.ts';
 export { createAuth, type Auth } from './auth.ts';
 export { createAuthMails, mailInvitation } from './auth-mails.ts';
-export {
-  authOptions,
-  CLIENT_ADDRESS_HEADER,
-  sessionCookieName,
-  type AuthSettings,
-} from './auth-options.ts';
+export { CLIENT_ADDRESS_HEADER, sessionCookieName, type AuthSettings } from './auth-options.ts';
 export { isCommonPassword } from './passwords.ts';
 export { authenticateKey, findMemberships, stillStands } from './credentials.ts';
 export {
@@ -25,12 +20,7 @@ export {
   projectsToErase,
   type Confirmed,
 } from './deletion.ts';
-export {
-  forgetAuthentication,
-  forgetInvitations,
-  forgetThrottles,
-  forgetUnconfirmed,
-} from './housekeeping.ts';
+export { forgetIdentity, forgetUnconfirmed } from './housekeeping.ts';
 export { createProject, holdProject, listProjects, type Project } from './projects.ts';
 export {
   acceptInvitation,

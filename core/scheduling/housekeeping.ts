@@ -1,18 +1,13 @@
 import { forgetAuditEvents } from '#core/audit/index.ts';
 import { forgetSignIns } from '#core/connections/index.ts';
 import { eraseDeletedProjects } from '#core/deletion/index.ts';
-import {
-  forgetAuthentication,
-  forgetInvitations,
-  forgetThrottles,
-  forgetUnconfirmed,
-} from '#core/identity/index.ts';
+import { forgetIdentity, forgetUnconfirmed } from '#core/identity/index.ts';
 import { forgetLeads } from '#core/leads/index.ts';
 import { forgetBudgetNotices } from '#core/notifications/index.ts';
 import { forgetMessages } from '#core/outbox/index.ts';
 import { forgetBreakers, forgetFollowers } from '#core/runs/index.ts';
 import { forgetDeletedSkills } from '#core/skills/index.ts';
-import { forgetDays, forgetLedger } from '#core/usage/index.ts';
+import { forgetUsage } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/webhooks/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import type { Mailer } from '#lib/mail/index.ts';
@@ -27,14 +22,11 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetFollowers,
   forgetSignIns,
   eraseDeletedProjects,
-  ...forgetAuthentication,
+  ...forgetIdentity,
   forgetDeletedSkills,
-  forgetLedger,
-  forgetDays,
+  ...forgetUsage,
   forgetMessages,
   forgetDeliveries,
-  forgetThrottles,
-  forgetInvitations,
   forgetBudgetNotices,
   forgetLeads,
 ];

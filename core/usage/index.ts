@@ -17,8 +17,7 @@ export {
 export { chargeBeforehand, readLimits, settleCharge, type Charge } from './charge.ts';
 export type { Budget } from '#core/identity/index.ts';
 export {
-  forgetDays,
-  forgetLedger,
+  forgetUsage,
   MAX_USAGE_GROUPS,
   MAX_USAGE_PARTS,
   readDailyParts,
