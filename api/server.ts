@@ -5,7 +5,7 @@ import { openServices } from '#core/services.ts';
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
-import { onStopSignal } from '#lib/stop-signals.ts';
+import { onStopSignal } from '#lib/listen.ts';
 import { installRuntime } from '#lib/temporal/index.ts';
 import { openAccounts } from './accounts.ts';
 import { createApp } from './app.ts';

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Log } from './log.ts';
 
 /** Limits that Node leaves open or wide: large headers, slow headers and bodies. Options of `createServer`. */
 export const HTTP_LIMITS = {
@@ -70,4 +71,17 @@ export function gracefulClose(server: Server): (graceMs?: number) => Promise<voi
       });
       closeIdle();
     });
+}
+
+/** Calls `stop` at the first SIGTERM or SIGINT, and ignores later ones. */
+export function onStopSignal(log: Log, stop: () => Promise<void>): void {
+  let stopping = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) return;
+      stopping = true;
+      log.info({ signal }, 'stopping');
+      void stop();
+    });
+  }
 }

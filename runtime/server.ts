@@ -1,7 +1,7 @@
 /** Entry: `node runtime/server.ts` serves the provider runtime until SIGTERM or SIGINT. */
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
-import { onStopSignal } from '#lib/stop-signals.ts';
+import { onStopSignal } from '#lib/listen.ts';
 import { forbidCoreFiles } from './core-files.ts';
 import { startRuntime } from './start.ts';
 

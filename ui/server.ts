@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { startingConfig } from '../lib/config/index.ts';
 import { createLog } from '../lib/log.ts';
-import { onStopSignal } from '../lib/stop-signals.ts';
+import { onStopSignal } from '../lib/listen.ts';
 import { createDashboard } from './server/app.ts';
 import { readFiles, serveFiles } from './server/files.ts';
 import { listen } from './server/listen.ts';

@@ -1,9 +1,9 @@
 import type { Database } from '#lib/database/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
-import type { DeliveryState } from './delivery.ts';
-import { currentRung, recordAttempt, recordGone, type Verdict } from './record.ts';
-import { deliveryRetryMs, MAX_ATTEMPTS } from './retry.ts';
-import { sendAttempt, unanswered, type Exchange, type SendDeps } from './send.ts';
+import type { DeliveryState, Exchange } from './delivery.ts';
+import { currentRung, recordAttempt, recordGone } from './record.ts';
+import { decideVerdict, MAX_ATTEMPTS, type Verdict } from './retry.ts';
+import { sendAttempt, unanswered, type SendDeps } from './send.ts';
 
 export interface AttemptDeps extends SendDeps {
   readonly database: Database;
@@ -85,15 +85,4 @@ async function record(
   const renewed = decideVerdict(rung, exchange);
   await recordAttempt(database, { ...attempt, rung }, exchange, renewed);
   return renewed.state;
-}
-
-/** Decides by an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
-function decideVerdict(rung: number, exchange: Exchange): Verdict {
-  const { status, interrupted, retryAfterMs } = exchange;
-  if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };
-  if (interrupted) return { state: 'pending', delayMs: 0, counts: false };
-  const delayMs = deliveryRetryMs(rung, retryAfterMs);
-  return delayMs === undefined
-    ? { state: 'failed', reason: 'retries_exhausted' }
-    : { state: 'pending', delayMs, counts: true };
 }

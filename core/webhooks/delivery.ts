@@ -83,3 +83,14 @@ export function hasLostDelivery(runId: Sql): Sql {
     select from webhook_deliveries d
     where d.run_id = ${runId} and d.state = 'failed' and d.event_type <> 'routine.paused')`;
 }
+
+/** The outcome of sending: a response, or in our own words why there was none. */
+export interface Exchange {
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly responseExcerpt: string | null;
+  readonly durationMs: number;
+  readonly retryAfterMs: number | undefined;
+  /** True when we broke it off ourselves, which is not the receiver's fault. */
+  readonly interrupted: boolean;
+}

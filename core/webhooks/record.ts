@@ -1,8 +1,8 @@
 import { markWebhookGone } from '#core/routines/index.ts';
 import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import type { ClaimedAttempt } from './claim.ts';
-import type { FailureReason } from './delivery.ts';
-import type { Exchange } from './send.ts';
+import type { Exchange } from './delivery.ts';
+import type { Verdict } from './retry.ts';
 
 /**
  * Records the outcome of an attempt and moves its delivery, in one statement. An attempt that was overtaken, because
@@ -85,9 +85,3 @@ export async function recordGone(
     return true;
   });
 }
-
-/** The consequence of an attempt for its delivery. */
-export type Verdict =
-  | { readonly state: 'delivered' }
-  | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
-  | { readonly state: 'failed'; readonly reason: FailureReason };

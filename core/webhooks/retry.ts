@@ -1,3 +1,5 @@
+import type { Exchange, FailureReason } from './delivery.ts';
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -35,4 +37,21 @@ export function deliveryRetryMs(
   if (wait === undefined) return undefined;
   const jittered = wait * (1 - JITTER + 2 * JITTER * random());
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
+}
+
+/** The consequence of an attempt for its delivery. */
+export type Verdict =
+  | { readonly state: 'delivered' }
+  | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
+  | { readonly state: 'failed'; readonly reason: FailureReason };
+
+/** Decides by an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+export function decideVerdict(rung: number, exchange: Exchange): Verdict {
+  const { status, interrupted, retryAfterMs } = exchange;
+  if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };
+  if (interrupted) return { state: 'pending', delayMs: 0, counts: false };
+  const delayMs = deliveryRetryMs(rung, retryAfterMs);
+  return delayMs === undefined
+    ? { state: 'failed', reason: 'retries_exhausted' }
+    : { state: 'pending', delayMs, counts: true };
 }

@@ -3,8 +3,9 @@ import { SECRET_PREFIX, type SealedWebhookSecrets } from '#core/routines/index.t
 import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
-import { utf8Start } from '../../lib/text.ts';
+import { utf8Start } from '#lib/text.ts';
 import type { ClaimedAttempt } from './claim.ts';
+import type { Exchange } from './delivery.ts';
 import { MAX_RETRY_AFTER_MS } from './retry.ts';
 
 export interface SendDeps {
@@ -15,19 +16,10 @@ export interface SendDeps {
   readonly webhookTimeoutMs?: number;
 }
 
-/** The outcome of sending: a response, or in our own words why there was none. */
-export interface Exchange {
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly responseExcerpt: string | null;
-  readonly durationMs: number;
-  readonly retryAfterMs: number | undefined;
-  /** True when we broke it off ourselves, which is not the receiver's fault. */
-  readonly interrupted: boolean;
-}
-
 const TIMEOUT_MS = 20_000;
+
 const MAX_ANSWER_BYTES = 64 * 1024;
+
 const EXCERPT_BYTES = 1_024;
 
 /** Signs the event and sends it once. All that the receiver does is an `Exchange`, never an error. */

@@ -20,3 +20,8 @@ export function compilePattern(pattern: string, flags = 'u'): RE2JS {
 
 /** RE2JS reads it as letters. With the `u` flag, JavaScript has no other use for it. */
 const NAMED_BACKREFERENCE = /(?<!\\)(?:\\\\)*\\k</;
+
+export interface PatternJob {
+  readonly pattern: string;
+  readonly text: string;
+}

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { RE2JS } from 're2js';
 import { BoundedThread, JobLimitError, ThreadBusyError } from '#lib/bounded-thread.ts';
-import { compilePattern } from './compile.ts';
-import type { PatternJob } from './thread.ts';
+import { compilePattern, type PatternJob } from './compile.ts';
 
 /** Thrown where a text is so long, and a pattern so large, that matching them passed its time, or had to wait too long. */
 export class PatternTooSlow extends Error {

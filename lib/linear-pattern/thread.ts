@@ -1,9 +1,4 @@
 import { serveJobs } from '#lib/bounded-thread.ts';
-import { compilePattern } from './compile.ts';
-
-export interface PatternJob {
-  readonly pattern: string;
-  readonly text: string;
-}
+import { compilePattern, type PatternJob } from './compile.ts';
 
 serveJobs(({ pattern, text }: PatternJob): boolean => compilePattern(pattern).matcher(text).find());
