@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { paidAccess, readSubscription } from '#core/billing/payment/entitlement.ts';
+import { decideAccess, readSubscription } from '#core/billing/payment/entitlement.ts';
 import { DAY, Ledger } from '#dev/payments/ledger.ts';
 import type { Subscription } from '#dev/payments/objects.ts';
 import { proves } from '#test/support/proves.ts';
@@ -57,9 +57,9 @@ test('of several subscriptions the best plan counts while it lasts', proves('lim
   const starter = given({}, 'starter');
   const scale = given({ cancel_at: now + DAY }, 'scale');
   const ended = given({ status: 'canceled' }, 'scale');
-  expect(paidAccess([starter, scale, ended], at)).toMatchObject({ plan: 'scale' });
+  expect(decideAccess([starter, scale, ended], at)).toMatchObject({ plan: 'scale' });
   const later = new Date(at.getTime() + 2 * DAY * 1_000);
-  expect(paidAccess([starter, scale, ended], later)).toMatchObject({ plan: 'starter' });
-  expect(paidAccess([ended], at)).toBeUndefined();
+  expect(decideAccess([starter, scale, ended], later)).toMatchObject({ plan: 'starter' });
+  expect(decideAccess([ended], at)).toBeUndefined();
   expect([starter, scale].map(({ priceCents }) => priceCents)).toEqual([1_000, 9_900]);
 });

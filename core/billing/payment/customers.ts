@@ -1,11 +1,5 @@
-import { AT_ONCE, execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
-import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
-
-export interface CustomerDeps {
-  readonly database: Database;
-  readonly processor: Processor;
-  readonly watch: PaymentWatch;
-}
+import { AT_ONCE, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { callProcessor, type PaymentDeps } from './processor.ts';
 
 /** Returns the processor's id of an organization's customer; undefined before there is one. */
 export async function findCustomer(db: Db, organizationId: string): Promise<string | undefined> {
@@ -23,7 +17,7 @@ export async function findCustomer(db: Db, organizationId: string): Promise<stri
  * @throws {AppError} as `callProcessor`
  */
 export async function ensureCustomer(
-  { database, processor, watch }: CustomerDeps,
+  { database, processor, watch }: PaymentDeps,
   organizationId: string,
 ): Promise<string> {
   const known = await row<{ customerId: string | null; attempt: number }>(

@@ -105,7 +105,7 @@ function after(date: Date, days: number): Date {
 }
 
 /** Decides an organization's access from all of its subscriptions: the best plan, and of equal ones the longest. */
-export function paidAccess(
+export function decideAccess(
   subscriptions: readonly Subscription[],
   now: Date,
 ): PaidAccess | undefined {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { row, sql, transaction, type Database } from '#lib/database/index.ts';
+import { row, sql, transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
-import { raise, type PaymentWatch, type Processor } from './processor.ts';
+import { raise, type PaymentDeps, type Processor } from './processor.ts';
 
 /**
  * The kinds of events that the endpoint accepts. All of them mean the same: list the customer's subscriptions again.
@@ -65,19 +65,13 @@ export function verifyEvent(
   }
 }
 
-export interface EventDeps {
-  readonly database: Database;
-  readonly processor: Processor;
-  readonly watch: PaymentWatch;
-}
-
 /**
  * Records a verified event. Only the customer in its payload is used, and only to request a sync, so neither the
  * event's order nor its age nor its claims matter. The event's id and the request are one transaction.
  * @returns the organization to sync; undefined for an event that is a repetition or not about one of ours
  */
 export async function recordEvent(
-  deps: EventDeps,
+  deps: PaymentDeps,
   event: PaymentEvent,
 ): Promise<string | undefined> {
   const { database, processor, watch } = deps;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Stripe from 'stripe';
 import { execute, row, sql, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
+import { callProcessor, type ProcessorDeps } from './processor.ts';
 
 /** Time that a caller waits for another checkout of the same organization. */
 const TURN_MS = 15_000;
@@ -73,14 +73,9 @@ async function takeTurn(db: Db, organizationId: string): Promise<number> {
   }
 }
 
-interface OpenCheckoutDeps {
-  readonly processor: Processor;
-  readonly watch: PaymentWatch;
-}
-
 /** Lists the checkouts of a customer that can still be paid. */
 export function listOpenCheckouts(
-  { processor: { stripe }, watch }: OpenCheckoutDeps,
+  { processor: { stripe }, watch }: ProcessorDeps,
   customer: string,
 ): Promise<Stripe.Checkout.Session[]> {
   return callProcessor(watch, () =>
@@ -92,7 +87,7 @@ export function listOpenCheckouts(
 
 /** Expires a checkout; one that was completed or has expired meanwhile is no error. */
 export function expireCheckout(
-  { processor: { stripe }, watch }: OpenCheckoutDeps,
+  { processor: { stripe }, watch }: ProcessorDeps,
   id: string,
 ): Promise<void> {
   return callProcessor(watch, async () => {
@@ -106,6 +101,6 @@ export function expireCheckout(
 }
 
 /** Expires every checkout that a customer could still pay. */
-export async function expireOpenCheckouts(deps: OpenCheckoutDeps, customer: string): Promise<void> {
+export async function expireOpenCheckouts(deps: ProcessorDeps, customer: string): Promise<void> {
   for (const { id } of await listOpenCheckouts(deps, customer)) await expireCheckout(deps, id);
 }

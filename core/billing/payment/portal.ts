@@ -1,12 +1,12 @@
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { findCustomer } from './customers.ts';
-import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
-
-interface PortalDeps {
-  readonly processor: Processor;
-  readonly watch: PaymentWatch;
-}
+import {
+  callProcessor,
+  type PaymentWatch,
+  type Processor,
+  type ProcessorDeps,
+} from './processor.ts';
 
 interface PortalVisit {
   readonly customer: string;
@@ -22,7 +22,7 @@ interface PortalVisit {
 
 /** Opens the processor's portal and returns its short-lived address. @throws {AppError} as `callProcessor` */
 export async function openPortal(
-  { processor, watch }: PortalDeps,
+  { processor, watch }: ProcessorDeps,
   { customer, back, update }: PortalVisit,
 ): Promise<string> {
   const session = await callProcessor(watch, () =>

@@ -1,4 +1,5 @@
 import Stripe from 'stripe';
+import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
@@ -31,6 +32,16 @@ export interface PaymentWatch {
   readonly log: Log;
   readonly metrics: Metrics;
 }
+
+/** What every exchange with the processor needs that ends in a row. */
+export interface PaymentDeps {
+  readonly database: Database;
+  readonly processor: Processor;
+  readonly watch: PaymentWatch;
+}
+
+/** The same where nothing is stored. */
+export type ProcessorDeps = Pick<PaymentDeps, 'processor' | 'watch'>;
 
 export function createProcessor(settings: ProcessorSettings): Processor {
   const { secretKey, apiUrl } = settings;

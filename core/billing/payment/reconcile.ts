@@ -2,8 +2,8 @@ import { execute, rows, sql, transaction, type Database, type Db } from '#lib/da
 import { requestSync } from './customers.ts';
 import { EVENT_KINDS, recordEvent } from './events.ts';
 import type { Payment } from './payment.ts';
-import { callProcessor } from './processor.ts';
-import { syncOrganization, type SyncDeps } from './sync.ts';
+import { callProcessor, type PaymentDeps } from './processor.ts';
+import { syncOrganization } from './sync.ts';
 
 /** Customers synced by one reconciliation; the next goes on with those that have waited longest. */
 const BATCH = 50;
@@ -36,7 +36,7 @@ export async function keepPaymentsInStep(
  * or who have not been synced for six hours. One that fails does not stop the others.
  * @returns the number of synced customers
  */
-export async function reconcilePayments(deps: SyncDeps, signal: AbortSignal): Promise<number> {
+export async function reconcilePayments(deps: PaymentDeps, signal: AbortSignal): Promise<number> {
   let synced = 0;
   for (const organizationId of await dueForSync(deps.database)) {
     if (signal.aborted) break;
@@ -76,7 +76,7 @@ async function dueForSync(db: Db): Promise<string[]> {
  * Records checkouts that are over, so that no page waits for them any longer. One that has expired is closed once a sync
  * has seen what was paid by then; one that was paid is closed together with a request for a sync.
  */
-async function closeCheckouts({ database, processor, watch }: SyncDeps): Promise<void> {
+async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
   await execute(
     database,
     sql`
@@ -113,7 +113,7 @@ async function closeCheckouts({ database, processor, watch }: SyncDeps): Promise
 }
 
 /** Fetches the events of the last day and processes those that never arrived. */
-export async function fetchMissedEvents(deps: SyncDeps): Promise<number> {
+export async function fetchMissedEvents(deps: PaymentDeps): Promise<number> {
   const { processor, watch } = deps;
   const since = Math.floor(Date.now() / 1_000) - EVENTS_BACK_SECONDS;
   const events = await callProcessor(watch, () =>

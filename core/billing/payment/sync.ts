@@ -1,31 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { throttle, type ThrottleRule } from '#core/identity/index.ts';
-import {
-  databaseTime,
-  execute,
-  row,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { databaseTime, execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { expireOpenCheckouts } from './open-checkouts.ts';
 import { requestSync } from './customers.ts';
 import {
-  paidAccess,
+  decideAccess,
   readSubscription,
   recordAccess,
   replaceSubscriptions,
   type Subscription,
 } from './entitlement.ts';
-import { callProcessor, raise, type PaymentWatch, type Processor } from './processor.ts';
-
-export interface SyncDeps {
-  readonly database: Database;
-  readonly processor: Processor;
-  readonly watch: PaymentWatch;
-}
+import { callProcessor, raise, type PaymentDeps, type PaymentWatch } from './processor.ts';
 
 /**
  * Lease that outlasts the processor's timeout with its retries; a process that stalls beyond it is fenced off by its
@@ -50,7 +36,10 @@ interface Lease {
  * @returns false when another process holds the lease or there is no customer
  * @throws {AppError} as `callProcessor`; it is then tried again by the reconciliation
  */
-export async function syncOrganization(deps: SyncDeps, organizationId: string): Promise<boolean> {
+export async function syncOrganization(
+  deps: PaymentDeps,
+  organizationId: string,
+): Promise<boolean> {
   for (;;) {
     const lease = await takeLease(deps.database, organizationId);
     if (lease === undefined) return false;
@@ -86,7 +75,7 @@ const organizationDeleted = sql`exists (
 
 /** Lists all subscriptions of a customer, ended ones too, page after page. */
 async function listSubscriptions(
-  { processor, watch }: SyncDeps,
+  { processor, watch }: PaymentDeps,
   customer: string,
 ): Promise<Subscription[]> {
   const found = await callProcessor(watch, () =>
@@ -100,7 +89,7 @@ async function listSubscriptions(
 
 /** Writes what was listed under the lease. @returns whether more has been requested since it was taken */
 async function replace(
-  { database, watch }: SyncDeps,
+  { database, watch }: PaymentDeps,
   lease: Lease,
   subscriptions: readonly Subscription[],
 ): Promise<boolean> {
@@ -117,7 +106,7 @@ async function replace(
     // Another process took the lease over and has newer facts.
     if (held === undefined) return undefined;
     await replaceSubscriptions(tx, organizationId, subscriptions);
-    await recordAccess(tx, organizationId, paidAccess(subscriptions, await databaseTime(tx)));
+    await recordAccess(tx, organizationId, decideAccess(subscriptions, await databaseTime(tx)));
     await execute(
       tx,
       sql`
@@ -168,7 +157,7 @@ const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeco
  * so that no member uses up the requests that the processor allows us.
  */
 export async function refreshWithin(
-  deps: SyncDeps,
+  deps: PaymentDeps,
   organizationId: string,
   ms: number,
 ): Promise<void> {
@@ -179,7 +168,7 @@ export async function refreshWithin(
 
 /** Waits for a sync for at most `ms`; one that takes longer goes on, and one that fails is tried again later. */
 export async function syncWithin(
-  deps: SyncDeps,
+  deps: PaymentDeps,
   organizationId: string,
   ms: number,
 ): Promise<void> {
