@@ -28,7 +28,7 @@ interface AuthRules {
   readonly log: Log | undefined;
 }
 
-/** What the library keeps of the token of a new password: whose it is, and until when. */
+/** What the library keeps with the token of a new password: the person's id, and the end of its life. */
 interface ResetToken {
   readonly value: string;
   readonly expiresAt: Date;
@@ -36,7 +36,7 @@ interface ResetToken {
 
 type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
-/** What is logged of the operations with which a person signs in, or changes how they do. */
+/** The log lines of the operations with which a person signs in, or changes how they sign in. */
 const EVENTS: Readonly<Record<string, { readonly done: string; readonly refused: string }>> = {
   '/sign-in/email': { done: 'signed in', refused: 'a sign-in was refused' },
   '/sign-in/second-factor': { done: 'signed in', refused: 'a second factor was refused' },
@@ -89,7 +89,7 @@ export function authHooks(rules: AuthRules) {
     });
   }
 
-  /** Counts an attempt whether or not there is such an account, before the password is looked at. */
+  /** Counts an attempt before the password is checked, also at an account that does not exist. */
   async function assertMayGuess(ctx: HookContext, guess: Guess): Promise<void> {
     const isStranger = guess.kind === 'password' && guess.browserId === undefined;
     const wait =
@@ -103,10 +103,10 @@ export function authHooks(rules: AuthRules) {
     throw tooManyGuesses(wait);
   }
 
-  /** Logs who signed in, or changed how they do, or was refused; the address is on each line of the request. */
+  /** Logs a sign-in, a change of how a person signs in, or a refusal; each line of the request has the address. */
   async function report(ctx: HookContext, reason?: string): Promise<void> {
     const { newSession, session } = ctx.context;
-    // Nothing else there gives a session: the new address has confirmed.
+    // A session comes from there only when a new address is confirmed.
     const changed = ctx.path === '/verify-email' && newSession ? 'an address was changed' : '';
     const event = EVENTS[ctx.path] ?? { done: changed, refused: '' };
     const what = reason === undefined ? event.done : event.refused;
@@ -118,7 +118,7 @@ export function authHooks(rules: AuthRules) {
       reset?.value ??
       (await accountOf(database, ctx.body));
     if (reason !== undefined) log.warn({ userId, reason }, what);
-    // The plugin that asks for it comes after this.
+    // The plugin that asks for it runs later.
     else if (ctx.path === '/sign-in/email' && userId && (await findSecondFactor(database, userId)))
       log.info({ userId }, 'a password was right, and a second factor is asked for');
     else log.info({ userId }, what);
@@ -133,7 +133,7 @@ export function authHooks(rules: AuthRules) {
     goFirst();
   }
 
-  /** Frees the account of a password that was reset, and has the token work again where that was not looked at. */
+  /** Frees the account whose password was reset. Where the password was not checked, the token works again. */
   async function afterReset(ctx: HookContext, errorCode: string | undefined): Promise<void> {
     const { internalAdapter } = ctx.context;
     const { data } = resetBody.safeParse(ctx.body);

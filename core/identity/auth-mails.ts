@@ -2,7 +2,7 @@ import { row, sql, type Db } from '#lib/database/index.ts';
 import type { Mailer } from '#lib/mail/index.ts';
 import { INVITATION_MAILS, MAILS, NEW_INVITATION_MAILS, throttle } from './throttle.ts';
 
-/** The messages that accounts need. Each says what it is for, and what to do about one that was not asked for. */
+/** The mails about accounts. Each says what it is for, and what to do if the recipient did not ask for it. */
 export interface AuthMails {
   verification(to: string, url: string): Promise<void>;
   passwordReset(to: string, token: string): Promise<void>;
@@ -49,7 +49,7 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
         `Sign in, or choose a new password, at ${uiOrigin}.`,
         'If it was not you, do nothing.',
       ]),
-    // Not counted among those that a stranger can cause: it must not be lost for them.
+    // Not limited as the mails are that a stranger can cause: this one must arrive.
     factorEvent: async (to, { subject, text }) =>
       mailer.send({ to, subject, text: `${text}\n\n${NOT_YOU}\n` }),
   };
@@ -59,7 +59,7 @@ const NOT_YOU =
   'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
 
 /**
- * Has a link to us lead to the user interface in the end: a path alone would be one of this API, which has no pages.
+ * Makes a link to this API end at the user interface: a path alone would be one of this API, which has no pages.
  */
 function leadingBack(link: string, uiOrigin: string): string {
   const url = new URL(link);

@@ -73,7 +73,7 @@ export function authOptions(settings: AuthSettings) {
       minPasswordLength: 10,
       maxPasswordLength: 128,
       password: twoAtATime(settings.passwords ?? SLOW_HASHES),
-      // With a session in it the response would tell an address that is free from one that has an account.
+      // With a session in it, the response would show whether the address had an account.
       autoSignIn: false,
       requireEmailVerification: mails !== undefined,
       revokeSessionsOnPasswordReset: true,
@@ -101,7 +101,7 @@ export function authOptions(settings: AuthSettings) {
     rateLimit: {
       enabled: true,
       customRules: {
-        // Counted with the attempts of the account, where a browser that is known is let by.
+        // Counted with the attempts of the account, where a known browser has a count of its own.
         '/sign-in/email': false,
         '/delete-user': { window: 10, max: 3 },
         '/reset-password': { window: 10, max: 10 },

@@ -18,8 +18,8 @@ interface KeyCredential {
 /**
  * Finds a presented key and counts the request against its rate limit, in one statement: this stands in front of
  * every request. Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that
- * arrive together are coalesced into a statement that begins after they came: it is as exact as one each, and they do
- * not queue for the lock on the key's counter (16 connections: twice the requests a second).
+ * arrive together share one statement, which begins after they have come: it is as exact as one each, and they do not
+ * queue for the lock on the key's counter (16 connections: twice the requests a second).
  */
 export async function authenticateKey(
   db: Db,
@@ -105,7 +105,7 @@ export function findMemberships(
   );
 }
 
-/** A credential that was let in before, and what for. */
+/** A credential that was accepted before, and the scope that it needed. */
 type Standing =
   | {
       readonly kind: 'key';
@@ -121,7 +121,7 @@ type Standing =
     };
 
 /**
- * Tells whether a credential that was let in would be again: the key is not revoked and has its scope; the session
+ * Tells whether a credential that was accepted would be accepted now: the key is not revoked and has its scope; the session
  * lasts, and its person is a member of the organization; the project is there. It is not counted as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {

@@ -107,11 +107,11 @@ function assertConfirmed(name: string, confirm: string): void {
   throw new AppError('confirmation_required', 'confirm: repeat the name of what is to be deleted');
 }
 
-/** Projects looked at in one pass; in random order, so that one which has to wait keeps no other from its turn. */
+/** Projects of one pass; in random order, so that a project that has to wait does not hold up the others. */
 const PROJECTS = 100;
 
 /**
- * Time after which every request has ended that began before its project was deleted, and could still write into it.
+ * The time for requests that began before the deletion of their project to end: until then they can write into it.
  */
 const LATE_WRITES = sql`interval '1 hour'`;
 
@@ -128,7 +128,7 @@ export async function projectsToErase(db: Db): Promise<string[]> {
 }
 
 /**
- * Records that nothing is left in these projects; not before late writes are impossible, so that they are found too.
+ * Records that nothing is left in these projects. Waits until late writes are impossible, so that they are erased too.
  * @returns how many are done
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {

@@ -27,20 +27,20 @@ export const SIGN_INS_OF_NETWORK: ThrottleRule = {
 const FEW = 10;
 const SIGN_INS_OF_ACCOUNT = 200;
 /**
- * Who guesses codes has the password, so no stranger can use up that count, and codes have six digits only. A stolen
- * session must not lead to the password.
+ * A person who guesses codes knows the password, so no stranger can use up that count, and a code has only six digits.
+ * With a stolen session, guesses must not lead to the password.
  */
 const BY_PERSON = { 'second-factor': FEW, 'own-password': 5 };
 
-/** Makes an attempt of a person whose password was right, or who is signed in; it counts from wherever it comes. */
+/** Makes an attempt of a person whose password was right, or who is signed in; it counts from every network. */
 export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Guess {
   return { kind, account: userId, network: '', browserId: undefined };
 }
 
 /**
  * Counts an attempt before it is looked at. A known browser has a count of its own, which no stranger can use up. All
- * others count by account and network and, far higher, by account alone, so that neither one network nor many get on
- * for long. What one count refuses is not added to the next.
+ * others count by account and network and, far higher, by account alone, so that neither one network nor many can go on
+ * for long. An attempt that one count refuses is not added to the next.
  * @returns undefined when the attempt may be made, else the seconds until it may
  */
 export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {
@@ -72,7 +72,7 @@ export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
   if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
 }
 
-/** Takes an attempt out of all counts: what was shown was not looked at. */
+/** Takes an attempt out of all counts: what was shown was not checked. */
 export async function takeBackGuess(db: Db, guess: Guess): Promise<void> {
   for (const { rule, subject } of countsOf(guess)) await uncount(db, rule, subject);
 }

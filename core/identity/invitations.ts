@@ -45,8 +45,8 @@ export async function listInvitations(
 }
 
 /**
- * Invites an address. An earlier invitation of the same address to the same organization is replaced, its token with
- * it.
+ * Invites an address. It replaces an earlier invitation of the same address to the same organization, with its
+ * token.
  * @returns the token too, which is shown once and mailed; only its hash is kept
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */
@@ -157,7 +157,7 @@ export async function acceptInvitation(
   );
   if (invited === undefined) throw new AppError('invitation_not_found');
   const { id, organizationId, role } = invited;
-  // The organization before the invitation, as those take them who invite.
+  // The organization before the invitation: locks are taken in the order of those who invite.
   await lockOrganization(tx, organizationId).catch(() => {
     throw new AppError('invitation_not_found');
   });

@@ -67,8 +67,8 @@ async function createOrganization(
 }
 
 /**
- * Creates an organization for a person who has not founded too many. Deleted ones count for a month, so that spending
- * limits of an organization are not passed by making the next one.
+ * Creates an organization for a person who has not founded too many. Deleted ones count for a month, so that no one
+ * evades the spending limits of an organization by making the next one.
  * @throws {AppError} `limit_reached`
  */
 export async function foundOrganization(
@@ -103,7 +103,7 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 /**
  * Gives a person who belongs nowhere an organization of their own. Runs on each sign-in, so that a crash between the
  * account and its organization is made good; the lock keeps two sign-ins from making two. A person who has founded as
- * many as one may belongs nowhere until another person invites them: deleting one and signing in again founds no other.
+ * many as allowed belongs nowhere until another person invites them: deleting one and signing in again founds no other.
  * @param options.address of the person who signs in
  */
 export async function ensureOrganization(
@@ -131,7 +131,7 @@ export async function ensureOrganization(
   });
 }
 
-/** Has the organizations that a person founds come one after another. */
+/** Lets one transaction at a time found an organization of this person. */
 async function lockFounder(tx: Db, userId: string): Promise<void> {
   await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${userId}, 0))`);
 }
@@ -152,8 +152,8 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
 export type PaidPlan = 'starter' | 'pro' | 'scale';
 
 /**
- * Returns the plan that a row of `organizations` has paid for, as an SQL expression. It ends by itself with what was
- * paid for, so that neither a tick nor the processor has to take it away.
+ * Returns the plan that a row of `organizations` has paid for, as an SQL expression. It ends by itself at the end of
+ * the paid time, so that neither a tick nor the processor has to end it.
  */
 export function paidPlanOf(organization: Sql): Sql {
   return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;

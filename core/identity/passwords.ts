@@ -14,7 +14,7 @@ export const NOT_CHECKED = 'service_unavailable';
 /** Each takes one of the four threads that Node has for DNS, files and cryptography. */
 const AT_A_TIME = 2;
 
-/** In each of the two lines. */
+/** Callers that wait in each of the two lines. */
 const MAX_WAITING = 20;
 
 /** Hashes passwords with the library's scrypt, which takes a twentieth of a second on purpose. */
@@ -80,7 +80,7 @@ const FILE = new URL('common-passwords.txt', import.meta.url);
 
 let common: ReadonlySet<string> | undefined;
 
-/** Tells whether a password is one of those that leaked most often, which guessing begins with. */
+/** Tells whether a password is one of those that leaked most often, with which guessing begins. */
 export function isCommonPassword(password: string): boolean {
   common ??= new Set(readFileSync(FILE, 'utf8').trimEnd().split('\n'));
   return common.has(password.toLowerCase());

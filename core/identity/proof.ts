@@ -45,12 +45,12 @@ const NEED_PROOF: ReadonlySet<string> = new Set([
   '/passkeys/remove',
 ]);
 
-/** Those that take the password, which is proof enough for a person without a second factor. */
+/** Operations that take the password, which proves enough for a person without a second factor. */
 const TAKE_PASSWORD: ReadonlySet<string> = new Set(['/change-password', '/delete-user']);
 
 const sessionWithProof = z.object({ provenAt: z.date() });
 
-/** Lets a person prove again who they are, and asks for it before what changes how they sign in. */
+/** Lets a person prove again who they are, and demands it before a change of how they sign in. */
 export function freshProof(settings: AuthSettings): BetterAuthPlugin {
   const { database } = settings;
   const check = createFactorCheck(settings);

@@ -66,7 +66,7 @@ export function assignRetention({ runContentDays, runDays }: RetentionPatch): Sq
 }
 
 /** @throws {AppError} `invalid_request` when a project chooses more than the operator keeps */
-export function assertWithin(rule: RetentionRule, patch: RetentionPatch): void {
+export function assertRetentionWithin(rule: RetentionRule, patch: RetentionPatch): void {
   const faults: Fault[] = [
     { path: 'runContentDays', days: patch.runContentDays, most: contentDaysOfAll(rule) },
     { path: 'runDays', days: patch.runDays, most: rule.runDays },

@@ -36,7 +36,7 @@ export async function assertAdmin(db: Db, member: Member): Promise<Role> {
 
 /**
  * Holds an organization for the rest of the transaction, so that changes of its members come one after another and
- * each sees who owns it. A run that begins or ends meanwhile refers to it by its id, which this leaves to it.
+ * each sees who owns it. Runs that begin or end meanwhile do not wait: this lock leaves the id to them.
  * @throws {AppError} `organization_not_found`
  */
 export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {

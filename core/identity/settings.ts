@@ -5,7 +5,7 @@ import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { Organization } from './organizations.ts';
 import type { Project } from './projects.ts';
 import {
-  assertWithin,
+  assertRetentionWithin,
   assignRetention,
   contentDaysOf,
   runDaysOf,
@@ -26,7 +26,7 @@ export interface Budget {
 
 export interface OrganizationSettings extends Organization {
   readonly budget: Budget;
-  /** True when people need a second factor for every request in it; API keys go on. */
+  /** True when people need a second factor for every request in it; API keys work without one. */
   readonly requiresSecondFactor: boolean;
 }
 
@@ -163,7 +163,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // Refused here where the person lacks what they demand.
+  // This refuses a person who lacks the second factor that they demand.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;
@@ -185,7 +185,7 @@ export async function patchProject(
   const before = await readProject(tx, key, rule);
   const { organizationId } = before;
   await assertAdmin(tx, { organizationId, userId: by.id });
-  assertWithin(rule, patch);
+  assertRetentionWithin(rule, patch);
   const mail = patch.notifications?.mail;
   await assertRecipients(tx, id, mail ?? null, 'notifications.mail');
   await execute(

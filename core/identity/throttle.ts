@@ -85,7 +85,7 @@ export async function unthrottle(
   await execute(db, sql`delete from rate_limits where credential = ${keyOf(rule, subject)}`);
 }
 
-/** Takes back one event of `subject`, which turned out to be none of those that the rule is about. */
+/** Takes back one event of `subject`, which the rule turned out not to concern. */
 export async function uncount(
   db: Db,
   rule: Pick<ThrottleRule, 'name'>,
@@ -97,7 +97,7 @@ export async function uncount(
   );
 }
 
-/** Hashed, so that the table is no list of addresses that people have tried. */
+/** Hashes the subject, so that the table is no list of addresses that people have tried. */
 function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
   return `${name}:${hash('sha256', subject.toLowerCase(), 'base64url')}`;
 }
@@ -105,8 +105,8 @@ function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
 const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 15 * 60 };
 
 /**
- * Counts a sign-in at a provider that a person begins: each asks a server, may register a client there, and counts
- * against the operator's own.
+ * Counts a sign-in at a provider that a person begins: each sends requests to a server, may register a client there, and
+ * uses up limits that the provider sets for the operator.
  * @param at one provider, or a kind of them that counts together
  * @throws {AppError} `rate_limited`
  */
