@@ -1,9 +1,9 @@
 import type { ListToolsResult } from '@modelcontextprotocol/client';
-import type { JsonObject } from '#lib/json.ts';
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { unseenIn } from '#lib/text.ts';
 
 /**
- * A tool in the words of its server: a person is shown all of it before they confirm the tool, and confirms all of it.
+ * A tool in the words of its server. A person sees all of it before they confirm the tool, and confirms all of it.
  */
 export interface ToolDefinition {
   readonly name: string;
@@ -26,7 +26,7 @@ export function toolDefinition(tool: ListToolsResult['tools'][number]): ToolDefi
   };
 }
 
-/** Names a character of a definition that nobody sees, in a text or in a name of its schemas. */
+/** Names an invisible character of a definition, in a text or in a name of its schemas. */
 export function unseenCharacter(
   definition: Pick<ToolDefinition, 'name' | 'description' | 'inputSchema'>,
 ): string | undefined {
@@ -42,4 +42,97 @@ export function unseenCharacter(
     }
   }
   return undefined;
+}
+
+/**
+ * Says what is wrong with the `x-mcp-header` annotations of an input schema, or undefined: MCP 2026-07-28, "Custom
+ * Headers from Tool Parameters". The MCP library sends the headers of schemas that pass; it leaves tools out only from
+ * lists that it pages through by itself, and by the same rules.
+ */
+export function headerAnnotationFault(inputSchema: JsonObject): string | undefined {
+  const names = new Set<string>();
+  // A list and no recursion: how deep the schema is nested is the server's choice.
+  const open: Place[] = [{ schema: inputSchema, reachable: false, below: true }];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const { schema, reachable, below } = place;
+    if (ANNOTATION in schema) {
+      const fault = annotationFault(schema, reachable, names);
+      if (fault !== undefined) return `its x-mcp-header annotation is invalid: ${fault}`;
+    }
+    const { properties } = schema;
+    if (isJsonObject(properties)) {
+      for (const child of Object.values(properties)) add(open, child, below);
+    }
+    for (const keyword of SUBSCHEMAS) {
+      const child = schema[keyword];
+      for (const each of Array.isArray(child) ? child : [child]) add(open, each, false);
+    }
+    for (const keyword of NAMED_SUBSCHEMAS) {
+      const named = schema[keyword];
+      if (isJsonObject(named)) for (const child of Object.values(named)) add(open, child, false);
+    }
+  }
+  return undefined;
+}
+
+/** Tells whether a revision of the protocol mirrors parameters; in an earlier one the annotation has no meaning. */
+export function mirrorsParameters(protocolVersion: string): boolean {
+  return protocolVersion >= '2026-07-28';
+}
+
+interface Place {
+  readonly schema: JsonObject;
+  /** True for a parameter that is reached from the root through `properties` only. */
+  readonly reachable: boolean;
+  /** True when its own properties are reachable, too. */
+  readonly below: boolean;
+}
+
+const ANNOTATION = 'x-mcp-header';
+/** RFC 9110, section 5.6.2. */
+const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+
+function annotationFault(
+  schema: JsonObject,
+  reachable: boolean,
+  names: Set<string>,
+): string | undefined {
+  const name = schema[ANNOTATION];
+  if (!reachable) return 'it stands where no parameter is reached through properties only';
+  if (typeof name !== 'string' || !HTTP_TOKEN.test(name)) return 'it is not a header name';
+  if (!MIRRORED_TYPES.has(schema['type'])) return 'the type is not string, integer or boolean';
+  if (names.has(name.toLowerCase())) return 'two parameters name the same header';
+  names.add(name.toLowerCase());
+  return undefined;
+}
+
+const SUBSCHEMAS = [
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'unevaluatedItems',
+  'contains',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'contentSchema',
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+];
+const NAMED_SUBSCHEMAS = [
+  'patternProperties',
+  'dependentSchemas',
+  'dependencies',
+  '$defs',
+  'definitions',
+];
+
+function add(open: Place[], child: unknown, reachable: boolean): void {
+  if (isJsonObject(child)) open.push({ schema: child, reachable, below: reachable });
 }

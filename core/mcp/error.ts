@@ -25,7 +25,7 @@ export const TOOL_SERVER_ERRORS = {
   malformed: 'the answer of the server is not what MCP says',
   protocol: 'the server refused the request',
   session_lost: 'the server no longer knows the session',
-  input_required: 'the tool wants to ask a person, and nobody is there',
+  input_required: 'the tool wants to ask a person, and a run has none',
   cancelled: 'the call was cancelled',
 } as const;
 export type ToolServerErrorKind = keyof typeof TOOL_SERVER_ERRORS;
@@ -61,7 +61,7 @@ export class ToolServerError extends Error {
   }
 }
 
-/** A request that is refused for want of a sign-in has arrived, but nothing was done for it. */
+/** A request that is refused because it needs a sign-in has arrived, but nothing was done for it. */
 const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'blocked',
   'unreachable',
@@ -71,7 +71,7 @@ const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'session_lost',
 ]);
 
-/** Names whatever the MCP client or the guarded fetch threw; an error of ours passes through. */
+/** Turns an error of the MCP client or the guarded fetch into ours; one that is ours already passes through. */
 export function toToolServerError(error: unknown): ToolServerError | AppError {
   if (error instanceof ToolServerError || error instanceof AppError) return error;
   const outbound = outboundErrorIn(error);

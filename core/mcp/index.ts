@@ -1,4 +1,4 @@
-export { checkToolServer } from './check.ts';
+export { checkToolServer, openToolSession } from './session.ts';
 export { unseenCharacter, type ToolDefinition } from './definition.ts';
 export { ToolServerError, type ToolServerErrorKind } from './error.ts';
 export { findTool, listAllTools, type ListedTools, type SkippedTool } from './list-tools.ts';
@@ -8,5 +8,4 @@ export {
   type ServerInfo,
   type ToolServer,
 } from './server.ts';
-export { openToolSession } from './session.ts';
 export { createToolSessions, type LeasedSession, type ToolSessions } from './sessions.ts';

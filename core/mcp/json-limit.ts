@@ -8,9 +8,9 @@ export interface JsonLimits {
 }
 
 /**
- * Breaks a response off where it holds more JSON than this, before anybody parses it. Bytes alone do not bound the
+ * Breaks a response off where it holds more JSON than this, before it is parsed. Bytes alone do not bound the
  * work: 4 MiB are 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
- * @throws {ToolServerError} `too_large`, to whoever reads the body
+ * @throws {ToolServerError} `too_large`, to the reader of the body
  */
 export function limitJson(
   response: Response,

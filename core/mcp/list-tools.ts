@@ -1,9 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalJson } from '#lib/json.ts';
 import { shownText } from '#lib/text.ts';
-import { toolDefinition, unseenCharacter, type ToolDefinition } from './definition.ts';
+import {
+  headerAnnotationFault,
+  mirrorsParameters,
+  toolDefinition,
+  unseenCharacter,
+  type ToolDefinition,
+} from './definition.ts';
 import { ToolServerError } from './error.ts';
-import { headerAnnotationFault, mirrorsParameters } from './header-annotations.ts';
 import type { ToolSession } from './session.ts';
 import type { CallLimits } from './session-life.ts';
 
@@ -26,7 +31,7 @@ export interface ListedTools {
   readonly truncated: boolean;
 }
 
-/** A tool that the server has and nobody here can use. */
+/** A tool that the server has and that cannot be used here. */
 export interface SkippedTool {
   /** Cut to what can be shown. */
   readonly tool: string;
@@ -133,7 +138,7 @@ function unusable(
   if (size > MAX_DEFINITION_BYTES) return 'its definition is over 64 kB or nested too deeply';
   const unseen = unseenCharacter(definition);
   if (unseen !== undefined) {
-    return `its definition holds a character that nobody sees (${unseen}), in which a model may read what was never confirmed`;
+    return `its definition holds an invisible character (${unseen}), in which a model may read what was never confirmed`;
   }
   return mirrorsParameters(server.protocolVersion) ? headerAnnotationFault(inputSchema) : undefined;
 }

@@ -1,11 +1,10 @@
+import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { FetchLimits, OutboundClient } from '#lib/outbound/index.ts';
-import { secretsInAddress } from './address-secrets.ts';
 import { ToolServerError } from './error.ts';
 import { limitJson, type JsonLimits } from './json-limit.ts';
-import { refusalOf } from './refusal.ts';
-import { createResponseWatch, type ResponseWatch } from './response-watch.ts';
 import type { ToolServer } from './server.ts';
+import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
 /** The `fetch` under the MCP client, and what can be known only there. */
 export interface ServerFetch {
@@ -28,8 +27,8 @@ const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, va
 const RESULT_LIMITS: ResponseLimits = { bytes: 1024 * 1024, objects: 10_000, values: 50_000 };
 
 /**
- * Makes the `fetch` for one server: guarded, authenticated for each request anew, and limited in size by what was asked
- * for. A request whose credentials were refused has not been carried out, so it is repeated once when there are others.
+ * Makes the `fetch` for one server: guarded, authenticated request by request, and limited in size by the kind of
+ * request. A server that refuses the credentials has not carried the request out, so it is repeated once with others.
  */
 export function createServerFetch({
   outbound,
@@ -111,3 +110,45 @@ function jsonRpcRequest(body: RequestInit['body']): { method: string } | undefin
   const { success, data } = request.safeParse(JSON.parse(body));
   return success ? data : undefined;
 }
+
+/** The response of a server that does not take the credentials of a request, and so has not carried it out. */
+export interface Refusal {
+  /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
+  readonly challenge: string | undefined;
+  /** The scopes that the credentials, good otherwise, would have to cover too. Undefined in a plain 401. */
+  readonly demandedScopes: readonly string[] | undefined;
+}
+
+/** Tells a refusal from other responses: 401, or 403 where a scope is missing (RFC 6750, section 3.1). */
+function refusalOf(response: Response): Refusal | undefined {
+  const challenge = response.headers.get('www-authenticate') ?? undefined;
+  if (response.status === 401) return { challenge, demandedScopes: undefined };
+  if (response.status !== 403) return undefined;
+  const { error, scope } = extractWWWAuthenticateParams(response);
+  if (error !== 'insufficient_scope') return undefined;
+  return { challenge, demandedScopes: scopesOf(scope) };
+}
+
+/** Reads the scopes that a server names: at most as many as a person would look through, and only valid ones. */
+function scopesOf(text = ''): string[] {
+  const scopes = text.split(' ').filter((scope) => SCOPE.test(scope));
+  return [...new Set(scopes)].slice(0, MAX_SCOPES);
+}
+
+const MAX_SCOPES = 50;
+/** RFC 6749, section 3.3. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+
+/**
+ * Returns the values in an address's query that have to be kept out of what a tool sends back: those that are called a
+ * secret or look like one. The others are names of projects and the like, which a result may well hold.
+ */
+export function secretsInAddress(url: string): string[] {
+  return [...new URL(url).searchParams].flatMap(([name, value]) => {
+    if (value === '') return OPAQUE.test(name) ? [name] : [];
+    return SECRET_NAME.test(name) || OPAQUE.test(value) ? [value] : [];
+  });
+}
+
+const SECRET_NAME = /key|token|secret|auth|pass|pwd|sig|cred|code/i;
+const OPAQUE = /^(?=.*\d)(?=.*[a-z])[\w.~+/=-]{16,}$/i;

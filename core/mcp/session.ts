@@ -7,13 +7,12 @@ import {
   type PriorDiscovery,
 } from '@modelcontextprotocol/client';
 import type { OutboundClient } from '#lib/outbound/index.ts';
+import { shownText } from '#lib/text.ts';
 import type { ToolDefinition } from './definition.ts';
 import { ToolServerError } from './error.ts';
-import { RESUME_ATTEMPTS } from './response-watch.ts';
-import type { ServerInfo, ToolServer } from './server.ts';
-import { discoveryOf, serverInfo } from './server-claims.ts';
 import { createServerFetch } from './server-fetch.ts';
-import { createSessionLife, type CallLimits } from './session-life.ts';
+import type { ServerInfo, ToolServer } from './server.ts';
+import { createSessionLife, RESUME_ATTEMPTS, type CallLimits } from './session-life.ts';
 
 /**
  * A session with one tool server, used by one caller at a time. Everything it throws is a `ToolServerError`, or an
@@ -152,3 +151,33 @@ function isForgotten({ sessionId }: StreamableHTTPClientTransport, error: unknow
 }
 
 const CLIENT = { name: 'routine-automation-service', version: '1.0.0' };
+
+const CHECK_TIMEOUT_MS = 15_000;
+
+/** Checks that a tool server is there and takes the credentials. @throws {ToolServerError} */
+export async function checkToolServer(
+  deps: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> },
+  server: ToolServer,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ServerInfo> {
+  const session = await openToolSession(deps, server, { signal, timeoutMs: CHECK_TIMEOUT_MS });
+  await session.close();
+  return session.server;
+}
+
+/** Tells which protocol the server has turned out to speak. */
+function discoveryOf(client: Client): PriorDiscovery {
+  const discover = client.getDiscoverResult();
+  return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
+}
+
+/** Reads the server's description of itself, cut to what a list can show. */
+function serverInfo(client: Client): ServerInfo {
+  const claimed = client.getServerVersion();
+  return {
+    name: shownText(claimed?.name ?? 'unnamed', 200),
+    title: claimed?.title === undefined ? null : shownText(claimed.title, 200),
+    version: shownText(claimed?.version ?? '', 100),
+    protocolVersion: shownText(client.getNegotiatedProtocolVersion() ?? '', 40),
+  };
+}

@@ -30,7 +30,7 @@ export interface SessionKey {
   readonly server: ToolServer;
   /** Names the server with this address and these credentials: a session is never used for another version. */
   readonly version: string;
-  /** Names whoever calls: a session that its server remembers serves no other holder. */
+  /** Names the caller: a session that its server remembers serves no other holder. */
   readonly holder: string;
 }
 

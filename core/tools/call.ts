@@ -14,13 +14,19 @@ import {
 } from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { PolicyDeps } from './change-policy.ts';
-import { decideCall, type AllowedCall, type MaybeSent, type WantedCall } from './decide-call.ts';
-import { definitionHash } from './definition-hash.ts';
-import { resultFault } from './output-schema.ts';
+import {
+  decideCall,
+  refused,
+  resultFault,
+  type AllowedCall,
+  type MaybeSent,
+  type Refusal,
+  type RefusalReason,
+  type WantedCall,
+} from './decide-call.ts';
+import { definitionHash, retirePolicy } from './write-discovered.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
-import { refused, type Refusal, type RefusalReason } from './refusal.ts';
-import { retirePolicy } from './retire.ts';
-import type { ToolTarget } from './target.ts';
+import type { ToolTarget } from './queries.ts';
 
 export interface ToolCallDeps extends PolicyDeps {
   readonly toolSessions: ToolSessions;
@@ -127,9 +133,8 @@ interface LiveTool {
 }
 
 /**
- * Asks the server for the tool: on a session of its own once more where the first one failed for want of the server.
- * Where the run has listed it lately as it was confirmed, that will do. Nothing is ever refused for what was listed
- * before.
+ * Asks the server for the tool, and once more on a fresh session where the first one did not reach the server. A
+ * listing of the run that shows the tool as it was confirmed is enough; a call is refused by a new listing only.
  */
 async function findLive(
   deps: ToolCallDeps,
@@ -170,7 +175,7 @@ async function findLive(
 
 /**
  * Tells whether another try may go better: a server may have forgotten the session, or have closed an idle connection
- * at the moment at which it was used. To ask for a tool changes nothing, so it can be asked again whatever has arrived.
+ * at the moment at which it was used. To ask for a tool changes nothing, so it can always be asked again.
  */
 function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
   if (lease?.reused === true) return true;

@@ -91,7 +91,7 @@ async function propose(
   return { before, change: decide(before, input.patch, input.by.id) };
 }
 
-/** Works out what a patch comes to, its schemas aside. @throws {AppError} `confirmation_required`, `invalid_request` */
+/** Works out the change that a patch makes, its schemas aside. @throws {AppError} `confirmation_required`, `invalid_request` */
 function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyChange {
   const confirms = patch.confirmAutomaticExecution === true;
   const maxCallsPerRun =

@@ -1,15 +1,14 @@
-import type { Ajv, ErrorObject } from 'ajv';
-import { Ajv as AjvDraft7 } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv as AjvDraft7, type Ajv, type CodeOptions, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
-import { linearPattern } from './linear-pattern.ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { compilePattern } from '#lib/linear-pattern/index.ts';
 
 /** Says what is wrong with a value, or undefined when it is valid. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
 /** @throws {Error} when the schema is not JSON Schema or refers elsewhere */
 export function compileSchema(schema: Readonly<Record<string, unknown>>): SchemaCheck {
-  // An asynchronous schema answers with a promise, which is true whatever it holds.
+  // An asynchronous schema answers with a promise, which is always true.
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
@@ -21,6 +20,16 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
     return (validate.errors ?? []).slice(0, 5).map(showError).join('; ') || 'not valid';
   };
 }
+
+type RegExpEngine = NonNullable<CodeOptions['regExp']>;
+
+/**
+ * Ajv's engine for `pattern` and `patternProperties`. Ajv wants the name under which generated code would refer to it.
+ */
+const linearPattern: RegExpEngine = Object.assign(
+  (pattern: string, flags: string) => compilePattern(pattern, flags),
+  { code: 'linearPattern' },
+);
 
 const OPTIONS = {
   strict: false,

@@ -1,9 +1,8 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { schemaFault, SchemaError } from './json-schema.ts';
-import { canCheckResult } from './output-schema.ts';
+import { assertUsableSchema, SchemaError, schemaFault } from './json-schema.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
-import { refused, type Refusal } from './refusal.ts';
-import type { ToolTarget } from './target.ts';
+import type { ToolTarget } from './queries.ts';
 
 /** A call that a model wants to make, with what is on record of it. */
 export interface WantedCall {
@@ -89,4 +88,71 @@ export async function unfitArguments(
 function uncheckable(error: unknown): Refusal {
   if (!(error instanceof SchemaError)) throw error;
   return refused('arguments_uncheckable');
+}
+
+type Declares = Pick<ToolPolicy, 'projectId' | 'outputSchema'>;
+
+/** Tells before anything is sent whether a result of the tool could be checked. */
+async function canCheckResult({ projectId, outputSchema }: Declares): Promise<boolean> {
+  if (outputSchema === null) return true;
+  try {
+    await assertUsableSchema(projectId, outputSchema);
+    return true;
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return false;
+  }
+}
+
+/**
+ * Says what is wrong with a result by the output schema of its tool, or undefined: where a tool declares one,
+ * structured content has to be there and to fit it (MCP, "Tools: Output Schema"). An error that the tool reports is
+ * exempt, as it has no result.
+ */
+export async function resultFault(
+  { projectId, outputSchema }: Declares,
+  { isError, structuredContent }: CallToolResult,
+): Promise<string | undefined> {
+  if (outputSchema === null || isError === true) return undefined;
+  if (structuredContent === undefined) {
+    return 'the tool declares an output schema and its answer has no structured content';
+  }
+  try {
+    return (await schemaFault(projectId, outputSchema, structuredContent)) === undefined
+      ? undefined
+      : 'the structured content of the answer does not fit the output schema of the tool';
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return 'the answer could not be checked against the output schema of the tool';
+  }
+}
+
+/** The reasons for which a call is not made, in words for the model and for the step of the run. */
+const REFUSALS = {
+  not_automatic: 'no person has confirmed that this tool may be used without being asked',
+  call_limit_reached: 'this tool may be called {} times in a run',
+  arguments_no_object: 'the arguments have to be a JSON object',
+  connection_not_ready: 'the connection of this tool is not ready',
+  connection_unusable: 'the connection of this tool cannot be used now',
+  arguments_invalid: 'the arguments do not fit the tool: {}',
+  arguments_not_confirmed: 'the arguments are outside of what was confirmed for this routine: {}',
+  arguments_uncheckable: 'the arguments could not be checked against the schema of the tool',
+  result_uncheckable:
+    'the output schema of the tool is not usable, so its answer could not be checked',
+  tool_changed:
+    'the server has changed this tool since it was confirmed; it is disabled until a person looks at it',
+  tool_vanished: 'the server no longer has this tool',
+} as const;
+export type RefusalReason = keyof typeof REFUSALS;
+
+/** A call that is not made. Nothing of it was sent to the server. */
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly reason: RefusalReason;
+  readonly why: string;
+}
+
+/** @param detail stands where the words leave a place for it */
+export function refused(reason: RefusalReason, detail: string | number = ''): Refusal {
+  return { kind: 'refused', reason, why: REFUSALS[reason].replace('{}', () => String(detail)) };
 }

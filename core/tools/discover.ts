@@ -22,8 +22,7 @@ import { createTurns } from '#lib/turns.ts';
 import type { PolicyDeps } from './change-policy.ts';
 import type { ToolPolicy } from './policy.ts';
 import { listPoliciesOfConnection } from './queries.ts';
-import { retirement } from './retire.ts';
-import { writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
+import { retirement, writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
 
 export interface DiscoverDeps extends PolicyDeps {
   readonly outbound: Pick<OutboundClient, 'fetchWithin'>;

@@ -1,11 +1,10 @@
 import type { Db } from '#lib/database/index.ts';
 import type { Fault } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
-import { unfitArguments } from './decide-call.ts';
+import { refused, unfitArguments } from './decide-call.ts';
 import { isReadOnly } from './policy.ts';
 import { SchemaBusyError, SchemaError, schemaRefusal } from './json-schema.ts';
 import { findPolicy } from './queries.ts';
-import { refused } from './refusal.ts';
 
 /** A call whose arguments a person has fixed beforehand. */
 export interface FixedCall {
@@ -28,8 +27,7 @@ export async function fixedCallFault(
     return { path: 'policyId', message: 'the routine has no such tool policy' };
   }
   if (policy.state !== 'automatic') {
-    const message = 'nobody has confirmed that this tool may be used without being asked';
-    return { path: 'policyId', message };
+    return { path: 'policyId', message: refused('not_automatic').why };
   }
   if (!isReadOnly(policy)) return { path: 'policyId', message: NOT_READ_ONLY };
   const unfit = await unfitArguments(policy, call.arguments).catch((error: unknown) => {

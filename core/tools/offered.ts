@@ -1,6 +1,6 @@
 import { unseenCharacter } from '#core/mcp/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
-import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './built-in.ts';
+import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './own-tools.ts';
 
 /** A tool as the model knows it. A built-in one has neither policy nor connection. */
 export interface CallableTool {
@@ -85,8 +85,8 @@ function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql })
 }
 
 /**
- * Names the tools of a run: first the service's own that its version chose, then those of its connections. One that was
- * confirmed although nobody could see all of its definition, which a discovery refuses now, is left out.
+ * Names the tools of a run: first the service's own that its version chose, then those of its connections. A tool with
+ * an invisible character in its definition is left out; a discovery refuses it now, but once did not.
  */
 export function offeredTools(
   confirmed: readonly OfferedToolJson[],

@@ -3,7 +3,7 @@ import type { JsonObject } from '#lib/json.ts';
 export const POLICY_STATES = ['disabled', 'automatic'] as const;
 export type PolicyState = (typeof POLICY_STATES)[number];
 
-/** Lets one routine use one tool of one connection without anybody being asked, within limits; or does not. */
+/** Says whether one routine may use one tool of one connection without asking a person, and within which limits. */
 export interface ToolPolicy {
   readonly id: string;
   readonly projectId: string;

@@ -1,10 +1,11 @@
+import { connectionColumns, type Connection } from '#core/connections/index.ts';
 import { row, rows, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { PolicyState, ToolPolicy } from './policy.ts';
 
 /** The columns of a policy, under the names of `ToolPolicy`. */
-export const policyColumns = sql`
+const policyColumns = sql`
   id, project_id as "projectId", routine_id as "routineId", connection_id as "connectionId",
   tool_name as "toolName", title, description, input_schema as "inputSchema", output_schema as "outputSchema",
   annotations, definition_hash as "definitionHash", confirmed_hash as "confirmedHash", state,
@@ -127,4 +128,83 @@ export async function updatePolicy(
   );
   if (updated === undefined) throw new AppError('policy_not_found');
   return updated;
+}
+
+/** A tool that a version of a routine lets its runs call, as it was confirmed then. */
+export interface VersionTool {
+  readonly connectionId: string;
+  readonly name: string;
+  readonly definitionHash: string | null;
+  readonly maxCallsPerRun: number | null;
+  /** SHA-256 of the argument schema, which may be long; null without one. */
+  readonly argumentSchemaHash: string | null;
+}
+
+/** Selects the automatic tools of a routine as one JSON value, in the form of `VersionTool`. */
+export function automaticToolsJson(routine: { id: Sql; projectId: Sql }): Sql {
+  return sql`(
+    select coalesce(jsonb_agg(jsonb_build_object('connectionId', p.connection_id, 'name', p.tool_name,
+      'definitionHash', p.confirmed_hash, 'maxCallsPerRun', p.max_calls_per_run, 'argumentSchemaHash',
+      encode(sha256(convert_to(p.argument_schema::text, 'UTF8')), 'hex')) order by p.connection_id, p.tool_name), '[]')
+    from tool_policies p
+    where p.routine_id = ${routine.id} and p.project_id = ${routine.projectId} and p.state = 'automatic'
+  )`;
+}
+
+/** The policy that a call falls under, and the connection that it goes through. */
+export interface ToolTarget {
+  readonly policy: ToolPolicy;
+  readonly connection: Connection;
+}
+
+/**
+ * Selects the target as one JSON value, for a statement that reads other things of the call as well: null where the
+ * policy or its connection is gone.
+ */
+export function targetJson(ids: {
+  projectId: Sql;
+  routineId: Sql;
+  policyId: Sql;
+  connectionId: Sql;
+}): Sql {
+  return sql`(
+    select jsonb_build_object('policy', to_jsonb(policy), 'connection', to_jsonb(connection))
+    from (select ${policyColumns} from tool_policies) policy, (select ${connectionColumns} from connections) connection
+    where policy.id = ${ids.policyId} and policy."routineId" = ${ids.routineId}
+      and policy."projectId" = ${ids.projectId}
+      and connection.id = ${ids.connectionId} and connection."projectId" = ${ids.projectId}
+  )`;
+}
+
+/** A target as JSON, where times are strings. */
+export type TargetJson = { readonly [Part in keyof ToolTarget]: Texts<ToolTarget[Part]> };
+
+type Texts<T> = {
+  readonly [Key in keyof T]: T[Key] extends Date
+    ? string
+    : T[Key] extends Date | null
+      ? string | null
+      : T[Key];
+};
+
+export function targetOf({ policy, connection }: TargetJson): ToolTarget {
+  return {
+    policy: {
+      ...policy,
+      vanishedAt: timeOrNull(policy.vanishedAt),
+      confirmedAt: timeOrNull(policy.confirmedAt),
+      createdAt: new Date(policy.createdAt),
+      updatedAt: new Date(policy.updatedAt),
+    },
+    connection: {
+      ...connection,
+      createdAt: new Date(connection.createdAt),
+      updatedAt: new Date(connection.updatedAt),
+      checkedAt: timeOrNull(connection.checkedAt),
+    },
+  };
+}
+
+function timeOrNull(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
 }

@@ -58,7 +58,7 @@ test('a preview says why the tool of a gate may not be asked, and the scheduled 
     expect(await faultOf()).toMatchObject({ ...WATCHED, ...gate, url: null, fault: null });
 
     await key.patch(policyPath(routineId, { id: policyId }), { state: 'disabled' });
-    const fault = 'nobody has confirmed that this tool may be used without being asked';
+    const fault = 'no person has confirmed that this tool may be used without being asked';
     expect(await faultOf()).toMatchObject({ fault });
     says(service, mark, 'Proven.');
     await activate(key, routineId);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { secretsInAddress } from '#core/mcp/address-secrets.ts';
+import { secretsInAddress } from '#core/mcp/server-fetch.ts';
 
 test('values that are called a secret or look like one are kept out of responses, names of things are not', () => {
   const url =

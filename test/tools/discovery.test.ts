@@ -109,7 +109,7 @@ test.each([
   expect(tools.map(({ name }) => name)).toEqual(['family']);
   const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
   expect((await key.post(path)).data.skippedTools).toEqual([
-    { name: tool!.name, reason: expect.stringContaining(`nobody sees (${character})`) },
+    { name: tool!.name, reason: expect.stringContaining(`an invisible character (${character})`) },
   ]);
 });
 
