@@ -1,4 +1,6 @@
 import type { MisfirePolicy } from '#core/routines/index.ts';
+import { reasonAsMessage, type OccurrenceRow, type RunReason } from '#core/runs/index.ts';
+import { newId } from '#lib/ids.ts';
 import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/index.ts';
 
 export interface DueSchedule {
@@ -12,7 +14,7 @@ export interface DueSchedule {
   readonly now: Date;
 }
 
-export interface PassedOver {
+interface PassedOver {
   readonly count: number;
   readonly from: Date;
   readonly until: Date;
@@ -70,4 +72,53 @@ export function decide(due: DueSchedule): Decision {
 function firstUnaccounted({ timetable, dueAt, accountedUntil }: DueSchedule): Date | undefined {
   if (accountedUntil === null || accountedUntil < dueAt) return dueAt;
   return nextInTimetable(timetable, accountedUntil);
+}
+
+/** Decision about the occurrence that would run. */
+export interface Judgement {
+  /** The reason for skipping it instead. */
+  readonly reason?: RunReason | undefined;
+  readonly detail?: string | undefined;
+  readonly afterPrevious?: boolean;
+}
+
+/** Returns the rows to insert for a decision. */
+export function occurrenceRows(
+  routineId: string,
+  { run, missed }: Pick<Decision, 'run' | 'missed'>,
+  { reason, detail, afterPrevious = false }: Judgement,
+): OccurrenceRow[] {
+  const row = (scheduledFor: Date) => ({
+    id: newId('run'),
+    routine_id: routineId,
+    scheduled_for: scheduledFor,
+  });
+  const skipped = (
+    { count, from, until }: PassedOver,
+    why: RunReason,
+    message: string | undefined,
+  ): OccurrenceRow => ({
+    ...row(from),
+    state: 'skipped',
+    reason: why,
+    error_message: message ?? reasonAsMessage(why),
+    skipped_count: count,
+    skipped_until: until,
+    after_previous: false,
+  });
+  const found = missed === undefined ? [] : [skipped(missed, 'misfire', undefined)];
+  if (run === undefined) return found;
+  if (reason !== undefined) {
+    return [...found, skipped({ count: 1, from: run, until: run }, reason, detail)];
+  }
+  const queued: OccurrenceRow = {
+    ...row(run),
+    state: 'queued',
+    reason: null,
+    error_message: null,
+    skipped_count: null,
+    skipped_until: null,
+    after_previous: afterPrevious,
+  };
+  return [...found, queued];
 }

@@ -1,12 +1,21 @@
-import { nextTimeFrom, setNextTimes, type Timing } from '#core/routines/index.ts';
-import { rows, sql, transaction, type Database } from '#lib/database/index.ts';
-import { pauseWithNews } from './pause-with-news.ts';
+import type { AccountRoutines } from '#core/model-connections/index.ts';
+import { notifyPaused } from '#core/notifications/index.ts';
+import {
+  nextTimeFrom,
+  pauseEnded,
+  pauseUnreadable,
+  setNextTimes,
+  type Timing,
+} from '#core/routines/index.ts';
+import { followPause } from '#core/runs/index.ts';
+import { rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { SLOTS } from '#lib/provider-file/index.ts';
 
 interface Unscheduled extends Timing {
   readonly now: Date;
 }
 
-/** Gives a new next time to active routines that have lost theirs. There should be none, and none may stay. */
+/** Gives a next time to active routines that have none: there should be no such routine, and without one it never runs. */
 export function reconcileNextTimes(database: Database): Promise<number> {
   return transaction(database, async (tx) => {
     const lost = await rows<Unscheduled>(
@@ -37,4 +46,73 @@ function tryNext(routine: Unscheduled): Date | undefined {
   } catch {
     return undefined;
   }
+}
+
+export interface RollbackDeps {
+  readonly database: Database;
+  readonly providerEnabled: (provider: string) => boolean;
+  readonly accountRoutines: AccountRoutines;
+}
+
+/** Accounts whose routines are paused in one tick; the next goes on. */
+const BATCH = 500;
+
+/** Reason that the routine shows. */
+const REASON = 'paused because its model provider is disabled';
+
+/**
+ * Pauses the active routines whose model provider is disabled. They stay paused when it is enabled again, until a
+ * person activates them.
+ * @returns the number of paused routines
+ */
+export async function pauseOfDisabledProviders(deps: RollbackDeps): Promise<number> {
+  const disabled = SLOTS.filter((slot) => !deps.providerEnabled(slot));
+  if (disabled.length === 0) return 0;
+  const accounts = await rows<{ projectId: string; connectionIds: string[] }>(
+    deps.database,
+    sql`
+      select project_id as "projectId", array_agg(distinct model_connection_id) as "connectionIds" from (
+        select project_id, model_connection_id from routines
+        where state = 'active' and model_provider <> 'gateway' and model_provider = any(${disabled})
+          and model_connection_id is not null
+        limit ${BATCH}
+      ) affected group by project_id
+    `,
+  );
+  let paused = 0;
+  for (const account of accounts) {
+    const ids = await transaction(deps.database, (tx) =>
+      deps.accountRoutines.pauseOn(tx, { ...account, reason: REASON }),
+    );
+    paused += ids.length;
+  }
+  return paused;
+}
+
+/** Routines that cannot go on, by reason. */
+export interface Stopped {
+  /** Routines whose stored schedule this process cannot compute. */
+  readonly unreadable: readonly Unreadable[];
+  /** Ids of the routines whose window is over. */
+  readonly ended: readonly string[];
+}
+
+export interface Unreadable {
+  readonly id: string;
+  /** The occurrence that could not run because of it; null when none was due. */
+  readonly runId: string | null;
+}
+
+/**
+ * Pauses routines whose rows the transaction has locked, with the events and mails that follow. The caller calls
+ * `kickDeliveries` after its commit.
+ */
+export async function pauseWithNews(tx: Db, { unreadable, ended }: Stopped): Promise<void> {
+  const ids = unreadable.map(({ id }) => id);
+  const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
+  const stopped = await pauseUnreadable(tx, ids);
+  await followPause(tx, stopped, runIds);
+  const over = await pauseEnded(tx, ended);
+  await followPause(tx, over);
+  await notifyPaused(tx, [...stopped, ...over], runIds);
 }

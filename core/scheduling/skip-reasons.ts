@@ -40,7 +40,7 @@ export interface Verdicts {
  * Judges the occurrences that would run. Takes the allowance last, only for those that nothing else holds back, and
  * probes an account only with an occurrence that has it.
  */
-export async function judge(
+export async function judgeOccurrences(
   tx: Db,
   rules: SkipRules,
   candidates: readonly DueRoutine[],

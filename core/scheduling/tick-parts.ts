@@ -1,4 +1,5 @@
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
+import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import { queueLeadMails } from '#core/leads/index.ts';
 import {
   expireCalls,
@@ -20,13 +21,12 @@ import {
 } from '#core/runs/index.ts';
 import { settleLostCalls } from '#core/steps/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
+import type { Log } from '#lib/log.ts';
 import type { Metrics, TickPart } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
-import { attempt } from './attempt.ts';
-import { claimAll, NOTHING_CLAIMED, type ClaimAllDeps, type ClaimReport } from './claim-all.ts';
+import { claimAll, NOTHING_CLAIMED, type ClaimAllDeps, type ClaimReport } from './claim.ts';
 import { forgetExpired } from './housekeeping.ts';
-import { reconcileNextTimes } from './reconcile.ts';
-import { pauseOfDisabledProviders, type RollbackDeps } from './rollback.ts';
+import { pauseOfDisabledProviders, reconcileNextTimes, type RollbackDeps } from './reconcile.ts';
 
 export interface TickDeps
   extends
@@ -154,5 +154,22 @@ async function measured<T>(
     return result;
   } finally {
     metrics.ticked({ part, seconds: (performance.now() - started) / 1_000, failed });
+  }
+}
+
+/** Attempts one part of a tick. On an error, logs and collects it and returns `otherwise`. */
+export async function attempt<T>(
+  { log }: { readonly log: Log },
+  faults: unknown[],
+  part: string,
+  work: () => Promise<T>,
+  otherwise: T,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (err) {
+    log.error({ err, part }, 'part of a tick failed');
+    faults.push(err);
+    return otherwise;
   }
 }

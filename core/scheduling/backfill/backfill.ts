@@ -12,7 +12,7 @@ import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ForecastDeps } from '../forecast/forecast.ts';
 import { planBackfill, type LeftOut, type PlannedWindow } from './plan.ts';
-import { forecastPast, notAccepted } from './forecast-past.ts';
+import { forecastPast, notAccepted } from './forecast.ts';
 
 /** Limit of runs in one backfill. */
 export const MAX_BACKFILL = 200;
@@ -46,11 +46,10 @@ export interface Backfill {
 }
 
 /**
- * Creates the runs of a backfill, once somebody has accepted their forecast: all of them or none. Each instant gets one
- * run of a backfill, ever.
+ * Creates the runs of a backfill, once the caller has accepted their forecast: all of them or none. Each instant gets
+ * one run of a backfill, ever.
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
- * `provider_disabled`, and what
- * `planBackfill` throws
+ * `provider_disabled`, and what `planBackfill` throws
  */
 export async function backfillRoutine(
   deps: BackfillDeps,

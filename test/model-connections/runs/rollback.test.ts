@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pauseOfDisabledProviders } from '#core/scheduling/rollback.ts';
+import { pauseOfDisabledProviders } from '#core/scheduling/reconcile.ts';
 import { tick } from '#core/scheduling/index.ts';
 import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import type { Runtime } from '#runtime/start.ts';
