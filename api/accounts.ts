@@ -11,8 +11,7 @@ import type { Mailer } from '#lib/mail/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Deps } from './deps.ts';
 import { clientAddressBehind } from './http/client-address.ts';
-import { limitKeyAttempts } from './http/key-attempts.ts';
-import { limitLooks } from './http/readiness.ts';
+import { limitKeyAttempts, limitLooks } from './http/address-limits.ts';
 
 /** Opens what sign-ins and the limits by client address need, in the API alone. */
 export function openAccounts(

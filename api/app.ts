@@ -1,18 +1,18 @@
 import cors from '@koa/cors';
-import Koa from 'koa';
-import type { Deps } from './deps.ts';
+import Koa, { type Middleware } from 'koa';
+import { isTransient } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { failureBody } from '#lib/failure-body.ts';
+import type { Log } from '#lib/log.ts';
 import { authMount } from './auth/mount.ts';
+import type { Deps } from './deps.ts';
 import { docs } from './docs/page.ts';
-import { clientMetadata } from './outside/client-metadata.ts';
+import { awaitsContinue } from './http/body.ts';
+import { strictHttp } from './http/listen.ts';
+import { requestId, securityHeaders } from './middleware/headers.ts';
+import { accessLog, logContext, requestMetrics, requestTracing } from './middleware/observe.ts';
+import { clientMetadata } from './outside/oauth.ts';
 import { unsubscribe } from './outside/unsubscribe.ts';
-import { accessLog } from './middleware/access-log.ts';
-import { errors } from './middleware/errors.ts';
-import { logContext } from './middleware/log-context.ts';
-import { requestId } from './middleware/request-id.ts';
-import { requestMetrics } from './middleware/request-metrics.ts';
-import { requestTracing } from './middleware/request-tracing.ts';
-import { securityHeaders } from './middleware/security-headers.ts';
-import { strictHttp } from './middleware/strict-http.ts';
 import { createRouter, unmatched } from './router.ts';
 import { routes } from './routes.ts';
 
@@ -55,3 +55,35 @@ const EXPOSED_HEADERS = [
   'X-RateLimit-Remaining',
   'X-Request-Id',
 ];
+
+/** Turns whatever was thrown into the failure envelope. An unexpected error tells the caller nothing. */
+function errors(log: Log): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = translate(thrown);
+      if (error.status >= 500) {
+        log.error(
+          { err: thrown, requestId: ctx.state.requestId, route: ctx.state.route },
+          'failed',
+        );
+      }
+      ctx.status = error.status;
+      ctx.set({ ...error.headers });
+      // The caller was not told to send the body, so nothing can follow on this connection.
+      if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
+      ctx.set('Cache-Control', 'no-store');
+      ctx.type = 'application/json';
+      ctx.body = failureBody(error, String(ctx.state.requestId));
+    }
+  };
+}
+
+function translate(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (isTransient(thrown)) {
+    return new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
+  }
+  return new AppError('internal_error');
+}

@@ -31,8 +31,7 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 import type { ClientAddress } from './http/client-address.ts';
-import type { KeyAttempts } from './http/key-attempts.ts';
-import type { Readiness } from './http/readiness.ts';
+import type { KeyAttempts, Readiness } from './http/address-limits.ts';
 
 /** The parts of the HTTP face, handed in by its entry; none of them is a module-level singleton. */
 export interface Deps {

@@ -1,9 +1,7 @@
-import { healthRoutes } from './outside/health.ts';
+import { healthRoutes, receivePaymentEvent, schedulerTick } from './outside/operations.ts';
 import { submitBusinessLead } from './outside/business-leads.ts';
-import { completeConnectionSignIn } from './outside/oauth-callback.ts';
-import { receivePaymentEvent } from './outside/payment-events.ts';
+import { completeConnectionSignIn } from './outside/oauth.ts';
 import { readPublicConfig } from './outside/public-config.ts';
-import { schedulerTick } from './outside/scheduler-tick.ts';
 import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
 import { auditRoutes } from './v1/audit-events.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { newPasskey, passkeyAssertion } from '#core/identity/index.ts';
 import { nameOf } from '../http/schemas.ts';
-import type { AuthOperation } from './operation.ts';
-import { done, givenPassword, user } from './schemas.ts';
+import { done, givenPassword, user, type AuthOperation } from './operation.ts';
 
 const code = z
   .string()

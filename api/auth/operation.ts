@@ -1,4 +1,5 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { personId } from '../http/schemas.ts';
 
 /** An operation of the authentication library that we support. Validation and OpenAPI follow from it. */
 export interface AuthOperation {
@@ -31,3 +32,33 @@ export function findOperation(
     methods: there.map((operation) => operation.method),
   };
 }
+
+/** The library writes instants as JSON does. */
+const instant = z.iso.datetime({ precision: 3 });
+
+export const user = z
+  .object({
+    id: personId,
+    name: z.string(),
+    email: z.string(),
+    emailVerified: z.boolean(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'User' });
+
+/** A session without its token: a script of the page that could read the token would not need the cookie. */
+export const session = z
+  .object({
+    id: z.string(),
+    userId: personId,
+    createdAt: instant,
+    updatedAt: instant,
+    expiresAt: instant,
+  })
+  .meta({ id: 'PresentSession' });
+
+export const done = z.object({ status: z.boolean() }).meta({ id: 'Done' });
+
+/** A password that is only compared; one that was set under older rules still has to fit. */
+export const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { isCommonPassword } from '#core/identity/index.ts';
 import { emailAddress, nameOf } from '../http/schemas.ts';
-import type { AuthOperation } from './operation.ts';
+import { done, givenPassword, session, user, type AuthOperation } from './operation.ts';
 import { factorOperations } from './factor-operations.ts';
-import { done, givenPassword, session, user } from './schemas.ts';
 
 const password = z
   .string()

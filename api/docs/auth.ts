@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { AuthOperation } from '../auth/operation.ts';
-import { errorHeaders } from './error-headers.ts';
+import { errorHeaders } from './responses.ts';
 
 /** Builds the paths of what is served under `/auth`. */
 export function authPaths(operations: readonly AuthOperation[]) {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Middleware } from 'koa';
-import { DOCS_POLICY } from '../middleware/security-headers.ts';
+import { DOCS_POLICY } from '../middleware/headers.ts';
 import { routes } from '../routes.ts';
 import { buildOpenApi } from './openapi.ts';
 import type { Config } from '#lib/config/index.ts';

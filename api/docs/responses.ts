@@ -3,7 +3,6 @@ import type { ZodOpenApiResponsesObject } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
 import { notFoundOf } from '../http/path-parameters.ts';
 import type { RouteSpec } from '../route.ts';
-import { errorHeaders } from './error-headers.ts';
 import { hasProject, isSignedIn } from './callers.ts';
 
 /** Describes the response of a success, and one for each status of an error. */
@@ -112,4 +111,33 @@ function commonHeaders(spec: RouteSpec): Record<string, string> {
       ? { 'Idempotent-Replayed': '`true` when this is the first response again.' }
       : {}),
   };
+}
+
+const REQUEST_ID = {
+  'X-Request-Id': { description: 'The `requestId` of the envelope.', schema: { type: 'string' } },
+} as const;
+
+const RETRY_AFTER = {
+  description: 'Seconds after which the request may be repeated.',
+  schema: { type: 'integer', minimum: 1 },
+} as const;
+
+/** Describes the headers of an error by its status. */
+export function errorHeaders(status: number) {
+  switch (status) {
+    case 401:
+      return {
+        ...REQUEST_ID,
+        'WWW-Authenticate': {
+          description: 'How to authenticate (RFC 9110, section 11.6.1).',
+          schema: { type: 'string' as const },
+        },
+      };
+    case 429:
+      return { ...REQUEST_ID, 'Retry-After': { ...RETRY_AFTER, required: true } };
+    case 503:
+      return { ...REQUEST_ID, 'Retry-After': RETRY_AFTER };
+    default:
+      return REQUEST_ID;
+  }
 }

@@ -3,9 +3,7 @@ import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { TRIGGERS } from '#core/runs/index.ts';
 import { EVENT_TYPES, type EventType } from '#core/webhooks/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
-import { outcomeFields } from '../v1/runs/outcome-schema.ts';
-import { changes, data } from '../v1/runs/result-schema.ts';
-import { usage } from '../v1/runs/usage-schema.ts';
+import { changes, data, outcomeFields, usage } from '../v1/runs/result-schema.ts';
 
 const ids = {
   routineId: idOf('routine', EXAMPLE.routine),

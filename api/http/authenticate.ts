@@ -1,4 +1,4 @@
-import { timingSafeEqual, createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'koa';
 import { effectivePlan, mayWrite, verifyEvent, writeRefused } from '#core/billing/index.ts';
 import {
@@ -6,9 +6,11 @@ import {
   authenticateKey,
   countUse,
   findMemberships,
+  stillStands,
   touchApiKey,
   type WindowUse,
 } from '#core/identity/index.ts';
+import { persistently } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { idPattern } from '#lib/ids.ts';
 import type { AccessOf, AuthKind, ProjectAccess } from '../access.ts';
@@ -184,3 +186,21 @@ function requestHeaders(ctx: Context): Headers {
 
 const NO_BEARER = 'Send the API key as a bearer token: `Authorization: Bearer <key>`.';
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
+
+/**
+ * Tells whether a caller who was let in would be let in again, without counting a request. While Postgres is away it
+ * waits, until `signal` aborts.
+ */
+export function isStillAllowed(
+  access: AccessOf<AuthKind>,
+  { scope }: RouteSpec,
+  { database }: Pick<Deps, 'database'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (access === undefined || !('actor' in access)) {
+    throw new Error('only streams of a project are served');
+  }
+  const { actor, projectId } = access;
+  const standing = { ...actor, projectId, scope };
+  return persistently(() => stillStands(database, standing), signal);
+}

@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
+import type { Context, Next } from 'koa';
+import { AppError } from '#lib/errors.ts';
 import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn } from '#lib/listen.ts';
 import { refuseMalformed } from '#lib/malformed.ts';
-import { MAX_HEADERS } from '../middleware/strict-http.ts';
 
 export interface RunningServer {
   readonly port: number;
@@ -30,4 +31,31 @@ export async function listen(
   server.on('clientError', refuseMalformed({ 'X-Content-Type-Options': 'nosniff' }));
   const close = gracefulClose(server);
   return { port: await listenOn(server, { host, port }), close: () => close(CLOSE_GRACE_MS) };
+}
+
+/** The limit of header fields: more than any client of ours sends. */
+const MAX_HEADERS = 100;
+
+/**
+ * Refuses what Node's parser lets through and proxies disagree about (RFC 9112, sections 3.2 and 6.1): no Host header
+ * or two, an absolute-form target, a transfer coding other than chunked, and headers by the thousand.
+ */
+export function strictHttp(ctx: Context, next: Next): Promise<void> {
+  const { rawHeaders, headers, url } = ctx.req;
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
+  if (hosts > 1) throw new AppError('invalid_request', 'More than one Host header.');
+  if (hosts === 0 && ctx.req.httpVersion !== '1.0') {
+    throw new AppError('invalid_request', 'No Host header.');
+  }
+  if (rawHeaders.length > 2 * MAX_HEADERS) {
+    throw new AppError('invalid_request', `More than ${MAX_HEADERS} headers.`);
+  }
+  if (url?.startsWith('/') !== true) {
+    throw new AppError('invalid_request', 'The request target must be a path.');
+  }
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new AppError('invalid_request', 'The only transfer coding is chunked.');
+  }
+  return next();
 }

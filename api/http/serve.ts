@@ -5,12 +5,11 @@ import type { AccessOf, AuthKind } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { Reply, Route, SentEvent } from '../route.ts';
 import { actorOf } from '../access.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, isStillAllowed } from './authenticate.ts';
 import { assertStorable, hasBody, readJson } from './body.ts';
 import { sendEvents } from './event-stream.ts';
 import { claimIdempotencyKey, type StoredResponse } from './idempotency.ts';
 import { linkToNext } from './links.ts';
-import { isStillAllowed } from './still-allowed.ts';
 import { notFoundOf } from './path-parameters.ts';
 import { validate } from './validate.ts';
 

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { invalid, type ErrorCode, type Fault } from '#lib/errors.ts';
 import { showPath } from './body.ts';
-import { EMPTY, plainWords } from './plain-words.ts';
 
 /**
  * Parses a value and reports every fault. A custom check may name a more exact code than `invalid_request` in
@@ -39,3 +38,73 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only our own checks set this, with a code of the closed list
   return issue.code === 'custom' ? (issue.params?.['code'] as ErrorCode | undefined) : undefined;
 }
+
+/**
+ * Says in plain words what is wrong with a value, where the schema has no words of its own: people read these beside
+ * the fields of a form. Undefined leaves it to the library.
+ */
+function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'too_small':
+      return limit(
+        issue.origin,
+        Number(issue.minimum),
+        issue.inclusive === false ? 'more' : 'least',
+      );
+    case 'too_big':
+      return limit(
+        issue.origin,
+        Number(issue.maximum),
+        issue.inclusive === false ? 'less' : 'most',
+      );
+    case 'invalid_type':
+      return `expected ${named(issue.expected)}${received(issue.input)}`;
+    case 'invalid_format':
+      return FORMATS[issue.format];
+    case 'invalid_value':
+      return issue.values.length > 20 ? undefined : `must be one of ${issue.values.join(', ')}`;
+    default:
+      return undefined;
+  }
+}
+
+const EMPTY = 'must not be empty';
+
+/** Names what came instead, never its value; a number in a query is text that could not be read as one. */
+function received(input: unknown): string {
+  if (typeof input === 'number' && Number.isNaN(input)) return '';
+  if (input === null) return ', got null';
+  return `, got ${named(Array.isArray(input) ? 'array' : typeof input)}`;
+}
+
+/** Returns a type with its article: `record` and `int` are words of the schema, not of JSON. */
+function named(type: string): string {
+  const name = { record: 'object', int: 'whole number' }[type] ?? type;
+  return /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
+}
+
+type Bound = 'least' | 'most' | 'more' | 'less';
+
+function limit(origin: string, value: number, bound: Bound): string | undefined {
+  const unit = UNITS[origin];
+  if (unit === undefined)
+    return NUMBERS.has(origin) ? `must be ${BOUNDS[bound]} ${value}` : undefined;
+  if (bound === 'least' && value === 1) return EMPTY;
+  return `must have ${BOUNDS[bound]} ${value} ${unit}${value === 1 ? '' : 's'}`;
+}
+
+const UNITS: Readonly<Record<string, string>> = { string: 'character', array: 'item' };
+const NUMBERS: ReadonlySet<string> = new Set(['number', 'int', 'bigint']);
+
+const BOUNDS: Readonly<Record<Bound, string>> = {
+  least: 'at least',
+  most: 'at most',
+  more: 'more than',
+  less: 'less than',
+};
+
+const FORMATS: Readonly<Record<string, string>> = {
+  email: 'must be an e-mail address',
+  url: 'must be a URL',
+  datetime: 'must be a time like 2027-01-01T00:00:00Z',
+};

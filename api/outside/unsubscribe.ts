@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa';
 import { optIn, optOut, UNSUBSCRIBE_PATH, type OptOut } from '#core/outbox/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
-import { UNSUBSCRIBE_POLICY } from '../middleware/security-headers.ts';
+import { UNSUBSCRIBE_POLICY } from '../middleware/headers.ts';
 
 /**
  * Serves the links of mails that end them. A GET shows a button only, because mail scanners follow links; a POST ends

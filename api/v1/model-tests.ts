@@ -4,7 +4,7 @@ import { AppError } from '#lib/errors.ts';
 import { route, type Route } from '../route.ts';
 import { findSourced, modelId } from './model-figures.ts';
 import { modelAbilities, presentAbilities } from './models.ts';
-import { presentUsage, usage } from './runs/usage-schema.ts';
+import { presentUsage, usage } from './runs/result-schema.ts';
 
 const modelTest = z
   .strictObject({

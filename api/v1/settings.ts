@@ -4,8 +4,13 @@ import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { EXAMPLE, idOf, nameOf } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import { budgetFields } from './budget-schema.ts';
-import { deliveryOf, mailDelivery, mailSettings, presentMail } from './notification-schemas.ts';
+import {
+  budgetFields,
+  deliveryOf,
+  mailDelivery,
+  mailSettings,
+  presentMail,
+} from './settings-schemas.ts';
 import { organization, presentOrganization, presentProject, project } from './organizations.ts';
 
 const tag = 'Organizations and projects';

@@ -11,7 +11,7 @@ import {
 } from '#core/usage/index.ts';
 import { invalid } from '#lib/errors.ts';
 import { route, type Route } from '../route.ts';
-import { presentTokens, tokenCounts } from './runs/usage-schema.ts';
+import { presentTokens, tokenCounts } from './runs/result-schema.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;

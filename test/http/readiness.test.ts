@@ -1,5 +1,5 @@
 import { expect, test as base, vi } from 'vitest';
-import { limitLooks } from '#api/http/readiness.ts';
+import { limitLooks } from '#api/http/address-limits.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 
 const test = serviceTest();

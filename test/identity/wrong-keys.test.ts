@@ -1,5 +1,5 @@
 import { expect, test as base, vi } from 'vitest';
-import { limitKeyAttempts } from '#api/http/key-attempts.ts';
+import { limitKeyAttempts } from '#api/http/address-limits.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 

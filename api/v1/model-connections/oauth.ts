@@ -6,8 +6,7 @@ import {
   type ReturnedParameters,
 } from '#core/model-connections/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { returnedFields } from '../../http/oauth-return.ts';
-import { iso, timestamp } from '../../http/schemas.ts';
+import { iso, returnedFields, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { ownerOf } from './device.ts';
 import {

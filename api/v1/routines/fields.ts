@@ -11,7 +11,7 @@ import { EXAMPLE, idOf, nameOf } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
 import { checks } from './checks.ts';
 import { gate } from './gate-schema.ts';
-import { mailSettings } from '../notification-schemas.ts';
+import { mailSettings } from '../settings-schemas.ts';
 import { resultFields } from './result-form.ts';
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });

@@ -5,7 +5,7 @@ import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import { deliveryOf } from '../notification-schemas.ts';
+import { deliveryOf } from '../settings-schemas.ts';
 import { activationRoutes } from './activation.ts';
 import { etag, saveErrors } from './declared.ts';
 import { routineParams } from './fields.ts';

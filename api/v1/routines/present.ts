@@ -11,7 +11,7 @@ import {
 import { iso, isoOrNull } from '../../http/schemas.ts';
 import { presentCheck } from './checks.ts';
 import { presentGate } from './gate-schema.ts';
-import { presentMail, type mailDelivery } from '../notification-schemas.ts';
+import { presentMail, type mailDelivery } from '../settings-schemas.ts';
 import { nextRunsOf } from './next-runs.ts';
 
 export function presentRoutine(row: Routine) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ABNORMAL_FROM_TOKENS } from '#core/steps/index.ts';
 import { MEDIAN_OF_RUNS } from '#core/runs/index.ts';
-import { budgetFields } from '../budget-schema.ts';
+import { budgetFields } from '../settings-schemas.ts';
 import { fields as common, notificationFields } from './fields.ts';
 import { gateInput } from './gate-schema.ts';
 import { instantOfThisAge } from '../../http/schemas.ts';

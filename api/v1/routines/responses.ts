@@ -3,7 +3,7 @@ import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/routine
 import { NEEDS } from '#core/skills/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { modelReference } from '../models.ts';
-import { mailDelivery } from '../notification-schemas.ts';
+import { mailDelivery } from '../settings-schemas.ts';
 import { fields, notificationFields, variables } from './fields.ts';
 
 const {

@@ -4,8 +4,7 @@ import { oncePerObject } from '#lib/coalesce.ts';
 import { credentialId } from '../../access.ts';
 import { eventRoute } from '../../route.ts';
 import { presentRun } from './present.ts';
-import { runParams } from './query.ts';
-import { run } from './schemas.ts';
+import { run, runParams } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const id = z.string().meta({

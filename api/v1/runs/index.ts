@@ -11,9 +11,8 @@ import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
-import { runParams, runQuery } from './query.ts';
+import { run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
-import { run, runDetail, runSummary } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';

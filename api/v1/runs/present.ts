@@ -1,13 +1,15 @@
 import { failureClassOf, type Run, type RunDetail, type RunSummary } from '#core/runs/index.ts';
+import type { Config } from '#lib/config/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
-import { presentDelivery } from './delivery-schema.ts';
-import { presentOutcome } from './outcome-schema.ts';
+import { presentDelivery, presentNotification } from './delivery-schema.ts';
 import { presentGateVerdict } from './gate-schema.ts';
-import { presentNotification } from './notification-schema.ts';
-import { presentChanges, presentChangesSummary } from './result-schema.ts';
+import {
+  presentChanges,
+  presentChangesSummary,
+  presentOutcome,
+  presentUsage,
+} from './result-schema.ts';
 import { presentStep } from './step-schema.ts';
-import { presentUsage } from './usage-schema.ts';
-import { workflowUrl, type WorkflowUrlConfig } from './workflow-url.ts';
 
 export function presentRun(row: Run) {
   return {
@@ -77,4 +79,17 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
 function presentSkipped({ skippedCount, scheduledFor, skippedUntil }: Run | RunSummary) {
   if (skippedCount === null || scheduledFor === null || skippedUntil === null) return null;
   return { count: skippedCount, from: iso(scheduledFor), until: iso(skippedUntil) };
+}
+
+type WorkflowUrlConfig = Pick<Config, 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>;
+
+/** Returns where the Temporal UI shows the workflow of a run, whose id is that of the run. */
+function workflowUrl(
+  { id, state, startedAt }: Pick<RunDetail, 'id' | 'state' | 'startedAt'>,
+  { TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace }: WorkflowUrlConfig,
+): string | null {
+  // What was cancelled or passed over in the queue may never have had one; a preflight that failed did.
+  const hadWorkflow = startedAt !== null || state === 'failed';
+  if (ui === undefined || !hadWorkflow) return null;
+  return `${ui.replace(/\/$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/${id}`;
 }

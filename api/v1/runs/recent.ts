@@ -3,7 +3,7 @@ import * as runs from '#core/runs/index.ts';
 import { listReply } from '../../http/links.ts';
 import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
-import { outcomes } from './outcome-schema.ts';
+import { outcomes } from './result-schema.ts';
 
 const ended = {
   id: idOf('run', EXAMPLE.run),

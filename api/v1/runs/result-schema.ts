@@ -1,6 +1,15 @@
 import { z } from 'zod';
-import { WITHHELD, type ChangeCounts, type Changes, type Withheld } from '#core/outcomes/index.ts';
-import type { Run, RunDiff, RunSummary } from '#core/runs/index.ts';
+import {
+  OUTCOMES,
+  WITHHELD,
+  type ChangeCounts,
+  type Changes,
+  type Outcome,
+  type RunOutcome,
+  type Withheld,
+} from '#core/outcomes/index.ts';
+import { RESULT_CHECK_TYPES } from '#core/routines/index.ts';
+import type { Run, RunDiff, RunSummary, RunUsage } from '#core/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
@@ -109,5 +118,90 @@ function presentItems({ by, added, removed, changed }: Changes) {
     added: [...added],
     removed: [...removed],
     changed: changed.map(({ key, before, after }) => ({ key, before, after })),
+  };
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+export const outcomes = z.enum(Object.keys(OUTCOMES) as [Outcome, ...Outcome[]]);
+
+const meanings = Object.entries(OUTCOMES)
+  .map(([outcome, meaning]) => `\`${outcome}\` (${meaning})`)
+  .join(', ');
+
+const checkResult = z
+  .strictObject({
+    type: z.enum(RESULT_CHECK_TYPES),
+    passed: z.boolean(),
+    detail: z
+      .string()
+      .meta({ example: 'Distinct source addresses in the result: 2, at least 3 wanted.' }),
+  })
+  .meta({ id: 'CheckResult' });
+
+/** Outcome of a run, as runs and their events show it. */
+export const outcomeFields = {
+  outcome: outcomes.nullable().meta({
+    description: `What a run that succeeded came to, null for every other: ${meanings}. It is \`done\` where the routine does not require its runs to state it. The list may grow.`,
+  }),
+  outcomeSummary: z.string().nullable().meta({
+    description:
+      'What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work.',
+  }),
+  checks: z.array(checkResult).meta({
+    description:
+      'The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow.',
+  }),
+};
+
+export function presentOutcome({ outcome, outcomeSummary, checks }: RunOutcome) {
+  return {
+    outcome,
+    outcomeSummary,
+    checks: checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
+  };
+}
+
+export const tokenCounts = {
+  inputTokens: z.number().int(),
+  cachedInputTokens: z.number().int().meta({ description: 'Part of the input.' }),
+  outputTokens: z.number().int(),
+  reasoningTokens: z.number().int().meta({ description: 'Part of the output.' }),
+  totalTokens: z.number().int(),
+};
+
+export const usage = z
+  .strictObject({
+    ...tokenCounts,
+    costUsd: z.string().nullable().meta({
+      description: 'US dollars, a decimal string; null without a price.',
+      example: '0.00042',
+    }),
+    estimated: z.boolean().meta({
+      description:
+        'Whether tokens were counted by us from the texts, because the provider stated none.',
+    }),
+  })
+  .meta({ id: 'Usage' });
+
+type Tokens = Pick<
+  RunUsage,
+  'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'
+>;
+
+export function presentTokens(row: Tokens) {
+  return {
+    inputTokens: row.inputTokens,
+    cachedInputTokens: row.cachedInputTokens,
+    outputTokens: row.outputTokens,
+    reasoningTokens: row.reasoningTokens,
+    totalTokens: row.inputTokens + row.outputTokens,
+  };
+}
+
+export function presentUsage(row: RunUsage) {
+  return {
+    ...presentTokens(row),
+    costUsd: row.costUsd,
+    estimated: row.estimated,
   };
 }

@@ -9,14 +9,19 @@ import {
   type RunReason,
   type Wait,
 } from '#core/runs/index.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
-import { delivery } from './delivery-schema.ts';
-import { outcomeFields } from './outcome-schema.ts';
+import { EXAMPLE, idOf, pageQuery, timestamp } from '../../http/schemas.ts';
+import { delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
-import { notification } from './notification-schema.ts';
-import { changes, changesSummary, data, withheld } from './result-schema.ts';
+import {
+  changes,
+  changesSummary,
+  data,
+  outcomeFields,
+  outcomes,
+  usage,
+  withheld,
+} from './result-schema.ts';
 import { step } from './step-schema.ts';
-import { usage } from './usage-schema.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 const waits = Object.keys(WAITS) as [Wait, ...Wait[]];
@@ -153,3 +158,24 @@ export const runDetail = z
     }),
   })
   .meta({ id: 'RunDetail' });
+
+export const runQuery = pageQuery('run', {
+  state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
+  trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
+  outcome: outcomes.optional().meta({ description: 'Only those that succeeded and came to this.' }),
+  backfillId: idOf('backfill', EXAMPLE.backfill)
+    .optional()
+    .meta({ description: 'Only those of this backfill.', example: EXAMPLE.backfill }),
+  since: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text))
+    .optional()
+    .meta({ description: 'Created at or after this time.' }),
+  until: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text))
+    .optional()
+    .meta({ description: 'Created before this time.' }),
+});
+
+export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });

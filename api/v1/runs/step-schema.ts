@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { STEP_KINDS, STEP_STATES, STEP_WARNINGS, type Step } from '#core/runs/index.ts';
 import type { ToolRecord } from '#core/tools/index.ts';
 import { isoOrNull, timestamp } from '../../http/schemas.ts';
-import { presentUsage, usage } from './usage-schema.ts';
+import { presentUsage, usage } from './result-schema.ts';
 
 const nullableText = z.string().nullable();
 const nullableLength = z.number().int().nullable();

@@ -4,13 +4,18 @@ import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import {
+  fields,
+  params,
   presentCurated,
   presentCustom,
   presentRevision,
+  skill,
+  skillDetail,
+  skillRevision,
+  skillSummary,
   summarizeCurated,
   summarizeCustom,
-} from './present.ts';
-import { fields, params, skill, skillDetail, skillRevision, skillSummary } from './schemas.ts';
+} from './schemas.ts';
 
 const listSkills = route({
   method: 'GET',

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '#lib/errors.ts';
 import { createTurns } from '#lib/turns.ts';
-import { countByAddress } from './address-windows.ts';
 
 /** A key that somebody presents, from a client address. */
 export interface KeyAttempt {
@@ -70,4 +69,66 @@ function tooMany(seconds: number): AppError {
   return new AppError('rate_limited', 'Too many wrong API keys from this address.', {
     'Retry-After': String(seconds),
   });
+}
+
+/** Returns what keeps this process from working, as `look` finds it or as it was found a moment ago. */
+export type Readiness = (address: string, look: () => Promise<string[]>) => Promise<string[]>;
+
+/** Checks a minute that one address can cause, far above what an orchestrator and its load balancers ask. */
+const LOOKS_PER_MINUTE = 120;
+/** Age up to which a probe's response is served again, for probes that come every five seconds. */
+const GOOD_FOR_MS = 5_000;
+
+/**
+ * Limits the looks that one address can cause, since anybody may ask whether the service is ready. Beyond the limit it
+ * gets what was found last, at most five seconds ago, and no error: an orchestrator may share the address of whoever
+ * asks too often, and would take the process out of service.
+ */
+export function limitLooks(now = () => performance.now()): Readiness {
+  const looks = countByAddress(LOOKS_PER_MINUTE, now);
+  let last: { readonly found: string[]; readonly goodUntil: number } | undefined;
+  return async (address, look) => {
+    if (looks.isFull(address) && last !== undefined && now() < last.goodUntil) return last.found;
+    looks.count(address);
+    const found = await look();
+    last = { found, goodUntil: now() + GOOD_FOR_MS };
+    return found;
+  };
+}
+
+/** Counts events by the address they come from, in the memory of this process. */
+export interface AddressWindows {
+  count(address: string): void;
+  /** Tells whether as many have been counted in the address's minute as there may be. */
+  isFull(address: string): boolean;
+  /** Returns the seconds until the address's minute is over, at least one. */
+  secondsLeft(address: string): number;
+}
+
+/** A minute that begins with the first event. */
+interface Window {
+  readonly events: number;
+  readonly endsAt: number;
+}
+
+const WINDOW_MS = 60_000;
+const MAX_ADDRESSES = 100_000;
+
+function countByAddress(limit: number, now = () => performance.now()): AddressWindows {
+  const windows = new LRUCache<string, Window>({ max: MAX_ADDRESSES });
+
+  function windowOf(address: string): Window | undefined {
+    const found = windows.get(address);
+    return found !== undefined && found.endsAt > now() ? found : undefined;
+  }
+
+  return {
+    count(address) {
+      const { events, endsAt } = windowOf(address) ?? { events: 0, endsAt: now() + WINDOW_MS };
+      windows.set(address, { events: events + 1, endsAt });
+    },
+    isFull: (address) => (windowOf(address)?.events ?? 0) >= limit,
+    secondsLeft: (address) =>
+      Math.max(Math.ceil(((windowOf(address)?.endsAt ?? 0) - now()) / 1_000), 1),
+  };
 }

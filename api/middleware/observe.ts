@@ -1,0 +1,95 @@
+import type { Context, Middleware } from 'koa';
+import { withLogFields, type Log } from '#lib/log.ts';
+import { UNMATCHED_ROUTE, type Metrics } from '#lib/metrics/index.ts';
+import type { Tracing } from '#lib/tracing/index.ts';
+import type { ClientAddress } from '../http/client-address.ts';
+
+/**
+ * Puts on every line that is logged on behalf of a request its ids, the address it comes from, and who sends it; project
+ * and sender once they are known.
+ */
+export function logContext(clientAddress: ClientAddress): Middleware {
+  return (ctx: Context, next) => {
+    const { state } = ctx;
+    const fields = {
+      requestId: state.requestId as unknown,
+      address: clientAddress(ctx.req),
+      get actor(): unknown {
+        return state.actor;
+      },
+      get projectId(): unknown {
+        return state.projectId;
+      },
+      /** Undefined, and so left out, while tracing is off. */
+      get traceId(): unknown {
+        return state.traceId;
+      },
+    };
+    return withLogFields(fields, next);
+  };
+}
+
+/**
+ * Logs one line a request. It names the route and never the URL, as a caller may have put a secret into the query. The
+ * log's context adds the ids, the caller and its address.
+ */
+export function accessLog(log: Log): Middleware {
+  // All its fields are named here and none is the caller's, so there is nothing to redact.
+  const line = log.child({}, { redact: [] });
+  return async (ctx, next) => {
+    const started = performance.now();
+    await next();
+    line.info(
+      {
+        method: ctx.method,
+        route: ctx.state.route,
+        status: ctx.status,
+        durationMs: Math.round(performance.now() - started),
+      },
+      'request',
+    );
+  };
+}
+
+/** Counts every request under the pattern of its route: paths hold ids, and each would be a series of its own. */
+export function requestMetrics(metrics: Metrics): Middleware {
+  return async (ctx, next) => {
+    const started = performance.now();
+    await next();
+    metrics.httpRequest({
+      method: ctx.method,
+      route: routeOf(ctx.state.route),
+      status: ctx.status,
+      seconds: (performance.now() - started) / 1_000,
+    });
+  };
+}
+
+function routeOf(route: unknown): string {
+  return typeof route === 'string' ? route : UNMATCHED_ROUTE;
+}
+
+/** Traces a request as a span named by its route, on the caller's trace where a `traceparent` came along. */
+export function requestTracing(tracing: Tracing): Middleware {
+  return (ctx, next) => {
+    const parent = ctx.get('traceparent');
+    const options = {
+      kind: 'server',
+      parent: parent === '' ? undefined : parent,
+      attributes: { 'http.request.method': ctx.method },
+    } as const;
+    return tracing.span(ctx.method, options, async (span) => {
+      ctx.state.traceId = span.traceparent?.split('-')[1];
+      await next();
+      const { route, projectId, requestId } = ctx.state;
+      if (typeof route === 'string') tracing.rename(`${ctx.method} ${route}`);
+      span.set({
+        'http.route': route,
+        'http.response.status_code': ctx.status,
+        'ras.request.id': requestId,
+        'ras.project.id': projectId,
+      });
+      if (ctx.status >= 500) span.set({ 'error.type': String(ctx.status) });
+    });
+  };
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { recordEvent, syncWithin } from '#core/billing/index.ts';
+import { obstacles } from '#core/observability/index.ts';
+import { tickInProcess } from '#core/scheduling/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { networkOf } from '../http/client-address.ts';
+import { route, type Route } from '../route.ts';
+
+const health = route({
+  method: 'GET',
+  path: '/health',
+  id: 'health',
+  tag: 'Operations',
+  summary: 'Liveness',
+  description: 'The process responds. That says nothing about Postgres or Temporal; see `/ready`.',
+  auth: 'none',
+  success: {
+    status: 200,
+    data: z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' }),
+    description: 'Alive.',
+  },
+}).to(async () => ({ data: { status: 'ok' } }));
+
+const ready = route({
+  method: 'GET',
+  path: '/ready',
+  id: 'ready',
+  tag: 'Operations',
+  summary: 'Readiness',
+  description:
+    'Whether Postgres and Temporal can be reached, and the database has every migration that this release needs. One address that asks more than 120 times a minute gets what was found last, at most five seconds ago.',
+  auth: 'none',
+  success: {
+    status: 200,
+    data: z
+      .strictObject({ postgres: z.literal('ok'), temporal: z.literal('ok') })
+      .meta({ id: 'Readiness' }),
+    description: 'Both can be reached, and the schema is new enough.',
+  },
+  errors: ['service_unavailable'],
+}).to(async ({ by, deps }) => {
+  const found = await deps.readiness(networkOf(by.address ?? ''), () => obstacles(deps));
+  if (found.length > 0) {
+    const text = found.join('; ');
+    throw new AppError('service_unavailable', `${text.charAt(0).toUpperCase()}${text.slice(1)}.`, {
+      'Retry-After': '5',
+    });
+  }
+  return { data: { postgres: 'ok', temporal: 'ok' } };
+});
+
+export const healthRoutes: readonly Route[] = [health, ready];
+
+export const schedulerTick = route({
+  method: 'POST',
+  path: '/internal/scheduler/tick',
+  id: 'schedulerTick',
+  tag: 'Operations',
+  summary: 'Tick the scheduler from outside',
+  description:
+    'The same tick that the scheduler workflow makes each minute, in this process, for an external cron as a fallback. Ticks may overlap. The response does not wait for the tick to end.',
+  auth: 'scheduler-secret',
+  success: {
+    status: 202,
+    data: z
+      .strictObject({ accepted: z.literal(true), alreadyRunning: z.boolean() })
+      .meta({ id: 'TickAccepted' }),
+    description: 'The tick has begun, or the one before is still going on.',
+  },
+  errors: ['invalid_signature', 'scheduler_unavailable'],
+}).to(async ({ deps }) => ({ data: { accepted: true, ...tickInProcess(deps) } }));
+
+/**
+ * Time that the response waits for the synchronization. A longer one goes on, and the scheduler repeats one that fails.
+ */
+const SYNC_MS = 5_000;
+
+export const receivePaymentEvent = route({
+  method: 'POST',
+  path: '/webhooks/stripe',
+  id: 'receivePaymentEvent',
+  tag: 'Operations',
+  summary: 'Take an event of the payment processor',
+  description:
+    'For the payment processor only. The signature in `Stripe-Signature` is verified over the raw body. An event only asks for the current subscriptions of its customer; nothing in it grants anything. Events of other kinds, of the other mode and repetitions are accepted and ignored.',
+  auth: 'stripe-signature',
+  success: {
+    status: 200,
+    data: z.strictObject({ received: z.literal(true) }).meta({ id: 'PaymentEventReceived' }),
+    description: 'The event is on record.',
+  },
+  errors: ['invalid_signature', 'body_too_large'],
+}).to(async ({ access: { event }, deps: { database, payment } }) => {
+  const { processor, watch } = payment;
+  if (processor === undefined) throw new AppError('invalid_signature');
+  const deps = { database, processor, watch };
+  const organizationId = await recordEvent(deps, event);
+  if (organizationId !== undefined) await syncWithin(deps, organizationId, SYNC_MS);
+  return { data: { received: true } };
+});
