@@ -124,7 +124,7 @@ export type Route = JsonRoute | EventRoute;
  *
  * @example
  * export const readSkill = route({ method: 'GET', path: '/v1/skills/:skillId', … })
- *   .to(async ({ access, params, deps }) => ({ data: presentSkill(await …) }));
+ *   .to(async ({ access, params, deps }) => ({ data: present(skill, await …) }));
  */
 export function route<
   A extends AuthKind,

@@ -2,17 +2,8 @@ import { z } from 'zod';
 import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
-import {
-  EXAMPLE,
-  idOf,
-  instant,
-  iso,
-  isoOrNull,
-  nameOf,
-  pageOf,
-  pageQuery,
-  timestamp,
-} from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { EXAMPLE, idOf, instant, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const apiKey = z
@@ -47,7 +38,7 @@ const listApiKeys = route({
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const found = await identity.listApiKeys(deps.database, access.projectId, page);
-  return listReply(found, page, presentApiKey);
+  return listReply(found, page, (row) => present(apiKey, row));
 });
 
 const createApiKey = route({
@@ -99,7 +90,7 @@ const createApiKey = route({
   const { apiKey: created, plaintext } = await transaction(deps.database, (tx) =>
     identity.createApiKey(tx, by, input),
   );
-  return { data: { ...presentApiKey(created), key: plaintext } };
+  return { data: { ...present(apiKey, created), key: plaintext } };
 });
 
 const revokeApiKey = route({
@@ -116,20 +107,7 @@ const revokeApiKey = route({
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.apiKeyId };
   const revoked = await transaction(deps.database, (tx) => identity.revokeApiKey(tx, by, input));
-  return { data: presentApiKey(revoked) };
+  return { data: present(apiKey, revoked) };
 });
 
 export const apiKeyRoutes: readonly Route[] = [listApiKeys, createApiKey, revokeApiKey];
-
-function presentApiKey(row: identity.ApiKey) {
-  return {
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    scopes: [...row.scopes],
-    createdBy: row.createdBy,
-    createdAt: iso(row.createdAt),
-    expiresAt: isoOrNull(row.expiresAt),
-    lastUsedAt: isoOrNull(row.lastUsedAt),
-  };
-}

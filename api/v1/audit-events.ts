@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { AUDIT_ACTIONS, listAuditEvents, type AuditEvent } from '#core/audit/index.ts';
+import { AUDIT_ACTIONS, listAuditEvents } from '#core/audit/index.ts';
 import { assertAdmin } from '#core/identity/index.ts';
 import { listReply } from '../http/links.ts';
-import { EXAMPLE, idOf, iso, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const auditEvent = z
@@ -64,22 +65,7 @@ const listAudit = route({
   await assertAdmin(deps.database, { organizationId, userId });
   const filter = { organizationId, projectId, action, actorId, targetId };
   const found = await listAuditEvents(deps.database, filter, page);
-  return listReply(found, page, presentAuditEvent);
+  return listReply(found, page, (row) => present(auditEvent, row));
 });
 
 export const auditRoutes: readonly Route[] = [listAudit];
-
-function presentAuditEvent({ createdAt, actor, details, ...row }: AuditEvent) {
-  const { id, organizationId, projectId, action, targetId } = row;
-  const { kind, id: actorId, name, address } = actor;
-  return {
-    id,
-    organizationId,
-    projectId,
-    actor: { kind, id: actorId, name, address },
-    action,
-    targetId,
-    details: { ...details },
-    createdAt: iso(createdAt),
-  };
-}

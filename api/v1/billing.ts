@@ -10,6 +10,7 @@ import {
   type BillingSummary,
 } from '#core/billing/index.ts';
 import type { Deps } from '../deps.ts';
+import { present } from '../http/present.ts';
 import { timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
@@ -95,7 +96,7 @@ const readBillingSummary = route({
     await refreshWithin({ database, processor, watch }, organizationId, REFRESH_MS);
   }
   const summary = await readBilling(database, planRule, organizationId);
-  return { data: present(summary, deps, actor.role === 'owner') };
+  return { data: presentBilling(summary, deps, actor.role === 'owner') };
 });
 
 const startCheckout = route({
@@ -159,51 +160,25 @@ export const billingRoutes: readonly Route[] = [
   openBillingPortal,
 ];
 
-function present(summary: BillingSummary, { payment }: Deps, isOwner: boolean) {
-  const { plan, source, status, subscription, usage, attention, isCustomer, syncedAt } = summary;
+function presentBilling(summary: BillingSummary, { payment }: Deps, isOwner: boolean) {
+  const { plan, usage } = summary;
   const barrier = checkoutBarrier(payment);
-  return {
-    plan,
-    source,
-    status,
-    subscription: subscription === undefined ? null : presentSubscription(subscription),
-    period: {
-      start: usage.start.toISOString(),
-      end: usage.end.toISOString(),
-      kind: usage.kind,
-    },
+  return present(billing, {
+    ...summary,
+    subscription: summary.subscription ?? null,
+    period: usage,
     allowances: allowancesOf(plan),
-    usage: { activeRoutines: usage.activeRoutines, runs: usage.runs },
-    attention: attention && { ...attention, until: attention.until?.toISOString() ?? null },
+    attention: summary.attention ?? null,
     isOwner,
     checkout: { available: barrier === undefined, reason: barrier ?? null },
-    portal: { available: payment.processor !== undefined && isCustomer },
+    portal: { available: payment.processor !== undefined && summary.isCustomer },
     plans: (['free', ...PAID_PLANS] as const).map((name) => ({
       plan: name,
       priceCents: PLANS[name].priceCents,
       currency: 'usd' as const,
       allowances: allowancesOf(name),
     })),
-    syncedAt: syncedAt?.toISOString() ?? null,
-  };
-}
-
-function presentSubscription({
-  plan,
-  priceCents,
-  currency,
-  interval,
-  startedAt,
-  cancelsAt,
-}: NonNullable<BillingSummary['subscription']>) {
-  return {
-    plan,
-    priceCents,
-    currency,
-    interval,
-    startedAt: startedAt.toISOString(),
-    cancelsAt: cancelsAt?.toISOString() ?? null,
-  };
+  });
 }
 
 function allowancesOf(plan: keyof typeof PLANS) {

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
-import { emailAddress, EXAMPLE, idOf, iso, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { emailAddress, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import { organization, presentOrganization } from './organizations.ts';
+import { organization } from './organizations.ts';
 
 const tag = 'Members';
 
@@ -46,7 +47,7 @@ const listInvitations = route({
 }).to(async ({ access, params, query, deps }) => {
   const page = pageOf(query);
   const found = await identity.listInvitations(deps.database, access, params.organizationId, page);
-  return listReply(found, page, presentInvitation);
+  return listReply(found, page, (row) => present(invitation, row));
 });
 
 const createInvitation = route({
@@ -88,7 +89,7 @@ const createInvitation = route({
     const mail = { email: created.invitation.email, token, organizationName };
     await identity.mailInvitation({ db, mailer, uiOrigin: config.UI_ORIGIN }, by, mail);
   }
-  return { data: { ...presentInvitation(created.invitation), token: created.token } };
+  return { data: { ...present(invitation, created.invitation), token: created.token } };
 });
 
 const deleteInvitation = route({
@@ -107,7 +108,7 @@ const deleteInvitation = route({
   const deleted = await transaction(deps.database, (tx) =>
     identity.deleteInvitation(tx, by, input),
   );
-  return { data: presentInvitation(deleted) };
+  return { data: present(invitation, deleted) };
 });
 
 const acceptInvitation = route({
@@ -125,7 +126,8 @@ const acceptInvitation = route({
   success: { status: 200, data: organization, description: 'The organization you now belong to.' },
   errors: ['invitation_not_found', 'limit_reached'],
 }).to(async ({ by, body, deps }) => ({
-  data: presentOrganization(
+  data: present(
+    organization,
     await transaction(deps.database, (tx) => identity.acceptInvitation(tx, by, body.token)),
   ),
 }));
@@ -136,16 +138,3 @@ export const invitationRoutes: readonly Route[] = [
   deleteInvitation,
   acceptInvitation,
 ];
-
-function presentInvitation(row: identity.Invitation) {
-  const { id, organizationId, email, role } = row;
-  const { createdAt, expiresAt } = row;
-  return {
-    id,
-    organizationId,
-    email,
-    role,
-    createdAt: iso(createdAt),
-    expiresAt: iso(expiresAt),
-  };
-}

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
-import { EXAMPLE, idOf, iso, personId, timestamp } from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { EXAMPLE, idOf, personId, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'Members';
@@ -57,7 +58,7 @@ const listMembers = route({
   },
 }).to(async ({ access, params, deps }) => {
   const found = await identity.listMembers(deps.database, access, params.organizationId);
-  return { data: found.map(presentMember) };
+  return { data: found.map((row) => present(member, row)) };
 });
 
 const changeMemberRole = route({
@@ -79,7 +80,7 @@ const changeMemberRole = route({
     identity.changeRole(tx, by, params, body.role),
   );
   return {
-    data: { ...presentMember(changed), revokedKeys: changed.revokedKeys.map(presentNamed) },
+    data: present(changedMember, changed),
   };
 });
 
@@ -108,14 +109,7 @@ const removeMember = route({
   const removed = await transaction(deps.database, (tx) =>
     identity.removeMember(tx, by, params, options),
   );
-  const { revokedKeys: keys, connections } = removed;
-  return {
-    data: {
-      ...presentMember(removed),
-      revokedKeys: keys.map(presentNamed),
-      connections: connections.map(presentNamed),
-    },
-  };
+  return { data: present(removedMember, removed) };
 });
 
 const endMemberSessions = route({
@@ -146,12 +140,3 @@ export const memberRoutes: readonly Route[] = [
   removeMember,
   endMemberSessions,
 ];
-
-function presentMember(row: identity.ListedMember) {
-  const { userId, name, email, role, joinedAt } = row;
-  return { userId, name, email, role, joinedAt: iso(joinedAt) };
-}
-
-function presentNamed({ id, name, projectId }: { id: string; name: string; projectId: string }) {
-  return { id, name, projectId };
-}

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption } from '#core/models/index.ts';
 import { MODEL_DIALECTS } from '#lib/config/index.ts';
-import { iso, timestamp } from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 export const modelReference = z
@@ -136,41 +137,19 @@ const listModelSources = route({
   scope: 'models:read',
   success: { status: 200, data: z.array(modelSource), description: 'The sources.' },
 }).to(async ({ deps }) => ({
-  data: (await deps.models.sources()).map((source) => ({
-    name: source.name,
-    label: source.label,
-    dialect: source.dialect,
-    local: source.local,
-    baseUrl: source.baseUrl,
-    state: source.state,
-    lastError: source.lastError,
-    latencyMs: source.latencyMs,
-    models: source.models,
-    fetchedAt: source.fetchedAt && iso(source.fetchedAt),
-  })),
+  data: (await deps.models.sources()).map((source) => present(modelSource, source)),
 }));
 
 export const modelRoutes: readonly Route[] = [listModels, listModelSources];
 
 export function presentOption(option: ModelOption) {
-  const { contextTokens, maxOutputTokens, prices } = option.origins;
-  return {
-    provider: option.provider,
-    connectionId: option.connectionId,
-    modelId: option.modelId,
-    name: option.name,
+  return present(modelOption, {
+    ...option,
     source: option.served?.source ?? null,
-    contextTokens: option.contextTokens,
-    maxOutputTokens: option.maxOutputTokens,
     structuredOutputs: option.abilities.structuredOutputs ?? false,
     abilities: presentAbilities(option),
-    prices: option.prices && {
-      input: option.prices.input,
-      output: option.prices.output,
-      cachedInput: option.prices.cachedInput,
-    },
-    figures: { contextTokens, maxOutputTokens, prices },
-  };
+    figures: option.origins,
+  });
 }
 
 export function presentAbilities({ abilities }: Pick<ModelOption, 'abilities'>) {

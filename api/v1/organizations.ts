@@ -3,7 +3,8 @@ import * as deletion from '#core/deletion/index.ts';
 import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
-import { EXAMPLE, idOf, iso, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { EXAMPLE, idOf, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 export const project = z
@@ -44,7 +45,7 @@ const listOrganizations = route({
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const found = await identity.listOrganizations(deps.database, access.userId, page);
-  return listReply(found, page, presentOrganization);
+  return listReply(found, page, (row) => present(organization, row));
 });
 
 const deleteOrganization = route({
@@ -69,7 +70,7 @@ const deleteOrganization = route({
   ],
 }).to(async ({ by, params, query, deps }) => {
   const confirmed = { id: params.organizationId, confirm: query.confirm };
-  return { data: presentOrganization(await deletion.deleteOrganization(deps, by, confirmed)) };
+  return { data: present(organization, await deletion.deleteOrganization(deps, by, confirmed)) };
 });
 
 const deleteProject = route({
@@ -88,7 +89,7 @@ const deleteProject = route({
   errors: ['forbidden', 'confirmation_required', 'routines_active'],
 }).to(async ({ by, params, query, deps }) => {
   const confirmed = { id: params.projectId, confirm: query.confirm };
-  return { data: presentProject(await deletion.deleteProject(deps, by, confirmed)) };
+  return { data: present(project, await deletion.deleteProject(deps, by, confirmed)) };
 });
 
 const createOrganization = route({
@@ -116,8 +117,8 @@ const createOrganization = route({
   );
   return {
     data: {
-      ...presentOrganization(created.organization),
-      defaultProject: presentProject(created.project),
+      ...present(organization, created.organization),
+      defaultProject: present(project, created.project),
     },
   };
 });
@@ -144,7 +145,7 @@ const listProjects = route({
     organizationId: query.organizationId,
     page,
   });
-  return listReply(found, page, presentProject);
+  return listReply(found, page, (row) => present(project, row));
 });
 
 const createProject = route({
@@ -165,7 +166,7 @@ const createProject = route({
 }).to(async ({ by, body, deps, newId }) => {
   const input = { id: newId('project'), ...body };
   const created = await transaction(deps.database, (tx) => identity.createProject(tx, by, input));
-  return { data: presentProject(created) };
+  return { data: present(project, created) };
 });
 
 export const organizationRoutes: readonly Route[] = [
@@ -176,16 +177,3 @@ export const organizationRoutes: readonly Route[] = [
   createProject,
   deleteProject,
 ];
-
-export function presentOrganization(row: identity.Organization) {
-  return { id: row.id, name: row.name, role: row.role, createdAt: iso(row.createdAt) };
-}
-
-export function presentProject(row: identity.Project) {
-  return {
-    id: row.id,
-    organizationId: row.organizationId,
-    name: row.name,
-    createdAt: iso(row.createdAt),
-  };
-}

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as identity from '#core/identity/index.ts';
-import { iso, timestamp } from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'Sessions';
@@ -60,13 +61,10 @@ const revokeSession = route({
 export const sessionRoutes: readonly Route[] = [listSessions, revokeSession];
 
 function presentSession(row: identity.ListedSession, current: string) {
-  return {
-    id: row.id,
+  return present(session, {
+    ...row,
     current: row.id === current,
-    createdAt: iso(row.createdAt),
-    updatedAt: iso(row.updatedAt),
-    expiresAt: iso(row.expiresAt),
     address: row.address === '' ? null : row.address,
     userAgent: row.userAgent === '' ? null : row.userAgent,
-  };
+  });
 }

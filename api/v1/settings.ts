@@ -2,16 +2,11 @@ import { z } from 'zod';
 import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
+import { present } from '../http/present.ts';
 import { EXAMPLE, idOf, nameOf } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import {
-  budgetFields,
-  deliveryOf,
-  mailDelivery,
-  mailSettings,
-  presentMail,
-} from './settings-schemas.ts';
-import { organization, presentOrganization, presentProject, project } from './organizations.ts';
+import { budgetFields, deliveryOf, mailDelivery, mailSettings } from './settings-schemas.ts';
+import { organization, project } from './organizations.ts';
 
 const tag = 'Organizations and projects';
 
@@ -94,7 +89,7 @@ const readOrganization = route({
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
 }).to(async ({ access, params: { organizationId }, deps }) => {
   const key = { userId: access.userId, id: organizationId };
-  return { data: presentSettled(await identity.readOrganization(deps.database, key)) };
+  return { data: present(organizationDetail, await identity.readOrganization(deps.database, key)) };
 });
 
 const updateOrganization = route({
@@ -115,7 +110,7 @@ const updateOrganization = route({
   const changed = await transaction(deps.database, (tx) =>
     identity.patchOrganization(tx, by, organizationId, body),
   );
-  return { data: presentSettled(changed) };
+  return { data: present(organizationDetail, changed) };
 });
 
 const readProject = route({
@@ -161,26 +156,7 @@ export const settingsRoutes: readonly Route[] = [
   updateProject,
 ];
 
-function presentSettled(row: identity.OrganizationSettings) {
-  const { requiresSecondFactor } = row;
-  return { ...presentOrganization(row), budget: presentBudget(row), requiresSecondFactor };
-}
-
 function presentDetail(row: identity.ProjectSettings, deps: Pick<Deps, 'mailer'>) {
-  return {
-    ...presentProject(row),
-    budget: presentBudget(row),
-    runContentDays: row.runContentDays,
-    runDays: row.runDays,
-    notifications: { mail: presentMail(row.mail) },
-    mailDelivery: deliveryOf(deps),
-  };
-}
-
-function presentBudget({
-  budget: { maxTokensPerDay, maxCostUsdPerMonth },
-}: {
-  budget: identity.Budget;
-}) {
-  return { maxTokensPerDay, maxCostUsdPerMonth };
+  const notifications = { mail: row.mail };
+  return present(projectDetail, { ...row, notifications, mailDelivery: deliveryOf(deps) });
 }

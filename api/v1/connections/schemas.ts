@@ -8,7 +8,8 @@ import {
   type Connection,
   type StaticCredentials,
 } from '#core/connections/index.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, nameOf, timestamp } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
+import { EXAMPLE, idOf, nameOf, timestamp } from '../../http/schemas.ts';
 
 /** Names of headers that frame a request, and of those that the protocol itself uses. */
 const RESERVED = inAnyCase(
@@ -167,31 +168,10 @@ export function credentialsOf(body: CredentialFields): StaticCredentials | null 
 }
 
 export function presentConnection(row: Connection) {
-  return {
-    id: row.id,
-    kind: row.kind,
-    provider: row.provider,
-    name: row.name,
-    url: row.url === null ? null : splitAddress(row.url).shown,
-    auth: row.auth,
-    accountLabel: row.accountLabel,
-    scopes: [...row.scopes],
-    server:
-      row.server === null
-        ? null
-        : {
-            name: row.server.name,
-            title: row.server.title,
-            version: row.server.version,
-            protocolVersion: row.server.protocolVersion,
-          },
-    state: row.state,
-    error:
-      row.publicError === null
-        ? null
-        : { code: row.publicError, message: CONNECTION_ERRORS[row.publicError] },
-    createdAt: iso(row.createdAt),
-    updatedAt: iso(row.updatedAt),
-    checkedAt: isoOrNull(row.checkedAt),
-  };
+  const { url, publicError: code } = row;
+  return present(connection, {
+    ...row,
+    url: url === null ? null : splitAddress(url).shown,
+    error: code === null ? null : { code, message: CONNECTION_ERRORS[code] },
+  });
 }

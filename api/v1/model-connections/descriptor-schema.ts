@@ -6,6 +6,7 @@ import {
 } from '#core/model-connections/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import type { ProjectAccess } from '../../access.ts';
+import { present } from '../../http/present.ts';
 
 const AUTH_TYPES = [
   'managed',
@@ -52,24 +53,10 @@ export const modelProvider = z
   .meta({ id: 'ModelProvider' });
 
 export function presentProvider(descriptor: ProviderDescriptor) {
-  const { viewer: seenBy, terms } = descriptor;
-  const { reason } = seenBy;
-  return {
-    provider: descriptor.provider,
-    name: descriptor.name,
-    enabled: descriptor.enabled,
-    authType: descriptor.authType,
-    billing: descriptor.billing,
-    terms: terms === null ? null : { page: terms.page, thirdPartyUse: terms.thirdPartyUse },
-    documentation: descriptor.documentation,
-    keyPage: descriptor.keyPage,
-    viewer: {
-      kind: seenBy.kind,
-      userId: seenBy.userId,
-      canConnect: seenBy.canConnect,
-      reason: reason === null ? null : { code: reason, message: CANNOT_CONNECT[reason] },
-    },
-  };
+  const { viewer: seenBy } = descriptor;
+  const { reason: code } = seenBy;
+  const reason = code === null ? null : { code, message: CANNOT_CONNECT[code] };
+  return present(modelProvider, { ...descriptor, viewer: { ...seenBy, reason } });
 }
 
 export function viewerOf({ actor }: ProjectAccess) {

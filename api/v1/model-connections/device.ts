@@ -8,7 +8,8 @@ import {
   type DeviceAttempt,
 } from '#core/model-connections/index.ts';
 import type { ProjectSessionAccess } from '../../access.ts';
-import { EXAMPLE, idOf, iso, timestamp } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
+import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { modelConnectionId, SIGN_IN_ERRORS } from './schemas.ts';
 
@@ -103,16 +104,11 @@ export function ownerOf({ projectId, actor }: ProjectSessionAccess) {
 }
 
 function presentAttempt(attempt: DeviceAttempt) {
-  const { error } = attempt;
-  return {
-    attemptId: attempt.id,
-    state: attempt.state,
-    userCode: attempt.userCode,
-    verificationUri: attempt.verificationUri,
-    verificationUriComplete: attempt.verificationUriComplete,
+  const { id: attemptId, error: code } = attempt;
+  return present(deviceAttempt, {
+    ...attempt,
+    attemptId,
     intervalSeconds: attempt.intervalSeconds ?? 0,
-    expiresAt: iso(attempt.expiresAt),
-    connectionId: attempt.connectionId,
-    error: error === null ? null : { code: error, message: SIGN_IN_FAILURES[error][1] },
-  };
+    error: code === null ? null : { code, message: SIGN_IN_FAILURES[code][1] },
+  });
 }

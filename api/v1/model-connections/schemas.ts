@@ -7,7 +7,8 @@ import {
   type ModelProviders,
 } from '#core/model-connections/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
+import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 
 /** Errors with which each way to sign in begins. */
 export const SIGN_IN_ERRORS = [
@@ -76,39 +77,29 @@ export const modelConnection = z
   })
   .meta({ id: 'ModelConnection' });
 
-/** @param providers those that are enabled here: an account at another one cannot be used, whatever its row says */
+/** @param providers those that are enabled here: an account at another one cannot be used */
 export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {
   const { status, error } = statusOf(row, providers);
-  return {
-    id: row.id,
-    provider: row.provider,
-    providerName: row.providerName,
-    accountLabel: row.accountLabel,
+  const { revokedAt, notBefore } = row;
+  const isWaiting = row.state === 'ready' && notBefore !== null && notBefore.getTime() > Date.now();
+  return present(modelConnection, {
+    ...row,
     owner: { id: row.ownerId, name: row.ownerName, userId: row.ownerId },
     status,
     error: error === null ? null : { code: error, message: MODEL_CONNECTION_ERRORS[error] },
-    availableFrom: isWaiting(row) ? isoOrNull(row.notBefore) : null,
+    availableFrom: isWaiting ? notBefore : null,
     modelCount: status === 'ready' ? row.modelCount : 0,
-    runCount: row.runCount,
-    validatedAt: isoOrNull(row.validatedAt),
-    lastUsedAt: isoOrNull(row.lastUsedAt),
-    createdAt: iso(row.createdAt),
-    updatedAt: iso(row.updatedAt),
     revocation:
-      row.revokedAt === null
+      revokedAt === null
         ? null
         : {
-            revokedAt: iso(row.revokedAt),
-            revokedBy: row.revokedBy,
+            ...row,
+            revokedAt,
             reason: row.revokedReason,
             pausedRoutineCount: row.pausedRoutineCount ?? 0,
-            providerRevocation: row.providerRevocation ?? ('unsupported' as const),
+            providerRevocation: row.providerRevocation ?? 'unsupported',
           },
-  };
-}
-
-function isWaiting({ state, notBefore }: ModelConnection): boolean {
-  return state === 'ready' && notBefore !== null && notBefore.getTime() > Date.now();
+  });
 }
 
 function statusOf(

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import * as skills from '#core/skills/index.ts';
-import { iso, nameOf, timestamp } from '../../http/schemas.ts';
-import { author, presentAuthor } from '../routines/version-schemas.ts';
+import { present } from '../../http/present.ts';
+import { nameOf, timestamp } from '../../http/schemas.ts';
+import { author } from '../routines/version-schemas.ts';
 
 /** The fields of a custom skill that a caller sets. */
 export const fields = {
@@ -100,71 +101,48 @@ export const params = z.strictObject({
     .meta({ description: 'Id of a custom skill, or slug of a curated one.', example: 'seo-audit' }),
 });
 
+/** The fields that only a curated skill has. */
+const NOT_CURATED = {
+  slug: null,
+  category: null,
+  version: null,
+  needs: [],
+  cadence: null,
+  suggestedSchedule: null,
+  checked: null,
+  sourceCount: 0,
+} as const;
+
 export function summarizeCustom(row: skills.CustomSkillSummary) {
-  return {
-    id: row.id,
-    slug: null,
-    name: row.name,
-    description: row.description,
-    category: null,
-    version: null,
-    needs: [],
-    cadence: null,
-    suggestedSchedule: null,
-    checked: null,
-    sourceCount: 0,
-    length: row.length,
-    createdAt: iso(row.createdAt),
-    updatedAt: iso(row.updatedAt),
-  };
+  return present(skillSummary, { ...row, ...NOT_CURATED });
 }
 
 export function summarizeCurated(curated: skills.CuratedSkill) {
+  return present(skillSummary, curatedRow(curated));
+}
+
+function curatedRow(curated: skills.CuratedSkill) {
   return {
+    ...curated,
     id: null,
-    slug: curated.slug,
-    name: curated.name,
-    description: curated.description,
-    category: curated.category,
-    version: curated.version,
-    needs: curated.needs,
-    cadence: curated.cadence,
     suggestedSchedule: skills.SUGGESTED_SCHEDULES[curated.cadence],
-    checked: curated.checked,
     sourceCount: curated.sources.length,
     length: curated.instructions.length,
     createdAt: null,
     updatedAt: null,
+    revision: null,
   };
 }
 
 export function presentCustom(row: skills.CustomSkill) {
-  const { instructions, revision } = row;
-  return {
-    ...summarizeCustom({ ...row, length: instructions.length }),
-    instructions,
-    revision,
-    sources: [],
-  };
+  const { length } = row.instructions;
+  return present(skill, { ...row, ...NOT_CURATED, length, sources: [] });
 }
 
 export function presentCurated(curated: skills.CuratedSkill) {
-  return {
-    ...summarizeCurated(curated),
-    instructions: curated.instructions,
-    revision: null,
-    sources: curated.sources,
-  };
+  return present(skill, curatedRow(curated));
 }
 
 export function presentRevision(row: skills.SkillRevision) {
-  const { revision, name, instructions, createdBy, createdAt, changed } = row;
-  return {
-    revision,
-    name,
-    instructions,
-    createdBy: createdBy === null ? null : presentAuthor(createdBy),
-    createdAt: iso(createdAt),
-    changed: [...changed],
-  };
+  return present(skillRevision, row);
 }

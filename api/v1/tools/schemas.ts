@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { POLICY_STATES, type ToolPolicy } from '#core/tools/index.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
+import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 const MAX_SCHEMA_LENGTH = 65_536;
@@ -143,43 +144,12 @@ export const policyParams = z.strictObject({
 });
 
 export function presentPolicy(row: ToolPolicy, warnings: readonly PolicyWarning[]) {
-  return {
-    id: row.id,
-    routineId: row.routineId,
-    connectionId: row.connectionId,
+  const { confirmedHash, definitionHash } = row;
+  const isChanged = confirmedHash !== null && confirmedHash !== definitionHash;
+  return present(toolPolicy, {
+    ...row,
     name: row.toolName,
-    title: row.title,
-    description: row.description,
-    inputSchema: { ...row.inputSchema },
-    outputSchema: row.outputSchema === null ? null : { ...row.outputSchema },
-    annotations: row.annotations === null ? null : { ...row.annotations },
-    state: row.state,
-    definitionHash: row.definitionHash,
-    confirmedHash: row.confirmedHash,
-    confirmedDefinition: isChanged(row) ? presentConfirmed(row.confirmedDefinition) : null,
-    confirmedBy: row.confirmedBy,
-    confirmedAt: isoOrNull(row.confirmedAt),
-    vanishedAt: isoOrNull(row.vanishedAt),
-    maxCallsPerRun: row.maxCallsPerRun,
-    argumentSchema: row.argumentSchema === null ? null : { ...row.argumentSchema },
-    warnings: warnings.map(({ code, message }) => ({ code, message })),
-    createdAt: iso(row.createdAt),
-    updatedAt: iso(row.updatedAt),
-  };
-}
-
-function isChanged({ confirmedHash, definitionHash }: ToolPolicy): boolean {
-  return confirmedHash !== null && confirmedHash !== definitionHash;
-}
-
-function presentConfirmed(definition: ToolPolicy['confirmedDefinition']) {
-  if (definition === null) return null;
-  const { title, description, inputSchema, outputSchema, annotations } = definition;
-  return {
-    title,
-    description,
-    inputSchema: { ...inputSchema },
-    outputSchema: outputSchema === null ? null : { ...outputSchema },
-    annotations: annotations === null ? null : { ...annotations },
-  };
+    confirmedDefinition: isChanged ? row.confirmedDefinition : null,
+    warnings,
+  });
 }
