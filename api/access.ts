@@ -21,7 +21,7 @@ export type AuthKind =
   | 'org-owner-session'
   /** `X-Scheduler-Secret`. */
   | 'scheduler-secret'
-  /** Allows anybody, from a page of the user interface. */
+  /** Anyone, from a page of the user interface. */
   | 'ui-origin'
   /** The payment processor, by its signature over the raw body. */
   | 'stripe-signature';

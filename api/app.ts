@@ -56,7 +56,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ];
 
-/** Turns whatever was thrown into the failure envelope. An unexpected error tells the caller nothing. */
+/** Turns what was thrown into the failure envelope. An unexpected error tells the caller nothing. */
 function errors(log: Log): Middleware {
   return async (ctx, next) => {
     try {

@@ -25,7 +25,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'signUp',
     summary: 'Sign up',
     description:
-      'The response is the same whether or not the address has an account, and signs nobody in. With a mail server the address is confirmed first. `SIGN_UP` of the operator says who may: `invited` needs the token of an invitation of this address.',
+      'The response is the same whether or not the address has an account, and does not sign in. With a mail server the address is confirmed first. `SIGN_UP` of the operator says who may: `invited` needs the token of an invitation of this address.',
     body: z.strictObject({
       name: nameOf(100),
       email: emailAddress,
@@ -72,7 +72,7 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/get-session',
     id: 'getSession',
     summary: 'Read the present session',
-    description: 'Null when nobody is signed in.',
+    description: 'Null without a session.',
     success: z.object({ session, user }).nullable(),
     errors: {},
   },
@@ -82,7 +82,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'sendVerificationEmail',
     summary: 'Mail the confirmation of an address again',
     description:
-      'At most five such mails an hour go to one address. The response tells of no account.',
+      'At most five such mails an hour go to one address. The response does not tell whether there is an account.',
     body: z.strictObject({ email: emailAddress, callbackURL: returnTo.optional() }),
     success: done,
     errors: {
@@ -114,7 +114,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'requestPasswordReset',
     summary: 'Mail a link to choose a new password',
     description:
-      'The response tells of no account. At most five such mails an hour go to one address.',
+      'The response does not tell whether there is an account. At most five such mails an hour go to one address.',
     body: z.strictObject({ email: emailAddress }),
     success: done,
     errors: { 400: ['reset_password_disabled'] },
@@ -152,7 +152,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'changeEmail',
     summary: 'Change your e-mail address',
     description:
-      'Needs a mail server. The present address agrees first, then the new one confirms. The response tells of no other account.',
+      'Needs a mail server. The present address agrees first, then the new one confirms. The response does not tell whether another account has it.',
     body: z.strictObject({ newEmail: emailAddress, callbackURL: returnTo.optional() }),
     success: done,
     needsSession: true,

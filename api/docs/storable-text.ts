@@ -9,8 +9,8 @@ const UNIONS = ['anyOf', 'oneOf', 'allOf'];
 const EXACT = ['pattern', 'enum', 'const', 'format', '$ref'];
 
 /**
- * Adds to the finished document what the pipeline refuses in every request, whatever the schema of the operation: a NUL
- * in a text. Texts that have a pattern or a closed list of values exclude it themselves.
+ * Adds to the finished document what the pipeline refuses in every request of every operation: a NUL in a text. Texts
+ * that have a pattern or a closed list of values exclude it themselves.
  */
 export function withStorableText<D extends object>(document: D): D {
   const requests = new Set<unknown>();

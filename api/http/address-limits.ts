@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '#lib/errors.ts';
 import { createTurns } from '#lib/turns.ts';
 
-/** A key that somebody presents, from a client address. */
+/** A key that a caller presents, from a client address. */
 export interface KeyAttempt {
   readonly address: string;
   /** The key as it was presented; empty where it does not have the form of one. */
@@ -25,9 +25,9 @@ const MAX_WAITING = 1_000;
 
 /**
  * Limits wrong keys by the address they come from, in the memory of this process: after `limit` in a minute none is
- * looked up any more. Only failures count, and a key that was right before goes on working from anywhere, so that
- * nobody is shut out by others behind the same address. New keys of one address are looked up one after another, and so
- * a thousand at once do not pass the limit together.
+ * looked up any more. Only failures count, and a key that was right before goes on working from anywhere, so that one
+ * caller does not shut out others behind the same address. New keys of one address are looked up one after another, and
+ * so a thousand at once do not pass the limit together.
  */
 export function limitKeyAttempts(limit: number, now = () => performance.now()): KeyAttempts {
   const failures = countByAddress(limit, now);
@@ -80,9 +80,9 @@ const LOOKS_PER_MINUTE = 120;
 const GOOD_FOR_MS = 5_000;
 
 /**
- * Limits the looks that one address can cause, since anybody may ask whether the service is ready. Beyond the limit it
- * gets what was found last, at most five seconds ago, and no error: an orchestrator may share the address of whoever
- * asks too often, and would take the process out of service.
+ * Limits the checks that one address can cause, since anyone may ask whether the service is ready. Beyond the limit it
+ * gets what was found last, at most five seconds ago, and no error: an orchestrator may share the address of a caller
+ * that asks too often, and would take the process out of service.
  */
 export function limitLooks(now = () => performance.now()): Readiness {
   const looks = countByAddress(LOOKS_PER_MINUTE, now);

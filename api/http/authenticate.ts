@@ -144,7 +144,7 @@ function assertOrigin(ctx: Context, deps: Deps): void {
   if (ctx.get('origin') !== deps.config.UI_ORIGIN) throw new AppError('origin_not_allowed');
 }
 
-/** The raw bytes are signed, so here the body is read first; it is parsed by whoever verifies it. */
+/** Reads the body before the handler does, as its raw bytes are signed; `verifyEvent` parses it. */
 async function signedEvent(ctx: Context, { payment }: Deps) {
   const signature = ctx.get('stripe-signature');
   if (signature === '') throw new AppError('invalid_signature');

@@ -134,7 +134,7 @@ function responseOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredResp
   };
 }
 
-/** Takes out of a response what is shown once. Whoever repeats the request may be another person of the project. */
+/** Takes out of a response what is shown once: another person of the project may repeat the request. */
 function forReplay({ spec: { shownOnce = [] } }: Route, data: unknown): unknown {
   if (shownOnce.length === 0 || typeof data !== 'object' || data === null) return data;
   const shown = shownOnce.filter((field) => field in data);

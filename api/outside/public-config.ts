@@ -6,7 +6,7 @@ export const readPublicConfig = route({
   path: '/public/config',
   id: 'readPublicConfig',
   tag: 'Operations',
-  summary: 'Read what a user interface has to know before anybody signs in',
+  summary: 'Read what a user interface has to know before a sign-in',
   description:
     'The product tag, the launch switches and who may sign up. The dashboard is not ready while its own switches differ from these.',
   auth: 'none',
@@ -30,7 +30,7 @@ export const readPublicConfig = route({
         checkout: z.boolean().meta({ description: 'Whether a checkout can be begun.' }),
       })
       .meta({ id: 'PublicConfig' }),
-    description: 'The configuration that anybody may know.',
+    description: 'The configuration that is public.',
   },
 }).to(async ({ deps: { config, mailer } }) => ({
   data: {

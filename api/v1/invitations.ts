@@ -55,7 +55,7 @@ const createInvitation = route({
   path: '/v1/organizations/:organizationId/invitations',
   id: 'createInvitation',
   tag,
-  summary: 'Invite somebody by e-mail address',
+  summary: 'Invite a person by e-mail address',
   description:
     'Needs the role owner or admin. It holds for seven days and for this address only; an earlier one of the same address is replaced. The token is in this response, and in the mail where there is a mail server, and nowhere else. Ownership is handed over to a member afterwards.',
   auth: 'session',
@@ -121,7 +121,10 @@ const acceptInvitation = route({
     'Signed in with the address that was invited. The invitation is used up. A token that is unknown, over or for another address is the same 404.',
   auth: 'session',
   body: z.strictObject({
-    token: z.string().max(100).meta({ description: 'From the mail, or from whoever invited you.' }),
+    token: z
+      .string()
+      .max(100)
+      .meta({ description: 'From the mail, or from the person who invited you.' }),
   }),
   success: { status: 200, data: organization, description: 'The organization you now belong to.' },
   errors: ['invitation_not_found', 'limit_reached'],

@@ -35,7 +35,7 @@ const removedMember = z
     ...changedMember.shape,
     connections: z.array(named('connection').meta({ id: 'EndedSignIn' })).meta({
       description:
-        'Connections that the person had signed in to last: runs no longer act as them, and somebody has to sign in again.',
+        'Connections that the person had signed in to last: runs no longer act as them, and another person has to sign in.',
     }),
   })
   .meta({ id: 'RemovedMember' });
@@ -68,7 +68,7 @@ const changeMemberRole = route({
   tag,
   summary: 'Give a member another role',
   description:
-    'Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope of somebody who becomes a member.',
+    'Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope, of an owner or admin who becomes a member.',
   auth: 'session',
   fresh: true,
   params: memberParams,
@@ -91,7 +91,7 @@ const removeMember = route({
   tag,
   summary: 'Remove a member, or leave',
   description:
-    'Owners and admins remove others, owners also owners; anybody leaves, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.',
+    'Owners and admins remove others, owners also owners; everyone may leave, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.',
   auth: 'session',
   fresh: true,
   params: memberParams,

@@ -33,7 +33,7 @@ export const mailSettings = z
       ])
       .meta({
         description:
-          'A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to nobody else.',
+          'A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person.',
         example: 'admins',
       }),
   })
@@ -41,10 +41,10 @@ export const mailSettings = z
 
 export const mailDelivery = z.enum(['available', 'unavailable']).meta({
   description:
-    '`unavailable` where the operator has configured no mail server: settings are kept, and nobody is mailed.',
+    '`unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.',
 });
 
-/** Lists the fields of the settings; null where nobody has chosen. */
+/** Presents the settings; null where none were chosen. */
 export function presentMail(mail: MailSettings | null) {
   if (mail === null) return null;
   return { on: [...mail.on], to: typeof mail.to === 'string' ? mail.to : [...mail.to] };

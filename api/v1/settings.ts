@@ -20,7 +20,7 @@ const budget = z
 const notifications = z.strictObject({
   mail: mailSettings.nullable().meta({
     description:
-      'Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for nobody.',
+      'Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one.',
   }),
 });
 

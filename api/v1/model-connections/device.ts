@@ -38,7 +38,7 @@ const deviceAttempt = z
     expiresAt: timestamp,
     connectionId: modelConnectionId
       .nullable()
-      .meta({ description: 'The account that it has come to, or that is signed in to again.' }),
+      .meta({ description: 'The account that it has connected, or that is signed in to again.' }),
     error: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
   })
   .meta({ id: 'DeviceSignIn' });
@@ -68,7 +68,7 @@ const pollDeviceSignIn = route({
   tag,
   summary: 'Poll a device-code attempt',
   description:
-    'Only by who began it; to anybody else it is 404. However often it is polled, the provider is asked at most once in `intervalSeconds`, which grows when the provider asks for that.',
+    'Only for the person who began it; others get 404. However often it is polled, the provider is asked at most once in `intervalSeconds`, which grows when the provider asks for that.',
   auth: 'owner-session',
   scope: 'connections:write',
   params: attemptParams,

@@ -68,7 +68,7 @@ export const forecastBackfill = route({
   tag: 'Runs',
   summary: 'Forecast a backfill',
   description:
-    'The runs that a backfill of this window would make, what they come to as if all of them ran today, and every limit that binds them. Nothing is made.',
+    'The runs that a backfill of this window would make, what they would use if all of them ran today, and every limit that binds them. Nothing is made.',
   auth: 'key-or-session',
   scope: 'routines:read',
   params: routineParams,
@@ -93,7 +93,7 @@ export const backfillRoutine = route({
   tag: 'Runs',
   summary: 'Make runs for past times of a schedule',
   description:
-    'Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they come to has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it whatever is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.',
+    'Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they use has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it even when the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.',
   auth: 'key-or-session',
   scope: 'runs:write',
   params: routineParams,

@@ -62,7 +62,7 @@ export function presentDelivery(row: Delivery) {
 export const notification = z
   .strictObject({
     kind: z.enum(MESSAGE_KINDS).meta({
-      description: 'What it tells of; `success_ping` is the GET to the monitor. More may be added.',
+      description: 'What it is about; `success_ping` is the GET to the monitor. More may be added.',
     }),
     to: z.string().nullable().meta({
       description: 'The masked address of a person, or the host of the monitor.',
@@ -71,10 +71,10 @@ export const notification = z
     state: z.enum(MESSAGE_STATES).meta({
       description:
         '`pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then ' +
-        'this is `merged`. `cancelled`: nobody is to get it any more. `failed`: given up. `error` says why.',
+        'this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.',
     }),
     at: timestamp.meta({
-      description: 'When it came to its state; while it waits, when it was queued.',
+      description: 'When it reached its state; while it waits, when it was queued.',
     }),
     attempts: z.number().int(),
     nextAttemptAt: timestamp.nullable(),

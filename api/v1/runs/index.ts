@@ -26,7 +26,7 @@ const runRoutine = route({
   tag,
   summary: 'Start a manual run',
   description:
-    'The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, whatever is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.',
+    'The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, even when the routine is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.',
   auth: 'key-or-session',
   scope: 'runs:write',
   params: routineParams,
@@ -103,7 +103,7 @@ const listRunSteps = route({
   tag,
   summary: 'List the steps of a run',
   description:
-    'In their order, with all texts. A page ends before its limit where its texts come to 4,000,000 characters.',
+    'In their order, with all texts. A page ends before its limit where its texts have 4,000,000 characters.',
   auth: 'key-or-session',
   scope: 'runs:read',
   params,
@@ -121,7 +121,7 @@ const diffRun = route({
   tag,
   summary: 'Compare the data of a run with that of another',
   description:
-    'By the `resultKey` that the run ended with. Unlike its `changes` this has every item, whatever their number.',
+    'By the `resultKey` that the run ended with. Unlike its `changes` this has every item, however many there are.',
   auth: 'key-or-session',
   scope: 'runs:read',
   params,
@@ -203,7 +203,7 @@ const redeliverWebhook = route({
   id: 'redeliverWebhook',
   tag,
   summary: 'Send a webhook delivery again',
-  description: 'With the same `webhook-id` and body, and the whole ladder of retries anew.',
+  description: 'With the same `webhook-id` and body, and again with all its retries.',
   auth: 'key-or-session',
   scope: 'runs:write',
   params: z.strictObject({

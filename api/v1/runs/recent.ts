@@ -53,7 +53,7 @@ export const listRecentRuns = route({
   tag: 'Runs',
   summary: 'List the last runs of each routine',
   description:
-    'A few of each, and what the last that ended came to: for an overview that would need a request for each routine.',
+    'A few of each, and the result of the last that ended: for an overview that would need a request for each routine.',
   auth: 'key-or-session',
   scope: 'runs:read',
   query: pageQuery('routine', {

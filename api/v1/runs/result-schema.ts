@@ -141,7 +141,7 @@ const checkResult = z
 /** Outcome of a run, as runs and their events show it. */
 export const outcomeFields = {
   outcome: outcomes.nullable().meta({
-    description: `What a run that succeeded came to, null for every other: ${meanings}. It is \`done\` where the routine does not require its runs to state it. The list may grow.`,
+    description: `The outcome of a run that succeeded, null for every other: ${meanings}. It is \`done\` where the routine does not require its runs to state it. The list may grow.`,
   }),
   outcomeSummary: z.string().nullable().meta({
     description:

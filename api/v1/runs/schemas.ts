@@ -148,7 +148,7 @@ export const runDetail = z
     steps: z.array(step),
     textsLeftOutFrom: z.number().int().nullable().meta({
       description:
-        'Index of the step from which on the texts of models and tools are left out, as they come to more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them.',
+        'Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them.',
     }),
     webhookDeliveries: z.array(delivery),
     notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
@@ -162,7 +162,9 @@ export const runDetail = z
 export const runQuery = pageQuery('run', {
   state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
   trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
-  outcome: outcomes.optional().meta({ description: 'Only those that succeeded and came to this.' }),
+  outcome: outcomes
+    .optional()
+    .meta({ description: 'Only those that succeeded with this outcome.' }),
   backfillId: idOf('backfill', EXAMPLE.backfill)
     .optional()
     .meta({ description: 'Only those of this backfill.', example: EXAMPLE.backfill }),

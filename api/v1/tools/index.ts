@@ -90,7 +90,7 @@ const updateToolPolicy = route({
 const UNSEEN: PolicyWarning = {
   code: 'definition_hash_missing',
   message:
-    'The confirmation named no definitionHash, so it holds for whatever was discovered last. Send that of the definition that was looked at.',
+    'The confirmation named no definitionHash, so it holds for the definition that was discovered last. Send the hash of the definition that was looked at.',
 };
 
 /** Returns what presents the policies of a routine, each with what is to be considered before it is confirmed. */

@@ -59,7 +59,7 @@ export const toolPolicy = z
     inputSchema: jsonObject,
     outputSchema: jsonObject.nullable(),
     annotations: jsonObject.nullable().meta({
-      description: 'Claims of the server, such as `readOnlyHint`; nobody has verified them.',
+      description: 'Claims of the server, such as `readOnlyHint`; they are not verified.',
     }),
     state: z.enum(POLICY_STATES),
     definitionHash,
@@ -99,8 +99,7 @@ export const toolPolicy = z
 export const policyPatch = z
   .strictObject({
     confirmAutomaticExecution: z.boolean().optional().meta({
-      description:
-        'True lets runs call the tool, as it is defined now, without anybody being asked.',
+      description: 'True lets runs call the tool, as it is defined now, without asking a person.',
     }),
     state: z.enum(POLICY_STATES).optional(),
     maxCallsPerRun: maxCallsPerRun.optional(),
@@ -123,7 +122,7 @@ export const discovery = z
       .array(z.strictObject({ name: z.string(), reason: z.string() }).meta({ id: 'SkippedTool' }))
       .meta({
         description:
-          'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with characters that nobody sees, or an `x-mcp-header` annotation that MCP does not allow.',
+          'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
       }),
     truncated: z.boolean().meta({
       description:

@@ -12,7 +12,7 @@ export interface paths {
         put?: never;
         /**
          * Change your e-mail address
-         * @description Needs a mail server. The present address agrees first, then the new one confirms. The response tells of no other account.
+         * @description Needs a mail server. The present address agrees first, then the new one confirms. The response does not tell whether another account has it.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -76,7 +76,7 @@ export interface paths {
         };
         /**
          * Read the present session
-         * @description Null when nobody is signed in.
+         * @description Null without a session.
          */
         get: operations["getSession"];
         put?: never;
@@ -186,7 +186,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a link to choose a new password
-         * @description The response tells of no account. At most five such mails an hour go to one address.
+         * @description The response does not tell whether there is an account. At most five such mails an hour go to one address.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -338,7 +338,7 @@ export interface paths {
         put?: never;
         /**
          * Mail the confirmation of an address again
-         * @description At most five such mails an hour go to one address. The response tells of no account.
+         * @description At most five such mails an hour go to one address. The response does not tell whether there is an account.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -470,7 +470,7 @@ export interface paths {
         put?: never;
         /**
          * Sign up
-         * @description The response is the same whether or not the address has an account, and signs nobody in. With a mail server the address is confirmed first. `SIGN_UP` of the operator says who may: `invited` needs the token of an invitation of this address.
+         * @description The response is the same whether or not the address has an account, and does not sign in. With a mail server the address is confirmed first. `SIGN_UP` of the operator says who may: `invited` needs the token of an invitation of this address.
          *
          *     Browsers send `Origin`, which has to be that of the user interface.
          */
@@ -611,7 +611,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what a user interface has to know before anybody signs in
+         * Read what a user interface has to know before a sign-in
          * @description The product tag, the launch switches and who may sign up. The dashboard is not ready while its own switches differ from these.
          */
         get: operations["readPublicConfig"];
@@ -1008,7 +1008,7 @@ export interface paths {
         };
         /**
          * Poll a device-code attempt
-         * @description Only by who began it; to anybody else it is 404. However often it is polled, the provider is asked at most once in `intervalSeconds`, which grows when the provider asks for that.
+         * @description Only for the person who began it; others get 404. However often it is polled, the provider is asked at most once in `intervalSeconds`, which grows when the provider asks for that.
          *
          *     Only the browser session of the account’s owner may call this; an API key cannot act as the owner.
          */
@@ -1325,7 +1325,7 @@ export interface paths {
         get: operations["listInvitations"];
         put?: never;
         /**
-         * Invite somebody by e-mail address
+         * Invite a person by e-mail address
          * @description Needs the role owner or admin. It holds for seven days and for this address only; an earlier one of the same address is replaced. The token is in this response, and in the mail where there is a mail server, and nowhere else. Ownership is handed over to a member afterwards.
          */
         post: operations["createInvitation"];
@@ -1387,14 +1387,14 @@ export interface paths {
         post?: never;
         /**
          * Remove a member, or leave
-         * @description Owners and admins remove others, owners also owners; anybody leaves, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.
+         * @description Owners and admins remove others, owners also owners; everyone may leave, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
          * Give a member another role
-         * @description Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope of somebody who becomes a member.
+         * @description Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope, of an owner or admin who becomes a member.
          */
         patch: operations["changeMemberRole"];
         trace?: never;
@@ -1566,7 +1566,7 @@ export interface paths {
         put?: never;
         /**
          * Make runs for past times of a schedule
-         * @description Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they come to has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it whatever is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.
+         * @description Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they use has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it even when the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.
          *
          *     API keys need the scope `runs:write`.
          */
@@ -1586,7 +1586,7 @@ export interface paths {
         };
         /**
          * Forecast a backfill
-         * @description The runs that a backfill of this window would make, what they come to as if all of them ran today, and every limit that binds them. Nothing is made.
+         * @description The runs that a backfill of this window would make, what they would use if all of them ran today, and every limit that binds them. Nothing is made.
          *
          *     API keys need the scope `routines:read`.
          */
@@ -1698,7 +1698,7 @@ export interface paths {
         put?: never;
         /**
          * Start a manual run
-         * @description The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, whatever is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.
+         * @description The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, even when the routine is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.
          *
          *     API keys need the scope `runs:write`.
          */
@@ -1944,7 +1944,7 @@ export interface paths {
         };
         /**
          * Compare the data of a run with that of another
-         * @description By the `resultKey` that the run ended with. Unlike its `changes` this has every item, whatever their number.
+         * @description By the `resultKey` that the run ended with. Unlike its `changes` this has every item, however many there are.
          *
          *     API keys need the scope `runs:read`.
          */
@@ -2010,7 +2010,7 @@ export interface paths {
         };
         /**
          * List the steps of a run
-         * @description In their order, with all texts. A page ends before its limit where its texts come to 4,000,000 characters.
+         * @description In their order, with all texts. A page ends before its limit where its texts have 4,000,000 characters.
          *
          *     API keys need the scope `runs:read`.
          */
@@ -2034,7 +2034,7 @@ export interface paths {
         put?: never;
         /**
          * Send a webhook delivery again
-         * @description With the same `webhook-id` and body, and the whole ladder of retries anew.
+         * @description With the same `webhook-id` and body, and again with all its retries.
          *
          *     API keys need the scope `runs:write`.
          */
@@ -2054,7 +2054,7 @@ export interface paths {
         };
         /**
          * List the last runs of each routine
-         * @description A few of each, and what the last that ended came to: for an overview that would need a request for each routine.
+         * @description A few of each, and the result of the last that ended: for an overview that would need a request for each routine.
          *
          *     API keys need the scope `runs:read`.
          */
@@ -3448,7 +3448,7 @@ export interface components {
              * @example att_01kx3k9y6wfd8r0v5m2c7t4qbk
              */
             attemptId: string;
-            /** @description The account that it has come to, or that is signed in to again. */
+            /** @description The account that it has connected, or that is signed in to again. */
             connectionId: string | null;
             error: {
                 code: string;
@@ -3478,7 +3478,7 @@ export interface components {
             changed: number;
             /** @description Tools that were left out. */
             skipped: number;
-            /** @description The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with characters that nobody sees, or an `x-mcp-header` annotation that MCP does not allow. */
+            /** @description The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
@@ -3736,7 +3736,7 @@ export interface components {
              */
             on: ("failed" | "paused" | "budget" | "partial" | "recovered")[];
             /**
-             * @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to nobody else.
+             * @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person.
              * @example admins
              */
             to: ("owners" | "admins" | "members") | string[];
@@ -4184,13 +4184,13 @@ export interface components {
              */
             id: string;
             /**
-             * @description `unavailable` where the operator has configured no mail server: settings are kept, and nobody is mailed.
+             * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
             name: string;
             notifications: {
-                /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for nobody. */
+                /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
                 mail: components["schemas"]["MailSettings"] | null;
             };
             /**
@@ -4322,7 +4322,7 @@ export interface components {
             recoveryCodes: string[];
         };
         RemovedMember: {
-            /** @description Connections that the person had signed in to last: runs no longer act as them, and somebody has to sign in again. */
+            /** @description Connections that the person had signed in to last: runs no longer act as them, and another person has to sign in. */
             connections: components["schemas"]["EndedSignIn"][];
             email: string;
             /**
@@ -4860,7 +4860,7 @@ export interface components {
                 timeoutSeconds: number;
             };
             /**
-             * @description `unavailable` where the operator has configured no mail server: settings are kept, and nobody is mailed.
+             * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
@@ -5409,7 +5409,7 @@ export interface components {
                 modelId: string;
                 provider: string;
             } | null;
-            /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
             outcomeSummary: string | null;
@@ -5530,7 +5530,7 @@ export interface components {
             } | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
-            /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
             outcomeSummary: string | null;
@@ -5583,7 +5583,7 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             steps: components["schemas"]["Step"][];
-            /** @description Index of the step from which on the texts of models and tools are left out, as they come to more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
+            /** @description Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
             textsLeftOutFrom: number | null;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill";
@@ -5659,7 +5659,7 @@ export interface components {
                  * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
                  */
                 id: string;
-                /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+                /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
                 outcome: ("done" | "nothing_to_report" | "partial") | null;
                 /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
                 outcomeSummary: string | null;
@@ -5727,7 +5727,7 @@ export interface components {
         RunNotification: {
             /**
              * Format: date-time
-             * @description When it came to its state; while it waits, when it was queued.
+             * @description When it reached its state; while it waits, when it was queued.
              * @example 2026-11-21T09:00:00.000Z
              */
             at: string;
@@ -5735,13 +5735,13 @@ export interface components {
             /** @description Of the last attempt. */
             error: string | null;
             /**
-             * @description What it tells of; `success_ping` is the GET to the monitor. More may be added.
+             * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
             kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "success_ping" | "model_connection" | "webhook_changed" | "business_lead";
             nextAttemptAt: string | null;
             /**
-             * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: nobody is to get it any more. `failed`: given up. `error` says why.
+             * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
              * @enum {string}
              */
             state: "pending" | "held" | "sent" | "merged" | "cancelled" | "failed";
@@ -5812,7 +5812,7 @@ export interface components {
                 modelId: string;
                 provider: string;
             } | null;
-            /** @description What a run that succeeded came to, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
             outcomeSummary: string | null;
@@ -6370,7 +6370,7 @@ export interface components {
             toolName: string | null;
         };
         ToolPolicy: {
-            /** @description Claims of the server, such as `readOnlyHint`; nobody has verified them. */
+            /** @description Claims of the server, such as `readOnlyHint`; they are not verified. */
             annotations: {
                 [key: string]: unknown;
             } | null;
@@ -6496,7 +6496,7 @@ export interface components {
             /** @example Website */
             name?: string;
             notifications?: {
-                /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for nobody. */
+                /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
                 mail?: components["schemas"]["MailSettings"] | null;
             };
             /** @description At most what the service keeps; null for as long as it does. */
@@ -6681,7 +6681,7 @@ export interface components {
             argumentSchema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description True lets runs call the tool, as it is defined now, without anybody being asked. */
+            /** @description True lets runs call the tool, as it is defined now, without asking a person. */
             confirmAutomaticExecution?: boolean;
             /** @description The definition you have seen; when it is another one by now, the response is 412. A confirmation without it is accepted, with the warning `definition_hash_missing`: what was discovered since you looked is then confirmed unseen. */
             definitionHash?: string;
@@ -7625,7 +7625,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The configuration that anybody may know. */
+            /** @description The configuration that is public. */
             200: {
                 headers: {
                     /** @description The `requestId` of the envelope. */
@@ -8318,7 +8318,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description From the mail, or from whoever invited you. */
+                    /** @description From the mail, or from the person who invited you. */
                     token: string;
                 };
             };
@@ -10088,7 +10088,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: number;
-                /** @description Only those that succeeded and came to this. */
+                /** @description Only those that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description Created at or after this time. */
                 since?: string;
@@ -10392,7 +10392,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: number;
-                /** @description Only those that succeeded and came to this. */
+                /** @description Only those that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description Created at or after this time. */
                 since?: string;
