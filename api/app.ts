@@ -1,8 +1,7 @@
 import cors from '@koa/cors';
 import Koa, { type Middleware } from 'koa';
 import { isTransient } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
-import { failureBody } from '#lib/failure-body.ts';
+import { AppError, failureBody } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { authMount } from './auth/mount.ts';
 import type { Deps } from './deps.ts';

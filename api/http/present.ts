@@ -53,6 +53,7 @@ function makePresenter(schema: z.core.$ZodType): Presenter {
       if (typeof value !== 'object' || value === null) return value;
       const presented: Record<string, unknown> = {};
       for (const [name, field] of fields) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object may be asked for any name
         const given = (value as Readonly<Record<string, unknown>>)[name];
         if (given !== undefined) presented[name] = field(given);
       }

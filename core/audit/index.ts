@@ -6,4 +6,4 @@ export {
   type Actor,
   type AuditDetails,
 } from './record.ts';
-export { forgetAuditEvents, listAuditEvents, type AuditEvent } from './list.ts';
+export { forgetAuditEvents, listAuditEvents } from './list.ts';

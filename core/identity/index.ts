@@ -5,7 +5,6 @@ export {
   revokeApiKey,
   SCOPES,
   touchApiKey,
-  type ApiKey,
   type Scope,
 } from './api-keys.ts';
 export { createAuth, type Auth } from './auth.ts';
@@ -27,7 +26,6 @@ export {
   createInvitation,
   deleteInvitation,
   listInvitations,
-  type Invitation,
 } from './invitations.ts';
 export {
   assertRecipients,
@@ -42,7 +40,6 @@ export {
   listMembers,
   MAX_MEMBERS,
   removeMember,
-  type ListedMember,
   type MembershipEnded,
 } from './members.ts';
 export {
@@ -75,7 +72,6 @@ export {
   readOrganization,
   readProject,
   type Budget,
-  type OrganizationSettings,
   type ProjectSettings,
 } from './settings.ts';
 export { passkeyAssertion } from './second-factor/passkey-check.ts';

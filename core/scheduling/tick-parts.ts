@@ -1,5 +1,4 @@
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
-import { sealPlainQueries, type ConnectionSecrets } from '#core/connections/index.ts';
 import { queueLeadMails } from '#core/leads/index.ts';
 import {
   expireCalls,

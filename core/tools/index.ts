@@ -37,5 +37,10 @@ export {
 } from './queries.ts';
 export type { Refusal } from './decide-call.ts';
 export { redact } from './redact.ts';
-export { SHOWN_LENGTH, type PendingTool, type PlannedCall, type ToolRecord } from './tool-record.ts';
+export {
+  SHOWN_LENGTH,
+  type PendingTool,
+  type PlannedCall,
+  type ToolRecord,
+} from './tool-record.ts';
 export { noResult, readResult } from './tool-result.ts';

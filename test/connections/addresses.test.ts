@@ -1,17 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { isRedacted, splitAddress } from '#core/connections/store/address.ts';
-import { tick } from '#core/scheduling/index.ts';
-import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from '#test/tools/hostile-fixture.ts';
-import {
-  connect,
-  marker,
-  requestsWith,
-  routineWith,
-  scriptCalls,
-  type Json,
-} from '#test/tools/support.ts';
-import { changeConnections } from '#test/support/given.ts';
+import { marker, requestsWith, routineWith, scriptCalls } from '#test/tools/support.ts';
 
 test.each([
   ['https://a.example/mcp', 'https://a.example/mcp', null],

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { setDataAside, withWayOut } from '#dev/fresh.ts';
 import { identify } from '#dev/processes.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { FormerData, migrate } from '#migrations/migrate.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { makeFormer } from '#test/support/given.ts';
 import { startNode } from '#test/support/node-process.ts';
 
 const SENTENCE =
@@ -17,7 +17,10 @@ const DAY = new Date('2026-11-25T12:00:00Z');
 let root: string;
 let dataDir: string;
 let logged: string[];
-const log = (line: string) => logged.push(line);
+
+function log(line: string): void {
+  logged.push(line);
+}
 
 beforeEach(() => {
   root = mkdtempSync(path.join(tmpdir(), 'ras-fresh-'));
@@ -59,18 +62,10 @@ test('the data of a start that is running stays where it is', async () => {
   }
 });
 
-/** Leaves what a checkout from before the first release left on record. */
-async function makeFormer({ database }: TestDatabase): Promise<void> {
-  await execute(
-    database,
-    sql`update migrations set name = 'former_' || name where name like '0001%'`,
-  );
-}
-
 test('data from before the first release is met with one sentence, and the start offers a way out', async () => {
   const former = await createTestDatabase();
   try {
-    await makeFormer(former);
+    await makeFormer(former.database);
     const error = await migrate(former.url).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(FormerData);
     expect(withWayOut(error, dataDir, undefined)).toMatchObject({
@@ -91,7 +86,7 @@ test('data from before the first release is met with one sentence, and the start
 test('the migrations of a release say the same sentence, change nothing and end with 1', async () => {
   const former = await createTestDatabase();
   try {
-    await makeFormer(former);
+    await makeFormer(former.database);
     const migrations = startNode('migrations/run.ts', {
       DATABASE_URL: former.url,
       NODE_ENV: 'test',

@@ -434,3 +434,11 @@ export async function claimRunOf(
   if (run?.state !== 'queued') throw new Error(`the claimed run is ${run?.state}`);
   return run.id;
 }
+
+/** Leaves on record what a checkout from before the first release left. */
+export async function makeFormer(database: Db): Promise<void> {
+  await execute(
+    database,
+    sql`update migrations set name = 'former_' || name where name like '0001%'`,
+  );
+}
