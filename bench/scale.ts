@@ -207,7 +207,6 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
       response: { text, messages: [], toolCalls: [], finishReason: 'stop', usage },
       messages: [{ role: 'assistant', content: text }],
       costUsd: '0.00003',
-      cutBy: undefined,
       warnings: [],
     },
     success(text),

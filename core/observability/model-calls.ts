@@ -1,4 +1,4 @@
-import { AccountBlocked, AccountBusy, ModelFailure, type ModelCaller } from '#core/steps/index.ts';
+import { ModelFailure, Stop, type ModelCaller } from '#core/steps/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
 
@@ -53,7 +53,11 @@ export function observeModelCalls(
 }
 
 function outcomeOf(error: unknown, signal: AbortSignal): string {
-  if (error instanceof ModelFailure || error instanceof AccountBlocked) return error.reason;
-  if (error instanceof AccountBusy) return 'busy';
+  if (error instanceof ModelFailure) return error.reason;
+  if (error instanceof Stop) {
+    const { consequence } = error;
+    if (consequence.kind === 'ends') return consequence.ending.reason ?? 'internal_error';
+    return consequence.kind === 'waits' ? 'busy' : 'overtaken';
+  }
   return signal.aborted ? 'cancelled' : 'internal_error';
 }

@@ -3,7 +3,7 @@ import { RAISED_BY, totalTokens } from '#core/usage/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import type { RunContext } from './begin-step.ts';
 import { failure, type RunEnding, medianOfVersion } from '#core/runs/index.ts';
-import type { ModelStepRecord } from './record-step.ts';
+import type { ModelResponse } from './model-call.ts';
 
 /** Tokens from which a run is compared with others; one that has used fewer is cheap in any case. */
 export const ABNORMAL_FROM_TOKENS = 20_000;
@@ -15,10 +15,10 @@ const LEAST_RUNS = 5;
  * Returns the ending of a run that would go on and has cost far more than its version's other runs: in dollars where
  * all of them have a price, else in tokens. A run below the floor, as nearly every run is, costs no statement.
  */
-export async function abnormalEnding(
+export async function endingByCost(
   db: Db,
   run: RunContext,
-  { response, costUsd }: Pick<ModelStepRecord, 'response' | 'costUsd'>,
+  { response, costUsd }: { readonly response: ModelResponse; readonly costUsd: string | null },
 ): Promise<RunEnding | undefined> {
   const { abnormalFactor: factor } = run;
   // One that asks for no tools has its answer, and is only asked for its outcome.

@@ -1,10 +1,10 @@
 import { APICallError, NoSuchToolError } from 'ai';
 import { tokenCount, type Usage } from '#core/usage/index.ts';
-import type { Db } from '#lib/database/index.ts';
+import { row, sql, storable, type Db } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { Refusal } from './gateway/refusal.ts';
-import type { RunReason } from '#core/runs/index.ts';
+import { remainingMsOf, type RunReason } from '#core/runs/index.ts';
 
 /** Attempts at one model step. With the pauses between them they bridge an outage of about half a minute. */
 const MAX_MODEL_ATTEMPTS = 5;
@@ -194,3 +194,32 @@ function reasonOf(status: number): 'model_error' | 'model_refused' | 'model_key_
 
 /** Longest delay by which a provider can postpone a step. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;
+
+export interface FailedAttempts {
+  /** Failed attempts of the step because of its provider, this one included. */
+  readonly providerFailures: number;
+  /** Milliseconds that the run has left. */
+  readonly remainingMs: number;
+}
+
+/**
+ * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Counts
+ * nothing where another attempt has recorded the step or the run has ended; the next attempt finds that out.
+ */
+export async function recordFailedAttempt(
+  db: Db,
+  step: { runId: string; index: number },
+  failure: ModelFailure,
+): Promise<FailedAttempts> {
+  const counted = await row<FailedAttempts>(
+    db,
+    sql`
+      update steps set error_message = ${storable(failure.told)}, provider_failures = provider_failures + 1
+      from runs
+      where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
+      returning provider_failures as "providerFailures",
+        ${remainingMsOf(sql`runs`)} as "remainingMs"
+    `,
+  );
+  return counted ?? { providerFailures: 1, remainingMs: Number.POSITIVE_INFINITY };
+}

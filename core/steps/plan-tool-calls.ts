@@ -10,7 +10,7 @@ import {
   noResult,
 } from '#core/tools/index.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
-import { finishIn } from './ending-of.ts';
+import { readFinish, type Finish } from '#core/outcomes/index.ts';
 import { cut } from '#lib/text.ts';
 
 /** Limit of calls for one response; a model that asks for more is told that the rest were refused. */
@@ -119,4 +119,13 @@ function refusalOf(refusals: readonly ToldRefusal[]): ModelMessage {
       output: { type: 'error-text' as const, value: `${error} The call was not made.` },
     })),
   };
+}
+
+/** Reads the call of `finish` in a response; a run that is not offered it has none. */
+export function finishIn(
+  { toolCalls }: Pick<ModelResponse, 'toolCalls'>,
+  { tools, outcomeRule }: { tools: readonly Pick<OfferedTool, 'name'>[]; outcomeRule: OutcomeRule },
+): Finish {
+  const isOffered = tools.some(({ name }) => name === FINISH);
+  return isOffered ? readFinish(toolCalls, outcomeRule) : { kind: 'absent' };
 }

@@ -10,9 +10,9 @@ import {
 } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { usedUp } from './account/not-made.ts';
 import type { RunContext } from './begin-step.ts';
-import type { Passage } from './pass-gate.ts';
+import { usedUp } from './stop.ts';
+import type { GateVerdict } from '#core/gate/index.ts';
 import { type Opening, renderPrompt } from '#core/prompt/index.ts';
 import type { FailureReason } from '#core/runs/index.ts';
 
@@ -77,14 +77,15 @@ export type PreflightRun = Pick<
 
 /**
  * Checks everything that must hold before money is spent, asks the gate, and renders the prompt of the first step.
- * @param askGate called when all else holds; if it returns an outcome, the run has ended with it
+ * @param askGate called when all else holds, for its verdict
+ * @throws what `askGate` throws
  */
 export async function preflight(
   deps: PreflightDeps,
   run: PreflightRun,
   signal: AbortSignal,
-  askGate: () => Promise<Passage>,
-): Promise<Ready | Blocked | Extract<Passage, { readonly outcome: unknown }>> {
+  askGate: () => Promise<GateVerdict | null>,
+): Promise<Ready | Blocked> {
   if (run.routineState === 'archived') return { reason: 'blocked_routine' };
   if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
   const blocked = await accountBlocked(deps, run);
@@ -101,8 +102,7 @@ export async function preflight(
   if (!(await connectionsReady(deps, run.projectId, needed, signal))) {
     return { reason: 'blocked_connection' };
   }
-  const passage = await askGate();
-  if ('outcome' in passage) return passage;
+  const gateVerdict = await askGate();
   const skills = await resolveSkills(
     deps.database,
     deps.skills,
@@ -110,7 +110,7 @@ export async function preflight(
     run.skills,
     run.trigger === 'manual' ? 'newest' : run.activeSkills,
   );
-  const opening = renderPrompt({ ...run, skills, runId: run.id, gateVerdict: passage.verdict });
+  const opening = renderPrompt({ ...run, skills, runId: run.id, gateVerdict });
   if (opening === undefined) return { reason: 'blocked_prompt_too_large' };
   return { ...opening, option, skillRevisions: revisionsOf(skills) };
 }

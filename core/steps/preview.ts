@@ -22,8 +22,7 @@ import { openingMessages, PREAMBLE, type Opening, renderPrompt } from '#core/pro
 import { toolSet } from './plan-tool-calls.ts';
 import { preflight, type Blocked, type PreflightDeps, type PreflightRun } from './preflight.ts';
 import { plannedRun } from './planned-run.ts';
-import { limitInTheWay, limitOnUnpriced, type WantedStep } from './refused-step.ts';
-import { outputBound } from './reserve-step.ts';
+import { limitInTheWay, limitOnUnpriced, outputBound, type WantedStep } from './reserve.ts';
 
 export interface PreviewDeps extends PreflightDeps {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
@@ -72,8 +71,7 @@ export async function previewRun(
   const routine = await readRoutine(database, input.projectId, input.id);
   const { run, budgets } = await plannedRun(database, routine, input);
   // Its gate is not asked, so what that would see is left out of the text.
-  const ready = await preflight(deps, run, signal, async () => ({ verdict: null }));
-  if ('outcome' in ready) throw new Error('nothing ends a run that is never made');
+  const ready = await preflight(deps, run, signal, () => Promise.resolve(null));
   const skills = await resolveSkills(database, deps.skills, run.projectId, run.skills, 'newest');
   const opening = 'reason' in ready ? renderPrompt({ ...run, skills, runId: run.id }) : ready;
   const option = await findQuoted(deps.models, routine);

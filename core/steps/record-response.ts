@@ -1,112 +1,117 @@
-import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
-import { abnormalEnding } from './abnormal-cost.ts';
-import { isAwaited } from './awaited-step.ts';
-import type { RunContext } from './begin-step.ts';
-import { recordEnd, type RecordedEnd } from '#core/runs/index.ts';
 import { keepSeen } from '#core/gate/index.ts';
-import { endingOf } from './ending-of.ts';
-import { ModelFailure } from './model-failure.ts';
-import { asksForCalls, findPatterns, REMINDER } from '#core/outcomes/index.ts';
-import { decideEnding } from './decide-ending.ts';
-import type { ModelMessage } from 'ai';
+import { notifySpending } from '#core/notifications/index.ts';
+import { asksForCalls } from '#core/outcomes/index.ts';
+import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from '#core/runs/index.ts';
+import type { PlannedCall } from '#core/tools/index.ts';
+import { isLimited } from '#core/usage/index.ts';
+import {
+  persistently,
+  row,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
+import type { Deadline } from '#lib/deadline.ts';
+import type { RunContext } from './begin-step.ts';
+import { endingByChecks, type Decision } from './decide.ts';
 import type { ModelResponse } from './model-call.ts';
-import type { CallPlan } from './plan-tool-calls.ts';
+import { ModelFailure } from './model-failure.ts';
+import type { PreparedStep } from './prepare.ts';
 import {
   recordModelStep,
   recordStepAndSuccess,
   settleLateResponse,
   type ModelStepRecord,
 } from './record-step.ts';
-import { judgeEnding } from './judge-ending.ts';
-import { recordStepWithNews, tellSpending } from './spending-news.ts';
-import { readOutcome, type StepOutcome } from './step-outcome.ts';
-import { CALL_REQUEST, wasAskedToCall } from './warnings.ts';
-
-export interface RecordedResponse {
-  readonly outcome: StepOutcome;
-  /** The end of the run, when this step ended it. */
-  readonly end: RecordedEnd | undefined;
-}
+import { isAwaited, readOutcome, type StepOutcome } from './step-outcome.ts';
 
 /**
- * Records a model step with everything that the response leads to: the tool calls it asks for, the request for a better
- * result, or the end of the run. If another attempt was faster or the run has ended meanwhile, it adds only the usage
- * to what is recorded.
+ * Records a model step with everything that its response leads to: the tool calls it asks for, the request for a better
+ * result, or the end of the run, and does what follows from it. Where another attempt was faster or the run has ended
+ * meanwhile, only the usage is added to what is on record.
+ * @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded
  */
-export async function recordResponse(
+export async function recordStep(
+  deps: AfterEndDeps,
+  run: RunContext,
+  { index, option, prompt, briefing, skillRevisions }: PreparedStep,
+  made: { response: ModelResponse; decision: Decision; deadline: Deadline },
+): Promise<StepOutcome> {
+  const { response, decision, deadline } = made;
+  const { messages, costUsd, warnings } = decision;
+  deps.metrics.modelCost(option.modelId, costUsd);
+  const record: ModelStepRecord = {
+    runId: run.id,
+    index,
+    attempt: run.attempt,
+    prompt,
+    briefing,
+    skillRevisions,
+    response,
+    messages,
+    costUsd,
+    warnings,
+  };
+  // A response that could not be recorded would be paid for a second time.
+  const recorded = await persistently(
+    () => recordDecision(deps.database, run, record, decision),
+    deadline.signal,
+  );
+  if (recorded === undefined) return readOutcome(deps.database, run.id, index);
+  if (recorded === 'goes_on') {
+    deps.runChanges.tell(run.id);
+    const { steps, names } = decision.calls;
+    const nextIndex = index + 1 + steps.length;
+    return { next: 'continue', toolCalls: names, nextIndex, remainingMs: deadline.remainingMs() };
+  }
+  await afterEnd(deps, recorded);
+  return { next: 'ended', state: recorded.ending.state };
+}
+
+/** @returns undefined where the step or the end of the run had been recorded; the usage alone was added then */
+async function recordDecision(
   database: Database,
   run: RunContext,
   record: ModelStepRecord,
-  calls: Pick<CallPlan, 'steps' | 'names'>,
-  timeLeft: () => number,
-): Promise<RecordedResponse> {
-  const { index, response } = record;
-  const asksToCall = record.warnings.includes('call_as_text') && !wasAskedToCall(run.transcript);
-  const progress = { ...run, cutBy: record.cutBy, asksToCall };
-  const judged = await judgeEnding(progress, response, endingOf(response, progress));
-  const ending = judged.ending ?? (await abnormalEnding(database, run, record));
+  { ending, patterns, calls }: Decision,
+): Promise<RecordedEnd | 'goes_on' | undefined> {
   if (ending === undefined) {
-    const messages = [
-      ...record.messages,
-      ...(judged.messages ?? requestAfter(response, asksToCall)),
-    ];
-    const recorded = await recordStepWithNews(database, run, { ...record, messages }, calls.steps);
-    if (!recorded) return transaction(database, (tx) => recordLate(tx, run, record));
-    const nextIndex = index + 1 + calls.steps.length;
-    const remainingMs = timeLeft();
-    return {
-      outcome: { next: 'continue', toolCalls: calls.names, nextIndex, remainingMs },
-      end: undefined,
-    };
+    const recorded = await recordStepWithNews(database, run, record, calls.steps);
+    if (recorded) return 'goes_on';
+    await transaction(database, (tx) => recordLate(tx, run, record));
+    return undefined;
   }
-  const patterns =
-    ending.state === 'succeeded' ? await findPatterns(run, ending.result ?? '') : NONE;
   const isPlain = run.gate === null && ending.data === undefined && !asksForCalls(run.checks);
   if (ending.state === 'succeeded' && !run.hasAudience && isPlain) {
-    const decided = await decideEnding(database, run, ending, patterns);
+    const decided = await endingByChecks(database, run, ending, patterns);
     const recorded =
       decided.state === 'succeeded'
         ? await recordStepAndSuccess(database, record, decided)
         : undefined;
-    if (recorded !== undefined) {
-      const end = { runId: run.id, ending: decided, deliveries: [], ...recorded };
-      return { outcome: { next: 'ended', state: decided.state }, end };
-    }
+    if (recorded !== undefined)
+      return { runId: run.id, ending: decided, deliveries: [], ...recorded };
   }
   return transaction(database, async (tx) => {
-    const recorded = await recordModelStep(tx, record, []);
-    if (!recorded) return recordLate(tx, run, record);
-    const decided = await decideEnding(tx, run, ending, patterns);
+    if (!(await recordModelStep(tx, record, []))) {
+      await recordLate(tx, run, record);
+      return undefined;
+    }
+    const decided = await endingByChecks(tx, run, ending, patterns);
     const end = await recordEnd(tx, run.id, decided);
     if (run.gate !== null && end?.ending.state === 'succeeded') await keepSeen(tx, run.id);
-    return { outcome: { next: 'ended', state: decided.state }, end };
+    return end;
   });
 }
 
-const NONE: ReadonlyMap<number, boolean> = new Map();
-
-/**
- * Returns the request to a model whose run goes on although it asks for no tools: it has written a call as text, or has
- * not stated its outcome.
- */
-function requestAfter({ toolCalls }: ModelResponse, asksToCall: boolean): readonly ModelMessage[] {
-  if (toolCalls.length > 0) return [];
-  return [asksToCall ? CALL_REQUEST : REMINDER];
-}
-
 /** Settles a late response. @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded */
-async function recordLate(
-  tx: Db,
-  run: RunContext,
-  record: ModelStepRecord,
-): Promise<RecordedResponse> {
+async function recordLate(tx: Db, run: RunContext, record: ModelStepRecord): Promise<void> {
   if (await isUnrecorded(tx, record)) {
     const message = 'The lease under which the model was called is over.';
     throw new ModelFailure('model_unreachable', message, { retryable: true });
   }
   await settleLateResponse(tx, record);
   await tellSpending(tx, run);
-  return { outcome: await readOutcome(tx, record.runId, record.index), end: undefined };
 }
 
 /** Returns true when the step of this call on an account still awaits its response. */
@@ -114,4 +119,34 @@ async function isUnrecorded(db: Db, record: ModelStepRecord): Promise<boolean> {
   if (record.response.call === undefined) return false;
   const found = await row<{ awaited: boolean }>(db, sql`select ${isAwaited(record)} as awaited`);
   return found?.awaited === true;
+}
+
+type Spender = Pick<RunContext, 'id' | 'routineId' | 'hasAudience' | 'budgets'>;
+
+/**
+ * Records a step after which the run goes on, and tells those who follow its budgets what it has spent, in one
+ * transaction where there is anybody to tell and in one statement where there is not, as for most runs.
+ * @returns false when the step had been recorded or the run had ended before; nothing is changed then
+ */
+async function recordStepWithNews(
+  database: Database,
+  run: Spender,
+  record: ModelStepRecord,
+  calls: readonly PlannedCall[],
+): Promise<boolean> {
+  if (!isWatched(run)) return recordModelStep(database, record, calls);
+  return transaction(database, async (tx) => {
+    const recorded = await recordModelStep(tx, record, calls);
+    if (recorded) await tellSpending(tx, run);
+    return recorded;
+  });
+}
+
+/** Tells those who follow the budgets of a run what a step of it has spent. */
+export async function tellSpending(tx: Db, run: Spender): Promise<void> {
+  if (isWatched(run)) await notifySpending(tx, { runId: run.id, routineId: run.routineId });
+}
+
+function isWatched({ hasAudience, budgets }: Spender): boolean {
+  return hasAudience && Object.values(budgets).some(isLimited);
 }

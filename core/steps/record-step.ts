@@ -20,7 +20,7 @@ import {
 } from '#core/usage/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
 import type { ModelMessage } from 'ai';
-import { addUsage } from './add-usage.ts';
+import { addUsage } from './model-usage.ts';
 import {
   othersWait,
   breakerAfterRun,
@@ -28,7 +28,6 @@ import {
   type RunEnding,
   isFollowed,
   outcomeOf,
-  type FailureReason,
   type StepWarning,
 } from '#core/runs/index.ts';
 import type { ModelResponse } from './model-call.ts';
@@ -39,11 +38,9 @@ export interface ModelStepRecord extends Attempt {
   readonly briefing: string | null;
   readonly skillRevisions: SkillRevisions;
   readonly response: ModelResponse;
-  /** The assistant's part of the transcript. */
+  /** The assistant's part of the transcript, with what the service adds to it. */
   readonly messages: readonly ModelMessage[];
   readonly costUsd: string | null;
-  /** The limit that lowered the step's output, if one did. */
-  readonly cutBy: FailureReason | undefined;
   readonly warnings: readonly StepWarning[];
 }
 

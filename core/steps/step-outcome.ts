@@ -1,5 +1,14 @@
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
-import { remainingMsOf, isEndState, type RunState } from '#core/runs/index.ts';
+import type { UnwantedReason } from '#core/routines/index.ts';
+import {
+  endRun,
+  isEndState,
+  remainingMsOf,
+  skip,
+  unwantedReason,
+  type EndRunDeps,
+  type RunState,
+} from '#core/runs/index.ts';
+import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
 export type StepOutcome =
@@ -40,4 +49,49 @@ export async function readOutcome(db: Db, runId: string, index: number): Promise
   const toolCalls = calls.filter(({ rejected }) => !rejected).map(({ name }) => name);
   const remainingMs = found?.remainingMs ?? 0;
   return { next: 'continue', toolCalls, nextIndex: index + 1 + calls.length, remainingMs };
+}
+
+/**
+ * Skips a run that was about to begin although its routine has been paused, changed or archived.
+ * @returns undefined when the run is still wanted, or has begun
+ */
+export async function endUnwanted(
+  deps: EndRunDeps,
+  runId: string,
+): Promise<StepOutcome | undefined> {
+  const found = await row<{ reason: UnwantedReason | 'provider_unavailable' | null }>(
+    deps.database,
+    sql`
+      select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id
+      where runs.id = ${runId}
+    `,
+  );
+  if (found === undefined || found.reason === null) return undefined;
+  await endRun(deps, runId, skip(found.reason));
+  return { next: 'ended', state: 'skipped' };
+}
+
+/** Tells whether a run goes on: it is running, nobody has cancelled it and its time is not over. */
+export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
+  const run = await row<{ wanted: boolean }>(
+    db,
+    sql`
+      select state = 'running' and cancel_requested_at is null and ${remainingMsOf(sql`runs`)} > 0 as wanted
+      from runs where id = ${runId}
+    `,
+  );
+  return run?.wanted === true;
+}
+
+/** Tells in SQL whether a run goes on and its model step has no response yet. */
+export function isAwaited({
+  runId,
+  index,
+}: {
+  readonly runId: string;
+  readonly index: number;
+}): Sql {
+  return sql`exists (
+    select from runs join steps on steps.run_id = runs.id and steps.index = ${index}
+    where runs.id = ${runId} and runs.state = 'running' and steps.state = 'started')`;
 }

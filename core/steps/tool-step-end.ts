@@ -13,7 +13,16 @@ import {
 } from '#core/tools/index.ts';
 import { cut } from '#lib/text.ts';
 import { fence } from '#core/prompt/index.ts';
-import type { ToolStepEnd } from './tool-step-queries.ts';
+
+export interface ToolStepEnd {
+  readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
+  readonly errorMessage: string | null;
+  readonly record: Partial<ToolRecord>;
+  /** The call was made in no time, and nothing was noted before it. */
+  readonly madeNow?: true;
+  /** The result of the call for the model. */
+  readonly message: ModelMessage;
+}
 
 /** Returns the end of a step whose call was not made. */
 export function refusedEnd(tool: PendingTool, { why }: Refusal): ToolStepEnd {

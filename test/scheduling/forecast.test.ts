@@ -13,7 +13,8 @@ import { beginStep } from '#core/steps/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { failure, success } from '#core/runs/ending.ts';
 import { recordStepAndSuccess } from '#core/steps/record-step.ts';
-import { reserveStep } from '#core/steps/reserve-step.ts';
+import { Stop } from '#core/steps/index.ts';
+import { reserveStep, type ReserveDeps } from '#core/steps/reserve.ts';
 import { readForecast } from '#core/scheduling/index.ts';
 import { plannedRuns } from '#core/scheduling/forecast/planned-runs.ts';
 import { costOf, dayOfRunningOut } from '#core/usage/index.ts';
@@ -299,9 +300,18 @@ async function performQueued(database: Database, routineId: string): Promise<boo
   if (queued === undefined) return false;
   const { id: runId } = queued;
   const run = await beginStep(database, runId, 0, undefined);
-  const step = { option: OPTION, countInput: () => USAGE.inputTokens, maxCallMs: 60_000 };
-  const grant = await reserveStep({ database }, run!, 0, step);
-  const output = grant.kind === 'granted' ? (grant.maxOutputTokens ?? 0) : 0;
+  const step = {
+    index: 0,
+    option: OPTION,
+    countInput: () => USAGE.inputTokens,
+    call: { signal: new AbortController().signal },
+  };
+  const deps = { database, caller: { timeoutMs: 60_000 } } as ReserveDeps;
+  const grant = await reserveStep(deps, run!, step).catch((error: unknown) => {
+    if (error instanceof Stop) return undefined;
+    throw error;
+  });
+  const output = grant?.maxOutputTokens ?? 0;
   if (output < USAGE.outputTokens) {
     await transaction(database, (tx) => recordEnd(tx, runId, failure('budget_exceeded')));
     return false;
@@ -322,7 +332,7 @@ async function performQueued(database: Database, routineId: string): Promise<boo
     skillRevisions: null,
   };
   const costUsd = costOf(USAGE, OPTION.prices);
-  const record = { ...attempt, response, messages: [], costUsd, cutBy: undefined, warnings: [] };
+  const record = { ...attempt, response, messages: [], costUsd, warnings: [] };
   return (await recordStepAndSuccess(database, record, success('Done.'))) !== undefined;
 }
 

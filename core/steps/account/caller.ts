@@ -1,4 +1,5 @@
 import {
+  cancelAtRuntime,
   issueCall,
   type CallCredential,
   type IssuedCall,
@@ -7,20 +8,18 @@ import {
   type ModelProviders,
   type ModelRuntime,
 } from '#core/model-connections/index.ts';
-import type { Database } from '#lib/database/index.ts';
+import type { Database, Db } from '#lib/database/index.ts';
 import type { RunBody } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
-import { isAwaited } from '../awaited-step.ts';
-import type { ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
+
+import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
 import { ModelFailure } from '../model-failure.ts';
-import { cancelUnlessWanted } from './cancellation.ts';
+import { isAwaited, isStillWanted } from '../step-outcome.ts';
+import { Stop, usedUp } from '../stop.ts';
 import { giveUpAccount, readCredential, renewRefused } from './credentials.ts';
-import { fromUnreachable } from './failure.ts';
-import { AccountBlocked, AccountBusy, CallUnwanted, usedUp } from './not-made.ts';
-import { recordFailure } from './record-failure.ts';
+import { fromUnreachable, recordFailure } from './failure.ts';
 import { responseOf } from './response.ts';
-import type { AccountStep } from './step.ts';
 
 export interface AccountCallerDeps {
   readonly database: Database;
@@ -73,7 +72,7 @@ function targetOf(
   if (step === undefined) throw new Error('the call is on no account');
   const provider = modelProviders.find(step.provider);
   if (provider === undefined || modelRuntime === undefined) {
-    throw new AccountBlocked('blocked_provider_disabled');
+    throw Stop.fails('blocked_provider_disabled');
   }
   const deadline = Date.now() + Math.min(step.remainingMs, timeoutMs);
   return { step, provider, runtime: modelRuntime, deadline };
@@ -118,7 +117,21 @@ async function attempt(
   }
 }
 
-/** @throws {AccountBusy} {AccountBlocked} {CallUnwanted} */
+/**
+ * Cancels a call at the runtime when its run is no longer wanted. A worker that stops, or has lost its step, leaves the
+ * call running: the next worker asks for it under the same request id.
+ */
+async function cancelUnlessWanted(
+  { database, log }: { readonly database: Db; readonly log: Log },
+  runtime: ModelRuntime,
+  runId: string,
+  call: IssuedCall,
+): Promise<void> {
+  const isWanted = await isStillWanted(database, runId).catch(() => true);
+  if (!isWanted) await cancelAtRuntime(runtime, [call], log);
+}
+
+/** @throws {Stop} */
 async function issue(
   { database, modelProviders }: AccountCallerDeps,
   { connection, runId, index }: AccountStep,
@@ -147,15 +160,15 @@ async function issue(
     case 'issued':
       return issued.call;
     case 'unusable':
-      throw new AccountBlocked('blocked_connection');
+      throw Stop.fails('blocked_connection');
     case 'limited': {
       const { reason, detail } = usedUp(issued.until, index === 0);
-      throw new AccountBlocked(reason, detail);
+      throw Stop.fails(reason, detail);
     }
     case 'unwanted':
-      throw new CallUnwanted();
+      throw Stop.overtaken();
     default:
-      throw new AccountBusy();
+      throw Stop.waits();
   }
 }
 

@@ -5,16 +5,16 @@ import {
 } from '#core/model-connections/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import type { AccountStep } from '../model-call.ts';
 import { ModelFailure } from '../model-failure.ts';
-import { AccountBlocked } from './not-made.ts';
-import type { AccountStep } from './step.ts';
+import { Stop } from '../stop.ts';
 
 interface CredentialDeps {
   readonly database: Database;
   readonly modelCredentials: ModelCredentials;
 }
 
-/** @throws {ModelFailure} {AccountBlocked} */
+/** @throws {ModelFailure} {Stop} */
 export function readCredential(
   { modelCredentials }: CredentialDeps,
   { connection }: AccountStep,
@@ -24,7 +24,7 @@ export function readCredential(
   return understood(() => modelCredentials.forCall(connection, { deadline, signal }));
 }
 
-/** Renews a credential that the provider refused. @throws {ModelFailure} when there is no other, {AccountBlocked} */
+/** Renews a credential that the provider refused. @throws {ModelFailure} when there is no other, {Stop} */
 export async function renewRefused(
   { modelCredentials }: CredentialDeps,
   { connection }: AccountStep,
@@ -58,9 +58,9 @@ async function understood<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'connection_not_ready' || error.code === 'connection_not_found') {
-      throw new AccountBlocked('blocked_connection');
+      throw Stop.fails('blocked_connection');
     }
-    if (error.code === 'provider_disabled') throw new AccountBlocked('blocked_provider_disabled');
+    if (error.code === 'provider_disabled') throw Stop.fails('blocked_provider_disabled');
     throw new ModelFailure('model_unreachable', 'The sign-in could not be renewed just now.', {
       retryable: true,
     });

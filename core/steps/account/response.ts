@@ -2,9 +2,9 @@ import type { ModelMessage } from 'ai';
 import type { IssuedCall } from '#core/model-connections/index.ts';
 import { storable } from '#lib/database/index.ts';
 import type { RunResult } from '#lib/envelope/index.ts';
-import { assistantMessages, type ModelCall, type ModelResponse } from '../model-call.ts';
+import { assistantMessages } from '../gateway/caller.ts';
+import { asStored, type ModelCall, type ModelResponse } from '../model-call.ts';
 import { usageOf } from '../model-usage.ts';
-import { asStored } from '../stored-response.ts';
 
 /**
  * Reads the neutral response of a session as a response of the gateway is read.

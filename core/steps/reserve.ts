@@ -1,46 +1,50 @@
 import type { ModelOption } from '#core/models/index.ts';
+import { failure, waitsForBudget, type Admission, type FailureReason } from '#core/runs/index.ts';
 import {
+  costOf,
   isLimited,
+  limitInWords,
   limitsOf,
   MIN_OUTPUT_TOKENS,
+  overBudget,
+  RAISED_BY,
   reserve,
   tooLittleLeft,
   type OperatorCap,
   type PassedLimit,
   type ScopeLimits,
 } from '#core/usage/index.ts';
-import { empty, execute, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { waitsForBudget, type FailureReason } from '#core/runs/index.ts';
+import { empty, execute, sql, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
 import type { RunContext } from './begin-step.ts';
-import { limitInTheWay, limitOnUnpriced, runLimitInWords } from './refused-step.ts';
+import { settleLostCalls } from './lost-calls.ts';
+import type { ModelCaller } from './model-call.ts';
+import type { PreparedStep } from './prepare.ts';
+import { Stop } from './stop.ts';
 
 export interface ReserveDeps {
-  readonly database: Db;
+  readonly database: Database;
+  readonly caller: ModelCaller;
+  readonly admission: Admission;
+  readonly metrics: Metrics;
+  readonly log: Log;
   readonly maxCostUsdPerOrganization?: OperatorCap;
 }
 
 /** Permission for a model step, with the tokens that it may use. */
-export type Grant =
-  | {
-      readonly kind: 'granted';
-      /** Undefined leaves the limit of the output to the provider. */
-      readonly maxOutputTokens: number | undefined;
-      /** The reason with which the run ends if the model stops at that many tokens; set where a limit lowered them. */
-      readonly cutBy: FailureReason | undefined;
-      /** True when something was reserved, which a call without a response has to release. */
-      readonly reserved: boolean;
-    }
-  | { readonly kind: 'wait'; readonly delayMs: number }
-  | {
-      readonly kind: 'refused';
-      readonly reason: FailureReason;
-      /** Names the limit and who may raise it. */
-      readonly detail: string | undefined;
-      /** The budget that leaves too little; undefined where it is none, or none does by now. */
-      readonly passedLimit?: PassedLimit | undefined;
-    }
-  /** The run has ended meanwhile, or a later attempt performs the step. */
-  | { readonly kind: 'overtaken' };
+export interface Grant {
+  /** Undefined leaves the limit of the output to the provider. */
+  readonly maxOutputTokens: number | undefined;
+  /** The reason with which the run ends if the model stops at that many tokens; set where a limit lowered them. */
+  readonly cutBy: FailureReason | undefined;
+  /** True when something was reserved, which a call without a response has to release. */
+  readonly reserved: boolean;
+}
+
+type StepToReserve = Pick<PreparedStep, 'index' | 'option' | 'countInput'> & {
+  readonly call: Pick<PreparedStep['call'], 'signal'>;
+};
 
 /** Output tokens that are reserved where neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
@@ -54,34 +58,38 @@ const UNKNOWN_OUTPUT_TOKENS = 4_096;
 /** Time that a step has after its call to record the response, before its reservation expires. */
 const RECORD_MS = 30_000;
 
+const HELD =
+  'Other runs held what was left of a budget for longer than limits.maxQueueSeconds. The budget can be raised, or limits.maxOutputTokens lowered.';
+
 /**
  * Reserves the most that the next model step can use: its counted input, and its output. A run without a limit costs no
  * statement.
- * @param step.maxCallMs longest duration of the call
+ * @throws {Stop} where a limit refuses the step or other runs hold what is left, and where a later attempt performs it
  */
 export async function reserveStep(
   deps: ReserveDeps,
   run: RunContext,
-  index: number,
-  step: { option: ModelOption; countInput: () => number; maxCallMs: number },
+  { index, option, countInput, call: { signal } }: StepToReserve,
 ): Promise<Grant> {
-  const { option, countInput, maxCallMs } = step;
   const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
   if (!limits.some(isLimited) && run.maxTotalTokens === null) {
-    if (run.inLine) await execute(deps.database, leaveLine(run));
+    if (run.inLine) {
+      await execute(deps.database, leaveLine(run));
+      deps.admission.nudge();
+    }
     const unlimited = isUnknown(option) ? UNKNOWN_OUTPUT_TOKENS : undefined;
     const maxOutputTokens = run.maxOutputTokens ?? unlimited;
-    return { kind: 'granted', maxOutputTokens, cutBy: undefined, reserved: false };
+    return { maxOutputTokens, cutBy: undefined, reserved: false };
   }
   const overBudget: FailureReason = run.modelSteps === 0 ? 'blocked_budget' : 'budget_exceeded';
   const unpriced = limitOnUnpriced(limits, option);
-  if (unpriced !== undefined) return { kind: 'refused', reason: overBudget, detail: unpriced };
+  if (unpriced !== undefined) throw Stop.fails(overBudget, unpriced);
   const inputTokens = countInput();
   const wanted = run.maxOutputTokens ?? outputBound(option, inputTokens);
   const left =
     run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
   if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) {
-    return { kind: 'refused', reason: 'max_total_tokens', detail: runLimitInWords(run) };
+    throw Stop.fails('max_total_tokens', runLimitInWords(run));
   }
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
@@ -99,7 +107,7 @@ export async function reserveStep(
       outputTokens,
       prices: option.prices,
       maxRunTokens: run.maxTotalTokens,
-      leaseMs: maxCallMs + RECORD_MS,
+      leaseMs: Math.min(run.remainingMs, deps.caller.timeoutMs) + RECORD_MS,
       countsIfLost: run.model.connectionId === null,
     },
     {
@@ -116,21 +124,28 @@ export async function reserveStep(
   );
   switch (reservation?.verdict) {
     case undefined:
-      return { kind: 'overtaken' };
+      throw Stop.overtaken();
     case 'exceeded': {
       const wantedStep = { option, inputTokens, outputTokens };
       const passedLimit = await limitInTheWay(deps.database, limits, wantedStep);
       const detail = passedLimit && tooLittleLeft(passedLimit);
-      return { kind: 'refused', reason: overBudget, detail, passedLimit };
+      throw Stop.ends({ ...failure(overBudget, detail), passedLimit });
     }
     case 'run_exceeded':
-      return { kind: 'refused', reason: 'max_total_tokens', detail: runLimitInWords(run) };
+      throw Stop.fails('max_total_tokens', runLimitInWords(run));
     case 'wait':
-      return { kind: 'wait', delayMs: reservation.ahead === 0 ? firstMs : laterMs };
+      if (run.patienceMs <= 0) throw Stop.fails('budget_exceeded', HELD);
+      // The reservations of workers that died make room.
+      await settleLostCalls(deps, signal, run);
+      // The place of this run is free for another.
+      if (!run.inLine) deps.admission.nudge();
+      throw Stop.waits(reservation.ahead === 0 ? firstMs : laterMs);
     case 'granted': {
       const { maxOutputTokens } = reservation;
       const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
-      return { kind: 'granted', maxOutputTokens, cutBy, reserved: true };
+      // Another of its project may wait for the budget in its stead.
+      if (run.inLine) deps.admission.nudge();
+      return { maxOutputTokens, cutBy, reserved: true };
     }
   }
 }
@@ -198,4 +213,40 @@ export function takeBackAttempt(run: RunContext, index: number): Sql {
 export function delayAfter(waitedMs: number, soonMs = 15_000): number {
   const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);
   return Math.round(delayMs * (0.75 + Math.random() / 2));
+}
+
+/** A planned step: its model, its input, and the most that it may write. */
+export interface WantedStep {
+  readonly option: ModelOption;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Finds the limit that leaves too little for a step; undefined where none does any more. */
+export async function limitInTheWay(
+  db: Db,
+  limits: readonly ScopeLimits[],
+  { option: { prices }, inputTokens, outputTokens }: WantedStep,
+): Promise<PassedLimit | undefined> {
+  const output = Math.min(outputTokens, MIN_OUTPUT_TOKENS);
+  const used = { inputTokens, cachedInputTokens: 0, outputTokens: output, reasoningTokens: 0 };
+  const least = { tokens: inputTokens + output, costUsd: costOf(used, prices) ?? '0' };
+  return (await overBudget(db, [limits], least)).get(0);
+}
+
+/** Names the cost limit that refuses a model without prices, and who may lift it; undefined where there is none. */
+export function limitOnUnpriced(
+  limits: readonly ScopeLimits[],
+  { prices }: Pick<ModelOption, 'prices'>,
+): string | undefined {
+  const limit = limits.find(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null);
+  if (prices !== null || limit === undefined) return undefined;
+  const { costScope: scope, maxCostUsdPerMonth } = limit;
+  const words = limitInWords({ scope, name: 'maxCostUsdPerMonth', max: maxCostUsdPerMonth ?? '' });
+  return `The model has no prices, so ${words} refuses it. It can be lifted by ${RAISED_BY[scope]}.`;
+}
+
+/** Names the run's own token limit. */
+export function runLimitInWords({ maxTotalTokens }: { maxTotalTokens: number | null }): string {
+  return `The run reached limits.maxTotalTokens (${maxTotalTokens}), or too little of it was left for a step. It can be raised by ${RAISED_BY.routine}.`;
 }

@@ -1,6 +1,7 @@
-import { costOf, type Attempt } from '#core/usage/index.ts';
 import type { ModelOption } from '#core/models/index.ts';
+import { costOf, releaseAttempt, type Attempt } from '#core/usage/index.ts';
 import {
+  execute,
   persistently,
   row,
   sql,
@@ -8,18 +9,61 @@ import {
   type Database,
   type Db,
 } from '#lib/database/index.ts';
+import type { Deadline } from '#lib/deadline.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { RunContext } from './begin-step.ts';
-import type { ModelCall } from './model-call.ts';
+import { inputOnly, settleUnanswered } from './lost-calls.ts';
+import type { ModelCall, ModelCaller, ModelResponse } from './model-call.ts';
 import { ModelFailure } from './model-failure.ts';
 import { countInput } from './model-usage.ts';
-import { inputOnly, settleUnanswered } from './settle-unanswered.ts';
-import { tellSpending } from './spending-news.ts';
-import { isStillWanted } from './still-wanted.ts';
+import type { PreparedStep } from './prepare.ts';
+import { tellSpending } from './record-response.ts';
+import { delayAfter, takeBackAttempt, type Grant } from './reserve.ts';
+import { isStillWanted } from './step-outcome.ts';
+import { Stop } from './stop.ts';
+
+export interface AskModelDeps {
+  readonly database: Database;
+  readonly caller: ModelCaller;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}
+
+/**
+ * Asks the model. What was reserved for a call without a response is settled, where the provider may bill it, and else
+ * released.
+ * @throws {Stop} where its account cannot take the call, now or at all, or its response would not be used
+ * @throws {ModelFailure} where the call failed
+ */
+export async function askModel(
+  deps: AskModelDeps,
+  run: RunContext,
+  { index, call, option }: PreparedStep,
+  { grant, deadline }: { readonly grant: Grant; readonly deadline: Deadline },
+): Promise<ModelResponse> {
+  let isSent = false;
+  const onSend = () => {
+    isSent = true;
+  };
+  try {
+    return await deps.caller.call({ ...call, maxOutputTokens: grant.maxOutputTokens, onSend });
+  } catch (error) {
+    const attempt = { runId: run.id, index, attempt: run.attempt };
+    const unanswered = { call, attempt, option, isOver: deadline.isOver() };
+    const mayBeBilled = isSent && !(error instanceof Stop);
+    if (!(mayBeBilled && (await settleCutCall(deps, run, unanswered, error))) && grant.reserved) {
+      // Nothing of it can be settled any more. Where this fails, the lease of the reservation runs out.
+      await releaseAttempt(deps.database, attempt).catch(() => undefined);
+    }
+    if (!(error instanceof Stop) || error.consequence.kind !== 'waits') throw error;
+    await execute(deps.database, takeBackAttempt(run, index));
+    throw Stop.waits(Math.max(error.consequence.delayMs, delayAfter(run.stepAgeMs)));
+  }
+}
 
 /** A call that went out and got no response. */
-export interface UnansweredCall {
+interface UnansweredCall {
   readonly call: ModelCall;
   readonly attempt: Attempt;
   readonly option: ModelOption;
@@ -33,7 +77,7 @@ export interface UnansweredCall {
  * counted, as estimated. On an account a call outlives the worker, and the attempt that goes on with it settles it.
  * @returns whether it was settled; it never throws, as what ended the call is the error that matters
  */
-export async function settleCutCall(
+async function settleCutCall(
   deps: { readonly database: Database; readonly metrics: Metrics; readonly log: Log },
   run: RunContext,
   unanswered: UnansweredCall,

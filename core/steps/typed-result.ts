@@ -3,13 +3,12 @@ import { readData } from '#core/outcomes/index.ts';
 import { FINISH } from '#core/tools/index.ts';
 import type { RunContext } from './begin-step.ts';
 import { failure, type RunEnding } from '#core/runs/index.ts';
-import { limitReached, type RunProgress } from './ending-of.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
 
-type RunWithForm = Pick<RunContext, 'projectId' | 'resultForm'> & RunProgress;
+type RunWithForm = Pick<RunContext, 'projectId' | 'resultForm' | 'transcript'>;
 
 /** The end of a run, once its result was checked against the form that the routine asks for. */
-export interface JudgedEnding {
+export interface FormedEnding {
   /** Undefined where the run goes on. */
   readonly ending: RunEnding | undefined;
   /** Messages to the model where it has to send its result again. */
@@ -20,11 +19,12 @@ export interface JudgedEnding {
  * Reads the data of a run that would succeed. A result that does not have the form is requested once more, if a step is
  * left for it; else the run fails. A run with nothing to report needs no data, but data that it gives is accepted.
  */
-export async function judgeEnding(
+export async function endingByForm(
   run: RunWithForm,
   response: ModelResponse,
   ending: RunEnding | undefined,
-): Promise<JudgedEnding> {
+  mayGoOn: boolean,
+): Promise<FormedEnding> {
   if (ending?.state !== 'succeeded' || run.resultForm === null) return { ending };
   const read = await readData(run.projectId, ending.result ?? '', run.resultForm);
   if (read.ok) {
@@ -33,7 +33,7 @@ export async function judgeEnding(
   }
   if (ending.outcome === 'nothing_to_report') return { ending };
   const { issue } = read;
-  if (!run.transcript.some(asksForRepair) && limitReached(response, run) === undefined) {
+  if (!run.transcript.some(asksForRepair) && mayGoOn) {
     return { ending: undefined, messages: repairRequest(issue, response.toolCalls) };
   }
   const message = `The result is not what was asked for: ${issue}.`;
