@@ -73,7 +73,7 @@ interface UnansweredCall {
 
 /**
  * Settles a call that this service or its runtime cut off, because its run was cancelled, its time was over or the
- * worker stops: the provider has had the input and may bill it, and nobody will ever state the usage. So the input is
+ * worker stops: the provider has had the input and may bill it, and the usage is never stated. So the input is
  * counted, as estimated. On an account a call outlives the worker, and the attempt that goes on with it settles it.
  * @returns whether it was settled; it never throws, as what ended the call is the error that matters
  */
@@ -93,7 +93,7 @@ async function settleCutCall(
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
-        // A statement of its own: the next ones see what whoever held the run has recorded.
+        // A statement of its own: the next ones see what the last holder of the run recorded.
         await row(tx, sql`select id from runs where id = ${run.id} for update`);
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, {

@@ -104,16 +104,16 @@ export interface RunContext {
   /** The messages of the steps recorded before this one, in order, by step and one after the other. */
   readonly transcriptSteps: readonly TranscriptStep[];
   readonly transcript: readonly ModelMessage[];
-  /** True when somebody is to be told of the end of the run: by webhook, mail or ping. */
+  /** True when the end of the run is reported: by webhook, mail or ping. */
   readonly hasAudience: boolean;
-  /** True when somebody followed the run as the step began. */
+  /** True when the run had a follower as the step began. */
   readonly followed: boolean;
 }
 
 /**
  * Begins a model step in one statement. From its first step on the run is `running`. The attempt is recorded before the
  * model is called, so a call that was paid for and got no response can be seen. Everything that is material comes from
- * the version that the run was made with, whatever has become of its routine.
+ * the version that the run was made with, even when its routine has changed since.
  * @returns undefined when the run is no longer wanted (`endUnwanted` says why), it has ended, or an earlier attempt
  * recorded this step and its completion was lost
  */

@@ -31,7 +31,7 @@ interface LostCallDeps {
   readonly log: Log;
 }
 
-/** Calls settled at a time: as many as a few workers lose together. Whoever asks next goes on. */
+/** Calls settled at a time: as many as a few workers lose together. The next caller goes on. */
 const BATCH = 500;
 
 /** Enough to make room for one step. Many that wait would else settle the same hundreds, beside the sweep. */
@@ -41,7 +41,7 @@ const BATCH_OF_WAITER = 20;
  * Settles calls that were lost with their process, once their time is over: the provider has had the input and may bill
  * it, so it counts, as estimated, and what was reserved for the rest is free again. Without that, a worker that dies of
  * each response would spend without any limit noticing. Calls of runs without a limit reserve nothing and are not known.
- * One that cannot be settled now is left to whoever asks next.
+ * One that cannot be settled now is left to the next caller.
  * @param waiter a run that waits for a budget; only calls that hold something of its budgets are settled for it
  */
 export async function settleLostCalls(
@@ -69,7 +69,7 @@ export async function settleLostCalls(
 
 async function settleLostCall({ database, metrics }: LostCallDeps, attempt: Attempt) {
   const counted = await transaction(database, async (tx) => {
-    // Run, step, reservation, totals: the order of locks of every statement. A run that somebody holds comes next time.
+    // Run, step, reservation, totals: the order of locks of every statement. A run that another statement holds comes next time.
     const run = await row<{ routineId: string; modelId: string }>(
       tx,
       sql`
@@ -96,7 +96,7 @@ async function count(tx: Db, attempt: Attempt, { inputTokens, costUsd }: LostInp
   return settleUnanswered(tx, spent, { onAccount: false });
 }
 
-/** Returns the usage of a call without a response: what the model had written by then nobody knows. */
+/** Returns the usage of a call without a response: what the model had written by then is unknown. */
 export function inputOnly(inputTokens: number): Usage {
   return {
     inputTokens,

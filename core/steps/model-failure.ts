@@ -42,7 +42,7 @@ export class ModelFailure extends Error {
   readonly reason: Extract<RunReason, `model_${string}`> | 'context_exceeded';
   /** True when the same call may succeed later. */
   readonly retryable: boolean;
-  /** True when the service itself gave up a call that was under way, so that nobody will state its usage. */
+  /** True when the service itself gave up a call that was under way, so that its usage is never stated. */
   readonly cutOff: boolean;
   /**
    * Ends the call on an account that was cut off, in the transaction that settles it: several attempts may be given the

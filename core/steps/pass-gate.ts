@@ -102,12 +102,12 @@ type Skipped =
 
 /**
  * Skips a run whose gate saw no reason to wake the model. If the routine's previous run was skipped for the same
- * reason, this run takes over the occurrences that it accounts for, and the older row is deleted; nobody follows it any
- * more.
+ * reason, this run takes over the occurrences that it accounts for, and the older row is deleted; it has no
+ * followers any more.
  * @param tx transaction
  */
 async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): Promise<Skipped> {
-  // A statement of its own, so that the next ones see what whoever held the run has recorded.
+  // A statement of its own, so that the next ones see what the last holder of the run recorded.
   const run = await row<{ state: RunState; gate: GateVerdict | null }>(
     tx,
     sql`select state, gate from runs where id = ${runId} for no key update`,

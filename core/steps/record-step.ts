@@ -76,7 +76,7 @@ export async function recordModelStep(
 
 /**
  * Records the last step of a run and its success in one statement, which is all that most runs need.
- * @returns undefined, without any change, when somebody has to be told of the end, the step had been recorded or the
+ * @returns undefined, without any change, when the end has to be reported, the step had been recorded or the
  * run had ended before
  */
 export async function recordStepAndSuccess(
@@ -118,7 +118,7 @@ export async function recordStepAndSuccess(
 export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promise<void> {
   const { runId, response, index } = record;
   const { call } = response;
-  // A statement of its own: the next one sees what whoever held the run has recorded.
+  // A statement of its own: the next one sees what the last holder of the run recorded.
   await row(tx, sql`select id from runs where id = ${runId} for update`);
   const settled = await execute(
     tx,

@@ -71,7 +71,7 @@ export async function endUnwanted(
   return { next: 'ended', state: 'skipped' };
 }
 
-/** Tells whether a run goes on: it is running, nobody has cancelled it and its time is not over. */
+/** Tells whether a run goes on: it is running, is not cancelled, and has time left. */
 export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   const run = await row<{ wanted: boolean }>(
     db,

@@ -154,7 +154,7 @@ async function readToolStep(db: Db, runId: string, index: number): Promise<ToolS
 }
 
 /**
- * Notes that the call goes out now: whoever finds the step like this later knows that it may have been carried out.
+ * Notes that the call goes out now: a worker that finds the step like this knows that it may have been carried out.
  * Nothing is decided here; the note is refused when the step, the run or the policy is not what was decided on.
  */
 async function confirmSending(

@@ -19,7 +19,7 @@ const UNKNOWN_RESET_MS = 15 * 60_000;
 /** Failures after which it is unknown whether the provider was asked. */
 const UNKNOWN: ReadonlySet<FailureCode> = new Set(['unknown_outcome', 'result_gone', 'conflict']);
 
-/** Failures of a call that may be billed, although nobody will ever state its usage. */
+/** Failures of a call that may be billed, although its usage is never stated. */
 const CUT_OFF: ReadonlySet<FailureCode> = new Set<FailureCode>([...UNKNOWN, 'timeout']);
 
 /**
@@ -48,7 +48,7 @@ export async function recordFailure(
   if (code === 'fenced') return fromCallFailure(error);
   // The earlier delivery may be under way still, with what the step would have said then.
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
-  // First, so that nobody finds the account free and its allowance not yet known to be used up.
+  // First, so that no other step finds the account free and its allowance not yet known to be used up.
   if (code === 'usage_limit') {
     const until = new Date(details.resetAt ?? Date.now() + UNKNOWN_RESET_MS);
     await persistently(() => waitUntil(database, connection, until), signal);
@@ -105,7 +105,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
   }
 }
 
-/** Converts the sealed failure of a call that was cut off; whoever settles the call ends it by `endCall`. */
+/** Converts the sealed failure of a call that was cut off; the settlement of the call ends it by `endCall`. */
 function fromCutCall(
   { message }: CallFailure,
   endCall: (tx: Db) => Promise<boolean>,
