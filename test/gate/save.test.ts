@@ -117,7 +117,9 @@ test('the tool of a gate is one of this routine, confirmed, reading only, and ca
     });
     return status === 200 ? 'saved' : `${status} ${body.error.code} ${body.error.message}`;
   };
-  expect(await refusal(lookup)).toMatch(/^400 invalid_gate gate\.tool\.policyId: nobody has conf/);
+  expect(await refusal(lookup)).toMatch(
+    /^400 invalid_gate gate\.tool\.policyId: no person has conf/,
+  );
   await confirm(key, found, ['lookup', 'send_message']);
   expect(await refusal(idOf(found, 'send_message'), { to: 'x' })).toBe(
     '400 invalid_gate gate.tool.policyId: the server does not say that this tool only reads (readOnlyHint)',

@@ -150,7 +150,7 @@ test('a gate whose tool was disabled is not called', async ({ service, key }) =>
   expect(run.gate).toMatchObject({
     failed: true,
     reason: 'tool_refused',
-    error: 'Nobody has confirmed that this tool may be used without being asked.',
+    error: 'No person has confirmed that this tool may be used without being asked.',
   });
   expect(hostile.control.calls).toEqual([]);
 });

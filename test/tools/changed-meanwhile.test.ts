@@ -26,7 +26,7 @@ function whileServerIsAsked(act: () => Promise<unknown>): void {
 }
 
 test.each([
-  ['disabled', { state: 'disabled' }, /nobody has confirmed/],
+  ['disabled', { state: 'disabled' }, /no person has confirmed/],
   [
     'narrowed',
     { argumentSchema: { properties: { to: { const: 'no-one' } } } },
