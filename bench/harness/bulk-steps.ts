@@ -31,7 +31,7 @@ export async function loadRunOfSteps(
         case when kind = 'model' then 'Reading page ' || n || '. ' || ${text(20)} end,
         '[]'::jsonb,
         case when kind = 'tool' then jsonb_build_object('name', 'read_page', 'toolName', 'read_page',
-          'connectionId', null, 'policyId', null, 'arguments', '{"page": ' || n || '}', 'argumentsLength', 12,
+          'connectionId', null, 'connectionName', null, 'policyId', null, 'arguments', '{"page": ' || n || '}', 'argumentsLength', 12,
           'result', ${text(60)}, 'attachments', '[]'::jsonb, 'isError', false) end,
         case when kind = 'model' then 'tool-calls' end,
         case when kind = 'model' then 120 else 0 end, case when kind = 'model' then 20 else 0 end,

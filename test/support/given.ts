@@ -376,7 +376,7 @@ export async function plantToolCalls(
     sql`
       insert into steps (run_id, index, project_id, kind, state, tool, started_at, finished_at)
       select r.id, last.index + n, r.project_id, 'tool', 'succeeded', jsonb_build_object('name', 'read',
-          'toolName', 'read', 'connectionId', null, 'policyId', null, 'arguments', '{}', 'argumentsLength', 2,
+          'toolName', 'read', 'connectionId', null, 'connectionName', null, 'policyId', null, 'arguments', '{}', 'argumentsLength', 2,
           'isError', false, 'result', repeat('x', ${textLength}::integer), 'resultLength', ${textLength}::integer,
           'structured', null, 'structuredLength', null, 'attachments', '[]'::jsonb), now(), now()
       from runs r, (select max(index) as index from steps where run_id = ${runId}) last,

@@ -46,7 +46,8 @@ const erasedGate = sql`jsonb_build_object(
  */
 const erasedTool = sql`jsonb_build_object(
   'name', case when tool->>'toolName' is null then '' else tool->>'name' end,
-  'toolName', tool->'toolName', 'connectionId', tool->'connectionId', 'policyId', tool->'policyId',
+  'toolName', tool->'toolName', 'connectionId', tool->'connectionId', 'connectionName', null,
+  'policyId', tool->'policyId',
   'arguments', null, 'argumentsLength', tool->'argumentsLength', 'isError', tool->'isError',
   'result', null, 'resultLength', tool->'resultLength',
   'structured', null, 'structuredLength', tool->'structuredLength', 'attachments', '[]'::jsonb,
