@@ -28,7 +28,7 @@ interface AuthRules {
   readonly log: Log | undefined;
 }
 
-/** What the library keeps with the token of a new password: the person's id, and the end of its life. */
+/** Value that the library keeps with the token of a new password: the person's id, and the end of its life. */
 interface ResetToken {
   readonly value: string;
   readonly expiresAt: Date;

@@ -1,4 +1,3 @@
-import type { ModelOption } from '#core/models/index.ts';
 import { costOf, releaseAttempt, type Attempt } from '#core/usage/index.ts';
 import {
   execute,
@@ -14,9 +13,8 @@ import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { RunContext } from './begin-step.ts';
 import { inputOnly, settleUnanswered } from './lost-calls.ts';
-import type { ModelCall, ModelCaller, ModelResponse } from './model-call.ts';
+import type { ModelCaller, ModelResponse } from './model-call.ts';
 import { ModelFailure } from './model-failure.ts';
-import { countInput } from './model-usage.ts';
 import type { PreparedStep } from './prepare.ts';
 import { tellSpending } from './record-response.ts';
 import { delayAfter, takeBackAttempt, type Grant } from './reserve.ts';
@@ -39,9 +37,10 @@ export interface AskModelDeps {
 export async function askModel(
   deps: AskModelDeps,
   run: RunContext,
-  { index, call, option }: PreparedStep,
+  step: PreparedStep,
   { grant, deadline }: { readonly grant: Grant; readonly deadline: Deadline },
 ): Promise<ModelResponse> {
+  const { index, call } = step;
   let isSent = false;
   const onSend = () => {
     isSent = true;
@@ -50,7 +49,7 @@ export async function askModel(
     return await deps.caller.call({ ...call, maxOutputTokens: grant.maxOutputTokens, onSend });
   } catch (error) {
     const attempt = { runId: run.id, index, attempt: run.attempt };
-    const unanswered = { call, attempt, option, isOver: deadline.isOver() };
+    const unanswered = { ...step, attempt, isOver: deadline.isOver() };
     const mayBeBilled = isSent && !(error instanceof Stop);
     if (!(mayBeBilled && (await settleCutCall(deps, run, unanswered, error))) && grant.reserved) {
       // Nothing of it can be settled any more. Where this fails, the lease of the reservation runs out.
@@ -63,10 +62,8 @@ export async function askModel(
 }
 
 /** A call that went out and got no response. */
-interface UnansweredCall {
-  readonly call: ModelCall;
+interface UnansweredCall extends Pick<PreparedStep, 'call' | 'option' | 'countInput'> {
   readonly attempt: Attempt;
-  readonly option: ModelOption;
   /** True when the time of its run is over. */
   readonly isOver: boolean;
 }
@@ -84,11 +81,11 @@ async function settleCutCall(
   error: unknown,
 ): Promise<boolean> {
   const { database, metrics, log } = deps;
-  const { call, attempt, option } = unanswered;
+  const { call, attempt, option, countInput } = unanswered;
   try {
     if (!(await isCutOff(database, unanswered, error))) return false;
     const stated = error instanceof ModelFailure ? error.usage : undefined;
-    const usage = stated ?? inputOnly(countInput(call));
+    const usage = stated ?? inputOnly(countInput());
     const spent = { ...attempt, usage, costUsd: costOf(usage, option.prices) };
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>

@@ -31,11 +31,11 @@ import { runLimitInWords, type Grant } from './reserve.ts';
 import { endingByForm } from './typed-result.ts';
 import { CALL_REQUEST, warningsOf, wasAskedToCall } from './warnings.ts';
 
-/** What a response leads to: the end of the run, or a next step. */
+/** Consequence of a response: the end of the run, or a next step. */
 export interface Decision {
   /** Undefined where the run goes on. */
   readonly ending: RunEnding | undefined;
-  /** What the result was found to match, by the index of the check. */
+  /** Results of searching the text for patterns, by the index of the check. */
   readonly patterns: Evidence['patterns'];
   /** The messages of the step: the model's own, refusals of its calls, and what the service asks it next. */
   readonly messages: readonly ModelMessage[];

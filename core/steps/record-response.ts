@@ -125,7 +125,7 @@ type Spender = Pick<RunContext, 'id' | 'routineId' | 'hasAudience' | 'budgets'>;
 
 /**
  * Records a step after which the run goes on, and tells those who follow its budgets what it has spent, in one
- * transaction where there is anybody to tell and in one statement where there is not, as for most runs.
+ * transaction where there is a follower and in one statement where there is none, as for most runs.
  * @returns false when the step had been recorded or the run had ended before; nothing is changed then
  */
 async function recordStepWithNews(

@@ -1,6 +1,6 @@
 import { failure, type FailureReason, type RunEnding } from '#core/runs/index.ts';
 
-/** What becomes of a model step that gets no response. */
+/** Consequence of a model step that gets no response. */
 export type Consequence =
   /** The run ends so. */
   | { readonly kind: 'ends'; readonly ending: RunEnding }

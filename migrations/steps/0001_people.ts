@@ -92,7 +92,7 @@ export async function up(knex: Knex): Promise<void> {
     create table organizations (
       id text primary key,
       name text not null,
-      -- Founders are counted, whoever owns the organization later.
+      -- Founders are counted, also where another person owns the organization later.
       founded_by text references users (id) on delete set null,
       requires_second_factor boolean not null default false,
       -- Paid access ends by itself: the plan counts while paid_until lies ahead, so grace and cancellation need no tick.

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What a request leaves behind besides its effect: counts against limits, and responses for those that repeat it. */
+/** Traces of a request besides its effect: counts against limits, and responses for those that repeat it. */
 export async function up(knex: Knex): Promise<void> {
   // Unlogged: a count of some minutes is worth nothing after a crash, and each request writes one.
   await knex.raw(`

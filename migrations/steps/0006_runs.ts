@@ -152,7 +152,7 @@ export async function up(knex: Knex): Promise<void> {
     create index runs_routine_proof_idx on runs (routine_id, routine_revision, id desc)
       where trigger = 'manual' and state = 'succeeded';
     create index runs_data_idx on runs (routine_id, compared_at desc) where data is not null;
-    -- For backfills, which look up whether somebody has repeated a skipped occurrence by hand. Few runs are such repetitions.
+    -- For backfills, which look up whether a person has repeated a skipped occurrence by hand. Few runs are such repetitions.
     create index runs_repeated_idx on runs (routine_id, stands_for) where trigger = 'manual' and stands_for is not null;
   `);
 

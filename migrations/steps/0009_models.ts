@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What is known of models and their servers beyond what the servers list. */
+/** Facts about models and their servers beyond what the servers list. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- What a server has refused or shown in a test. It is about servers of the operator, so no tenant owns a row.

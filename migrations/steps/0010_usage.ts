@@ -57,7 +57,7 @@ export async function up(knex: Knex): Promise<void> {
       scope_ids text[] not null,
       tokens bigint not null,
       cost_usd numeric(20, 10) not null,
-      -- What the call has sent, for when its process dies and nobody else can tell. Null where it counts nothing then: a
+      -- What the call has sent, for when its process dies and no other record tells. Null where it counts nothing then: a
       -- call on a personal account, which another attempt finds again.
       input_tokens bigint,
       input_cost_usd numeric(20, 10),

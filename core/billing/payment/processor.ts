@@ -33,7 +33,7 @@ export interface PaymentWatch {
   readonly metrics: Metrics;
 }
 
-/** What every exchange with the processor needs that ends in a row. */
+/** Dependencies of every exchange with the processor that ends in a row. */
 export interface PaymentDeps {
   readonly database: Database;
   readonly processor: Processor;

@@ -61,7 +61,7 @@ export function noFactor(): APIError {
   });
 }
 
-/** What happened to the way in which a person signs in. */
+/** Changes of the way in which a person signs in. */
 export type FactorEvent = Extract<
   AuditAction,
   `member.${'second_factor' | 'recovery' | 'passkey'}_${string}`
