@@ -13,13 +13,14 @@ export { CLIENT_ADDRESS_HEADER, sessionCookieName, type AuthSettings } from './a
 export { isCommonPassword } from './passwords.ts';
 export { authenticateKey, findMemberships, stillStands } from './credentials.ts';
 export {
+  forgetIdentity,
+  forgetUnconfirmed,
   markErased,
   markOrganizationDeleted,
   markProjectDeleted,
   projectsToErase,
   type Confirmed,
 } from './deletion.ts';
-export { forgetIdentity, forgetUnconfirmed } from './housekeeping.ts';
 export { createProject, holdProject, listProjects, type Project } from './projects.ts';
 export {
   acceptInvitation,
