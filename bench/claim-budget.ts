@@ -1,7 +1,7 @@
 import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import type { Bench, Benchmark } from './harness/benchmark.ts';
-import { load } from './harness/bulk.ts';
+import { load, storedDefinition } from './harness/bulk.ts';
 import { buffersOf, explained } from './harness/explain.ts';
 import { compared } from './harness/figures.ts';
 
@@ -28,6 +28,10 @@ export default claimBudget;
 
 /** Returns the address of a database whose routines are due and whose totals stand for the rows of the ledger. */
 async function populate(stack: Bench['stack'], ledgerRows: number): Promise<string> {
+  const definition = storedDefinition({
+    instructions: 'Write one line.',
+    model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
+  });
   const url = await stack.createDatabase();
   await load(url, async (db) => {
     await execute(
@@ -43,11 +47,10 @@ async function populate(stack: Bench['stack'], ledgerRows: number): Promise<stri
     await execute(
       db,
       sql`
-        insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
-          max_steps, timeout_seconds, max_tokens_per_day, max_cost_usd_per_month, next_run_at)
+        insert into routines (id, project_id, name, definition, schedule, timezone, state,
+          max_tokens_per_day, max_cost_usd_per_month, next_run_at)
         select 'rtn_' || lpad(n::text, 26, '0'), 'prj_' || lpad((n % ${ORGANIZATIONS}::bigint)::text, 26, '0'), 'Routine',
-          'Write one line.', '0 7 * * *', 'UTC', 'gateway', 'fixture/writer-small', 'active', 25, 900, 1000000000000,
-          100000, now() - interval '1 second'
+          ${definition}::jsonb, '0 7 * * *', 'UTC', 'active', 1000000000000, 100000, now() - interval '1 second'
         from generate_series(0, ${ROUTINES}::bigint - 1) n
       `,
     );

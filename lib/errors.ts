@@ -70,6 +70,10 @@ export const ERRORS = {
   subscription_active: [409, 'Cancel the subscription first.'],
   schedule_ended: [409, 'The schedule has no time left: change endsAt first.'],
   routine_archived: [409, 'The routine is archived.'],
+  definition_unreadable: [
+    409,
+    'A newer release wrote this routine, and this one cannot read all of it.',
+  ],
   run_not_cancellable: [409, 'The run has already ended.'],
   run_not_finished: [409, 'The run has not ended yet.'],
   run_without_data: [

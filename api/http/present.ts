@@ -49,9 +49,12 @@ function makePresenter(schema: z.core.$ZodType): Presenter {
     const fields = Object.entries(schema.def.shape).map(
       ([name, field]) => [name, presenterOf(field)] as const,
     );
+    // A copy of an object that has its keys is faster, also to write as JSON, than one that gets them one by one.
+    const required = fields.filter(([name]) => schema.def.shape[name]?._zod.optout !== 'optional');
+    const blank = Object.fromEntries(required.map(([name]) => [name, undefined]));
     return (value) => {
       if (typeof value !== 'object' || value === null) return value;
-      const presented: Record<string, unknown> = {};
+      const presented: Record<string, unknown> = { ...blank };
       for (const [name, field] of fields) {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- any object may be asked for any name
         const given = (value as Readonly<Record<string, unknown>>)[name];

@@ -5,19 +5,6 @@ import { present } from '../http/present.ts';
 import { timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
-export const modelReference = z
-  .strictObject({
-    provider: z.enum(MODEL_PROVIDERS),
-    connectionId: z.string().max(64).nullable().default(null),
-    modelId: z.string().min(1).max(300),
-  })
-  .meta({
-    id: 'ModelReference',
-    description:
-      'A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId.',
-    example: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
-  });
-
 export const prices = z
   .strictObject({ input: z.string(), output: z.string(), cachedInput: z.string().nullable() })
   .nullable()

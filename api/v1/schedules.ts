@@ -3,7 +3,7 @@ import { listOccurrences, previewTimes } from '#core/routines/index.ts';
 import { invalid } from '#lib/errors.ts';
 import { decimal, EXAMPLE, idOf, instantOfThisAge, iso, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import { fields, MAX_JITTER_SECONDS, MAX_SKIP_DATES } from './routines/fields.ts';
+import { scheduleFields, MAX_JITTER_SECONDS, MAX_SKIP_DATES } from './routines/fields.ts';
 
 const tag = 'Schedules';
 
@@ -33,8 +33,10 @@ const previewSchedule = route({
   auth: 'key-or-session',
   scope: 'routines:read',
   query: z.strictObject({
-    schedule: fields.schedule,
-    timezone: fields.timezone.default('UTC').meta({ description: 'IANA name.', example: 'UTC' }),
+    schedule: scheduleFields.schedule,
+    timezone: scheduleFields.timezone
+      .default('UTC')
+      .meta({ description: 'IANA name.', example: 'UTC' }),
     startsAt: instantOfThisAge.optional().meta({ description: 'No times before this one.' }),
     endsAt: instantOfThisAge.optional().meta({ description: 'No times after this one.' }),
     skipDates: z

@@ -6,6 +6,7 @@ import { loadConfig } from '#lib/config/index.ts';
 import { execute, openDatabase, sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { createRig } from '#test/runtime/rig.ts';
+import { storedDefinition } from './bulk.ts';
 import type { Stack } from './stack.ts';
 
 const MODEL = 'fixture/account-small';
@@ -76,6 +77,11 @@ export async function startAccounts(stack: Stack): Promise<Accounts> {
 
 /** An account and a run on it, with as little around them as the tables demand. */
 async function plant(database: Parameters<typeof execute>[0], identity: string): Promise<void> {
+  const definition = storedDefinition({
+    instructions: 'x',
+    model: { provider: 'provider-a', connectionId: null, modelId: MODEL },
+    limits: { maxSteps: 5, timeoutSeconds: 60 },
+  });
   await execute(
     database,
     sql`
@@ -88,9 +94,8 @@ async function plant(database: Parameters<typeof execute>[0], identity: string):
       ), project as (
         insert into projects (id, organization_id, name) values ('prj_bench', 'org_bench', 'Bench')
       ), routine as (
-        insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id,
-          max_steps, timeout_seconds)
-        values ('rtn_bench', 'prj_bench', 'Bench', 'x', '@daily', 'UTC', 'provider-a', ${MODEL}, 5, 60)
+        insert into routines (id, project_id, name, definition, schedule, timezone)
+        values ('rtn_bench', 'prj_bench', 'Bench', ${definition}, '@daily', 'UTC')
       ), run as (
         insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
           timeout_seconds)

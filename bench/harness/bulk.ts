@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { definitionForm } from '#core/routines/index.ts';
 import { insertVersions } from '#core/routines/versions.ts';
 import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 
@@ -34,6 +35,17 @@ export function routineId(number: number): string {
   return `rtn_${digits(number)}`;
 }
 
+/** Writes a definition as a routine stores it, with the defaults of the fields that are left out. */
+export function storedDefinition(fields: object): string {
+  return definitionForm.write(definitionForm.read(fields).value);
+}
+
+const DEFINED = storedDefinition({
+  instructions:
+    'Write one line about the weather, the news and the day, in plain words and without any list.',
+  model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
+});
+
 /** Active routines that run once a day; they fall due at `dueAt`, or some time within the next day without it. */
 export async function loadRoutines(
   db: Db,
@@ -48,11 +60,9 @@ export async function loadRoutines(
     db,
     sql`
       with written as (
-        insert into routines (id, project_id, name, instructions, schedule, timezone, model_provider, model_id, state,
-          max_steps, timeout_seconds, next_run_at)
+        insert into routines (id, project_id, name, definition, schedule, timezone, state, next_run_at)
         select 'rtn_' || lpad((${firstNumber}::bigint + n)::text, 26, '0'), ${projectId}, 'Routine ' || n,
-          'Write one line about the weather, the news and the day, in plain words and without any list.',
-          '0 7 * * *', 'UTC', 'gateway', 'fixture/writer-small', 'active', 25, 900, ${next}
+          ${DEFINED}::jsonb, '0 7 * * *', 'UTC', 'active', ${next}
         from generate_series(0, ${count}::bigint - 1) n
         returning *
       )

@@ -19,6 +19,8 @@ export interface BriefingInput {
   readonly maxOutputTokens: number | null;
   readonly outcomeRule: OutcomeRule;
   readonly resultForm: ResultForm | null;
+  /** Lines that say other fields of the definition. */
+  readonly told?: readonly string[];
 }
 
 /**
@@ -35,6 +37,7 @@ export function renderBriefing(run: BriefingInput, previous: string): string {
     ...(run.gateWords === undefined ? [] : [`- Gate: ${run.gateWords}`]),
     `- Tools: ${toolNames(run.tools)}`,
     `- Limits: ${limitsInWords(run)}`,
+    ...(run.told ?? []).map((line) => `- ${line}`),
     ...howToEnd(run),
     '',
     previous,

@@ -16,6 +16,7 @@ export const ACTIVATION_REASONS = [
   'successful_run_required',
   'own_variables_required',
   'routine_archived',
+  'definition_unreadable',
   'schedule_ended',
   'allowance_exceeded',
 ] as const;
@@ -75,6 +76,7 @@ async function refusalOf(
 ): Promise<Activation['reason']> {
   const { state, proofRunId } = routine;
   if (state === 'archived') return 'routine_archived';
+  if (routine.blocked !== null) return 'definition_unreadable';
   if (state === 'active') return null;
   if (proofRunId === null) {
     return (await hasOtherwiseSucceeded(db, routine))

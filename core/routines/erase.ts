@@ -47,8 +47,8 @@ export function eraseRoutines(
         limit ${limit}
         for no key update skip locked
       )
-      update routines r set name = '', instructions = '', variables = '{}', skills = '{}', checks = '[]', gate = null,
-        result_schema = null, result_key = null, notify_mail = null, success_ping_url = null,
+      update routines r set name = '', notify_mail = null, success_ping_url = null,
+        definition = jsonb_build_object('instructions', '', 'model', definition -> 'model', 'limits', definition -> 'limits'),
         webhook_url = null, webhook_secret = null, webhook_secret_previous = null
       from written where r.id = written.id
     `,

@@ -1,15 +1,83 @@
-import type { JsonObject } from '#lib/json.ts';
+import { z } from 'zod';
+import { idPattern } from '#lib/ids.ts';
+import { JSON_POINTER } from '#lib/json-pointer.ts';
+import type { Frozen } from './field.ts';
 
-export const WAKE_ON = ['changed', 'not_empty'] as const;
+const MAX_ARGUMENTS_LENGTH = 16_000;
 
-/** The source that a scheduled run looks at before it wakes its model. One of `tool` and `url` is null. */
-export interface Gate {
-  /** A confirmed tool of the routine that only reads, and the arguments to call it with. */
-  readonly tool: { readonly policyId: string; readonly arguments: JsonObject } | null;
-  readonly url: string | null;
-  /** JSON Pointers to what matters in the response; none for the whole of it. */
-  readonly pointers: readonly string[];
-  readonly wakeOn: (typeof WAKE_ON)[number];
-  /** Hours without a woken model after which the next run wakes it in any case. */
-  readonly maxQuietHours: number | null;
-}
+/** What a gate looks at and when it wakes the model. One of `tool` and `url` is null. */
+const gateShape = {
+  tool: z
+    .strictObject({
+      policyId: z.string().regex(idPattern('policy')).meta({
+        description: 'Id of the policy.',
+        example: 'pol_01kx3k9y6wfd8r0v5m2c7t4q9h',
+      }),
+      arguments: z
+        .record(z.string(), z.unknown())
+        .refine(
+          (value) => JSON.stringify(value).length <= MAX_ARGUMENTS_LENGTH,
+          `more than ${MAX_ARGUMENTS_LENGTH} characters of JSON`,
+        ),
+    })
+    .nullable()
+    .meta({
+      description:
+        'A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with.',
+    }),
+  url: z.string().max(2_000).nullable().meta({
+    description: 'An address to GET, of at most 64 kB; without credentials.',
+    example: 'https://example.com/feed.json',
+  }),
+  pointers: z
+    .array(z.string().max(500).regex(JSON_POINTER, 'a JSON Pointer (RFC 6901)'))
+    .max(20)
+    .refine((pointers) => new Set(pointers).size === pointers.length, 'the same pointer twice')
+    .meta({
+      uniqueItems: true,
+      description: 'JSON Pointers to what matters in the response; none for the whole of it.',
+      example: ['/items'],
+    }),
+  wakeOn: z.enum(['changed', 'not_empty']).meta({
+    description:
+      '`changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.',
+  }),
+  maxQuietHours: z.number().int().min(1).max(8_760).nullable().meta({
+    description: 'After so long without a run that woke its model, the next one does in any case.',
+  }),
+};
+
+/** A gate in responses. */
+export const gate = z.strictObject(gateShape).nullable().meta({
+  id: 'Gate',
+  description:
+    'What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions.',
+});
+
+/** A gate in requests. */
+export const gateInput = z
+  .strictObject({
+    tool: gateShape.tool.default(null),
+    url: gateShape.url.default(null),
+    pointers: gateShape.pointers.default([]),
+    wakeOn: gateShape.wakeOn.default('changed'),
+    maxQuietHours: gateShape.maxQuietHours.default(null),
+  })
+  .refine((value) => (value.tool === null) !== (value.url === null), 'either a tool or a url')
+  .meta({
+    anyOf: [
+      {
+        required: ['tool'],
+        properties: { tool: { type: 'object' }, url: { type: 'null' } },
+      },
+      {
+        required: ['url'],
+        properties: { url: { type: 'string' }, tool: { type: 'null' } },
+      },
+    ],
+  })
+  .nullable()
+  .meta({ id: 'GateInput' });
+
+/** The source that a scheduled run looks at before it wakes its model. */
+export type Gate = Frozen<NonNullable<z.output<typeof gate>>>;

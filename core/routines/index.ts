@@ -15,26 +15,33 @@ export {
   withoutJitter,
   type Timing,
 } from './next-times.ts';
-export {
-  asksFor,
-  BUILT_IN_VARIABLES,
-  fillPlaceholders,
-  unknownPlaceholders,
-} from './placeholders.ts';
+export { asksFor, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
 export { listOccurrences } from './occurrences.ts';
 export { previewTimes } from './preview-times.ts';
 export { gateFault } from './check-gate.ts';
-export { WAKE_ON, type Gate } from './gate.ts';
+export {
+  ABNORMAL_FROM_TOKENS,
+  DEFINITION,
+  MEDIAN_OF_RUNS,
+  variables,
+  type Definition,
+  type Limits,
+  type OutcomeRule,
+} from './definition.ts';
+export {
+  creationOf,
+  patchOf,
+  shownOf,
+  shortFields,
+  looseOf,
+  type Field,
+  type Fields,
+} from './field.ts';
+export { gate, type Gate } from './gate.ts';
 export { listRoutines, lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 export { hasProofRun, keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
-export {
-  OUTCOME_RULES,
-  RESULT_CHECK_TYPES,
-  type OutcomeRule,
-  type ResultCheck,
-  type ResultCheckType,
-} from './result-checks.ts';
+export { RESULT_CHECK_TYPES, type ResultCheck, type ResultCheckType } from './result-checks.ts';
 export { resultSection, type ResultForm, type ResultKey } from './result-section.ts';
 export { retireRoutines } from './retire.ts';
 export { restoreVersion } from './restore.ts';
@@ -44,7 +51,6 @@ export {
   OVERLAP_POLICIES,
   ROUTINE_STATES,
   type DeliverPolicy,
-  type Limits,
   type MisfirePolicy,
   type OverlapPolicy,
   type Routine,
@@ -77,10 +83,10 @@ export {
   type SealedWebhookSecrets,
 } from './webhook-secret.ts';
 export {
+  definitionForm,
+  storedForm,
   VERSION_FIELDS,
-  type Version,
-  type VersionAuthor,
-  type VersionSummary,
-} from './version.ts';
+  type StoredDefinition,
+} from './stored-definition.ts';
 export { KEPT_VERSIONS, listVersions, readVersion } from './versions.ts';
 export { markWebhookGone } from './webhook.ts';

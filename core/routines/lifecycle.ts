@@ -22,8 +22,8 @@ export interface ActivationInput {
 /**
  * Puts the routine on its schedule, with the skill texts of its latest proof. Activating an active routine changes
  * nothing, except that its scheduled runs take the newer texts of a later proof.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `successful_run_required`, `schedule_ended`,
- * `allowance_exceeded`, and the verdict of `judge`
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `successful_run_required`,
+ * `schedule_ended`, `allowance_exceeded`, and the verdict of `judge`
  */
 export async function activateRoutine(
   database: Database,
@@ -38,6 +38,7 @@ export async function activateRoutine(
     if (!hasToMove(routine, 'active')) return takeNewerSkills(tx, by, routine);
     // Somebody else changed it in between: what was judged is not what would run, so start again.
     if (routine.version !== seen.version) return undefined;
+    if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
     const nextRunAt = nextTimeFrom(routine, await databaseTime(tx));
     if (isOver(routine, nextRunAt)) throw scheduleEnded(routine);

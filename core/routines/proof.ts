@@ -13,7 +13,7 @@ const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.proj
  */
 export const proofRunId = sql`coalesce((
         select p.id from runs p
-        where ${succeeded} and p.proves is not false and p.variables <@ routines.variables
+        where ${succeeded} and p.proves is not false and p.variables <@ (routines.definition -> 'variables')
         order by p.routine_id, p.id desc limit 1
       ), (
         select v.proof_run_id from routine_versions v

@@ -9,20 +9,15 @@ import {
 import { ownedBy, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
+import type { Definition } from './definition.ts';
 import { proofRunId } from './proof.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
+import { definitionForm, shortDefinition, shortForm } from './stored-definition.ts';
 
-const summaryColumns = sql`
+const settingColumns = sql`
   id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
-  skip_dates as "skipDates", jitter_seconds as "jitterSeconds",
-  jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id) as model,
-  overridable, skills, carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks,
-  result_key as "resultKey", state, state_reason as "stateReason",
+  skip_dates as "skipDates", jitter_seconds as "jitterSeconds", state, state_reason as "stateReason",
   revision, version, overlap, misfire,
-  jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds, 'maxTotalTokens', max_total_tokens,
-    'maxOutputTokens', max_output_tokens, 'maxQueueSeconds', max_queue_seconds,
-    'abnormalFactor', abnormal_factor)
-    as limits,
   jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
   pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl", deliver,
@@ -39,8 +34,21 @@ export interface ProvenRoutine extends Routine {
   readonly callableTools: readonly HintedTool[];
 }
 
-/** Selects a routine's columns under the names of `Routine`. */
-export const columns = sql`${summaryColumns}, instructions, variables, gate, result_schema as "resultSchema"`;
+/** Selects what `routineOf` makes a routine of. */
+export const columns = sql`${settingColumns}, definition`;
+
+export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & {
+  readonly definition: unknown;
+};
+
+/** Makes a routine of the columns of its row. */
+export function routineOf<R extends RoutineRow>({
+  definition,
+  ...row
+}: R): Omit<R, 'definition'> & Definition & Pick<Routine, 'blocked'> {
+  const { value, blocked } = definitionForm.read(definition);
+  return { ...row, ...value, blocked };
+}
 
 /** Reads one routine. @throws {AppError} `routine_not_found` */
 export async function readRoutine(db: Db, projectId: string, id: string): Promise<ProvenRoutine> {
@@ -74,7 +82,7 @@ async function readRoutines(
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);
   const found = await rows<
-    Omit<ProvenRoutine, 'callableTools'> & { tools: readonly CallableToolJson[] }
+    RoutineRow & { proofRunId: string | null; tools: readonly CallableToolJson[] }
   >(
     db,
     sql`
@@ -84,10 +92,10 @@ async function readRoutines(
       where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
     `,
   );
-  const routines = found.map(({ tools, ...routine }) => ({
-    ...routine,
-    callableTools: callableTools(tools, routine),
-  }));
+  const routines = found.map(({ tools, ...rest }) => {
+    const routine = routineOf(rest);
+    return { ...routine, callableTools: callableTools(tools, routine) };
+  });
   const byId = new Map(routines.map((routine) => [routine.id, routine]));
   return keys.map(({ id, projectId }) => {
     const routine = byId.get(id);
@@ -100,12 +108,12 @@ async function readRoutines(
  * @throws {AppError} `routine_not_found`
  */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
-  const found = await row<Routine>(
+  const found = await row<RoutineRow>(
     tx,
     sql`select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update`,
   );
   if (found === undefined) throw new AppError('routine_not_found');
-  return found;
+  return routineOf(found);
 }
 
 /**
@@ -135,7 +143,7 @@ export interface RoutineFilter {
 }
 
 /** Lists routines, the newest first. A filter reads at most the routines of the project, whose number is bounded. */
-export function listRoutines(
+export async function listRoutines(
   db: Db,
   projectId: string,
   filter: RoutineFilter,
@@ -144,18 +152,22 @@ export function listRoutines(
   const stateChangedBy = filter.stateChangedBy ?? null;
   const uses = filter.uses ?? null;
   const sendsResults = filter.sendsResults ?? null;
-  return rows<RoutineSummary>(
+  const found = await rows<RoutineRow>(
     db,
     sql`
-      select ${summaryColumns} from routines
+      select ${settingColumns}, ${shortDefinition} as definition from routines
       where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
         and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
         and (${sendsResults}::boolean is null
           or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
-        and (${uses}::text is null or ${uses} = any(skills) or model_connection_id = ${uses}
+        and (${uses}::text is null or skills ? ${uses} or model_connection_id = ${uses}
           or id in (${routinesUsing(uses)}))
         ${afterCursor(filter.page)}
       order by project_id, id desc limit ${filter.page.limit + 1}
     `,
   );
+  return found.map(({ definition, ...routine }) => {
+    const { value, blocked } = shortForm.read(definition);
+    return { ...routine, ...value, blocked };
+  });
 }

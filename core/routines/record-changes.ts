@@ -8,8 +8,8 @@ import {
 import { findRecipients } from '#core/identity/index.ts';
 import { enqueueMail } from '#core/outbox/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
-import { materialChanges } from './material-change.ts';
 import type { Routine } from './routine.ts';
+import { definitionForm } from './stored-definition.ts';
 
 /**
  * Records what a change does to a routine's runs, to its budget and to where its results go, in the transaction of the
@@ -22,7 +22,7 @@ export async function recordChanges(
 ): Promise<void> {
   const record = (action: AuditAction, details: AuditDetails) =>
     recordProjectAudit(tx, { by, projectId: after.projectId, action, targetId: after.id, details });
-  const changed = materialChanges(before, after);
+  const changed = definitionForm.differences(before, after);
   if (changed.length > 0) {
     const { revision } = after;
     await record('routine.changed', { revision, changed, restoredFrom: restoredFrom ?? null });

@@ -1,6 +1,8 @@
 import type { Actor } from '#core/audit/index.ts';
+import { AppError } from '#lib/errors.ts';
 import { readRoutine } from './queries.ts';
 import { patchRoutine, type SaveDeps, type SavedRoutine } from './save.ts';
+import { definitionForm } from './stored-definition.ts';
 import { readVersion } from './versions.ts';
 
 /**
@@ -15,13 +17,11 @@ export async function restoreVersion(
   const { id, projectId, by } = input;
   await readRoutine(deps.database, projectId, id);
   const version = await readVersion(deps.database, { id, projectId }, input.revision);
-  const { instructions, variables, model, skills, limits, carryResult, builtInTools } = version;
-  const { outcome, checks, resultSchema, resultKey, gate, overridable } = version;
-  const told = { instructions, variables, model, skills, limits, carryResult, builtInTools };
+  if (version.blocked !== null) throw new AppError('definition_unreadable', version.blocked);
   return patchRoutine(deps, {
     id,
     projectId,
-    patch: { ...told, outcome, checks, resultSchema, resultKey, gate, overridable },
+    patch: definitionForm.pick(version),
     expectedVersions: undefined,
     origin: { actor: by.id, restoredFrom: version.revision },
     by,

@@ -1,32 +1,47 @@
+import { z } from 'zod';
 import { invalid } from '#lib/errors.ts';
 import { patternFault } from '#lib/linear-pattern/index.ts';
+import type { Frozen } from './field.ts';
 
-/** Lists whether runs have to state their outcome by calling `finish`. A run that need not is done when it succeeds. */
-export const OUTCOME_RULES = ['optional', 'required'] as const;
-export type OutcomeRule = (typeof OUTCOME_RULES)[number];
+const pattern = z.string().min(1, 'must not be empty').max(500).meta({
+  description:
+    'A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.',
+  example: '^## Findings',
+});
 
-/** A condition that code checks when a run would succeed. */
-export type ResultCheck =
-  | { readonly type: 'result_not_empty' }
-  | { readonly type: 'result_matches' | 'result_does_not_match'; readonly pattern: string }
-  | { readonly type: 'distinct_sources'; readonly atLeast: number }
-  | {
-      readonly type: 'tool_succeeded';
-      /** The name by which the model calls the tool, or the id of its policy. */
-      readonly tool: string;
-      readonly atLeast: number;
-    }
-  | { readonly type: 'no_refused_calls' };
+const atLeast = z.number().int().min(1).max(100);
+
+const check = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('result_not_empty') }),
+    z.strictObject({ type: z.literal('result_matches'), pattern }),
+    z.strictObject({ type: z.literal('result_does_not_match'), pattern }),
+    z.strictObject({ type: z.literal('distinct_sources'), atLeast }),
+    z.strictObject({
+      type: z.literal('tool_succeeded'),
+      tool: z.string().min(1).max(100).meta({
+        description: 'The `name` of one of the `callableTools`, or the id of its policy.',
+        example: 'search',
+      }),
+      atLeast: atLeast.default(1),
+    }),
+    z.strictObject({ type: z.literal('no_refused_calls') }),
+  ])
+  .meta({ id: 'ResultCheck' });
+
+/** The conditions that code checks when a run would succeed. */
+export const checks = z
+  .array(check)
+  .max(10)
+  .meta({
+    description:
+      'What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.',
+    example: [{ type: 'distinct_sources', atLeast: 3 }],
+  });
+
+export type ResultCheck = Frozen<z.output<typeof check>>;
 export type ResultCheckType = ResultCheck['type'];
-
-export const RESULT_CHECK_TYPES = [
-  'result_not_empty',
-  'result_matches',
-  'result_does_not_match',
-  'distinct_sources',
-  'tool_succeeded',
-  'no_refused_calls',
-] as const satisfies readonly ResultCheckType[];
+export const RESULT_CHECK_TYPES = check.options.map(({ shape }) => shape.type.value);
 
 /** @throws {AppError} `invalid_request` naming each check whose pattern cannot be used */
 export function checkPatterns(checks: readonly ResultCheck[]): void {

@@ -1,11 +1,7 @@
 import type { MailSettings } from '#core/identity/index.ts';
-import type { ModelReference } from '#core/models/index.ts';
-import type { BuiltInToolName } from '#core/tools/index.ts';
-import type { ResultKey } from './result-section.ts';
 import type { Budget } from '#core/usage/index.ts';
-import type { OutcomeRule, ResultCheck } from './result-checks.ts';
-import type { Gate } from './gate.ts';
-import type { JsonObject } from '#lib/json.ts';
+import type { Definition } from './definition.ts';
+import type { ShortDefinition } from './stored-definition.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
 export type RoutineState = (typeof ROUTINE_STATES)[number];
@@ -22,20 +18,6 @@ export type MisfirePolicy = (typeof MISFIRE_POLICIES)[number];
 export const DELIVER_POLICIES = ['always', 'changed', 'failed'] as const;
 export type DeliverPolicy = (typeof DELIVER_POLICIES)[number];
 
-export interface Limits {
-  /** Limits the model steps of one run. */
-  readonly maxSteps: number;
-  readonly timeoutSeconds: number;
-  /** Limits the input and output tokens of one run. */
-  readonly maxTotalTokens: number | null;
-  /** Limits the output tokens of one step; null leaves them to the provider. */
-  readonly maxOutputTokens: number | null;
-  /** Seconds that a run may wait for its first step before it is skipped. */
-  readonly maxQueueSeconds: number;
-  /** Ends a run that uses more than this many times the median of its version's runs; null for never. */
-  readonly abnormalFactor: number | null;
-}
-
 /** Recipients of mails about the routine's runs. */
 export interface Notifications {
   /** Null follows the project. */
@@ -44,24 +26,11 @@ export interface Notifications {
   readonly successPingUrl: string | null;
 }
 
-/** The fields that a caller may set. */
-export interface RoutineFields {
+/** What a caller sets beside the definition: when a routine runs, what it may spend, and who is told. */
+export interface RoutineSettings {
   readonly name: string;
-  readonly instructions: string;
-  readonly variables: Readonly<Record<string, string>>;
-  /** Names of the variables that may be given for one run; null for all. */
-  readonly overridable: readonly string[] | null;
   readonly schedule: string;
   readonly timezone: string;
-  readonly model: ModelReference;
-  readonly skills: readonly string[];
-  /** True when a run is told the result of the last one that succeeded. */
-  readonly carryResult: boolean;
-  readonly builtInTools: readonly BuiltInToolName[];
-  /** `required` where a run has to state its outcome. */
-  readonly outcome: OutcomeRule;
-  /** Conditions that code checks when a run would succeed. */
-  readonly checks: readonly ResultCheck[];
   /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both inside; null for no such end. */
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
@@ -69,14 +38,8 @@ export interface RoutineFields {
   readonly skipDates: readonly string[];
   /** The most that it may start later than its schedule says; its id decides how much. */
   readonly jitterSeconds: number;
-  readonly gate: Gate | null;
-  /** The JSON Schema of the data that a run has to end with; null where any text will do. */
-  readonly resultSchema: JsonObject | null;
-  /** Key of the items of a list in that data; null where the data is compared as a whole. */
-  readonly resultKey: ResultKey | null;
   readonly overlap: OverlapPolicy;
   readonly misfire: MisfirePolicy;
-  readonly limits: Limits;
   readonly budget: Budget;
   readonly pauseAfterFailures: number;
   readonly webhookUrl: string | null;
@@ -84,12 +47,17 @@ export interface RoutineFields {
   readonly deliver: DeliverPolicy;
 }
 
+/** The fields that a caller may set. */
+export interface RoutineFields extends Definition, RoutineSettings {}
+
 export interface Routine extends RoutineFields {
   readonly id: string;
   readonly projectId: string;
   readonly state: RoutineState;
   /** The reason why the service itself last changed the state; null when a person did. */
   readonly stateReason: string | null;
+  /** Says which field of its definition this release cannot read: its runs fail, and it cannot be changed; else null. */
+  readonly blocked: string | null;
   /** Counts material changes; a proof run holds for one revision. */
   readonly revision: number;
   /** Counts every change; serves as the `ETag`. */
@@ -103,4 +71,4 @@ export interface Routine extends RoutineFields {
 }
 
 /** A routine as lists show it: without its long texts. */
-export type RoutineSummary = Omit<Routine, 'instructions' | 'variables' | 'gate' | 'resultSchema'>;
+export type RoutineSummary = Omit<Routine, keyof Definition> & ShortDefinition;

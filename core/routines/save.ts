@@ -6,13 +6,13 @@ import { checkRoutine, type RoutineChecks } from './check.ts';
 import { checkNotifications } from './check-notifications.ts';
 import { checkTiming } from './check-timing.ts';
 import { recordDeactivation } from './deactivation.ts';
-import { materialChanges } from './material-change.ts';
 import { nextTimeAfterSave } from './next-times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
 import { recordChanges } from './record-changes.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import { assertRoomForRoutine } from './quota.ts';
 import type { Routine, RoutineFields } from './routine.ts';
+import { definitionForm } from './stored-definition.ts';
 import type { VersionOrigin } from './version.ts';
 import { generateWebhookSecret, type SealedWebhookSecrets } from './webhook-secret.ts';
 import { warningsOf, type RoutineWarning, type WarningDeps } from './warnings.ts';
@@ -73,8 +73,8 @@ export async function createRoutine(
 /**
  * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
  * scheduled runs that have not begun are skipped.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `precondition_failed`, and what `checkRoutine`
- * and `checkGate` throw
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`, and what
+ * `checkRoutine` and `checkGate` throw
  */
 export async function patchRoutine(
   deps: SaveDeps,
@@ -118,7 +118,7 @@ export async function patchRoutine(
       const secret = deps.webhookSecrets.seal(id, webhookSecret);
       await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: false });
     }
-    const material = materialChanges(before, fields).length > 0;
+    const material = definitionForm.differences(before, fields).length > 0;
     const routine = await updateRoutine(tx, before, {
       fields,
       version: material ? input.origin : undefined,
@@ -184,6 +184,8 @@ export async function rotateWebhookSecret(
 
 function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
+  // Written as this release has it, it would lose what a newer one has put there.
+  if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
   if (expected !== undefined && !expected.includes(routine.version)) {
     throw new AppError('precondition_failed');
   }

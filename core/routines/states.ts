@@ -1,4 +1,5 @@
 import type { RoutineState } from './routine.ts';
+import { definitionForm } from './stored-definition.ts';
 
 /**
  * Lists the routine's transitions. SQL takes its conditions on `state` from here, a test walks every state through
@@ -9,7 +10,7 @@ export const ROUTINE_TRANSITIONS = [
     to: 'draft',
     from: ['draft', 'active', 'paused'],
     by: ['person', 'service'],
-    when: 'what its runs do is changed: instructions, variables, model, skills or their order, limits, carryResult, built-in tools, gate, tool policies',
+    when: `what its runs do is changed: ${definitionForm.names.map((name) => `\`${name}\``).join(', ')}, or its tool policies`,
   },
   {
     to: 'active',

@@ -1,31 +1,6 @@
 import type { VersionTool } from '#core/tools/index.ts';
-import type { RoutineFields } from './routine.ts';
-
-/**
- * Lists the material fields: what its runs are told, and what they may do. Changing one makes a new revision, which no
- * manual run has proven yet, so the routine returns to draft. A change of its tool policies is material too; it arrives
- * through `returnToDraft`. Name, schedule, time zone, window, skipped dates, jitter, overlap, misfire, budget,
- * `pauseAfterFailures`, webhook URL and `deliver` are not material.
- */
-export const MATERIAL_FIELDS = [
-  'instructions',
-  'variables',
-  'overridable',
-  'model',
-  'skills',
-  'limits',
-  'carryResult',
-  'builtInTools',
-  'outcome',
-  'checks',
-  'gate',
-  'resultSchema',
-  'resultKey',
-] as const satisfies readonly (keyof RoutineFields)[];
-
-/** Lists everything that is material for a routine, by the names that a comparison of two versions uses. */
-export const VERSION_FIELDS = [...MATERIAL_FIELDS, 'tools'] as const;
-export type VersionField = (typeof VERSION_FIELDS)[number];
+import type { Definition } from './definition.ts';
+import type { VersionField } from './stored-definition.ts';
 
 export interface VersionSummary {
   readonly revision: number;
@@ -47,13 +22,13 @@ export interface VersionAuthor {
 }
 
 /** One revision of a routine, as its runs carry it out. */
-export interface Version extends VersionSummary, MaterialFields {
+export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
   /** The tools that were automatic; a record only, as a restoration keeps the confirmations of today. */
   readonly tools: readonly VersionTool[];
+  /** Says which field this release cannot read; else null. */
+  readonly blocked: string | null;
 }
-
-export type MaterialFields = Pick<RoutineFields, (typeof MATERIAL_FIELDS)[number]>;
 
 /** The author of a version, and the version from which it was made. */
 export interface VersionOrigin {

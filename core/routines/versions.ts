@@ -2,6 +2,8 @@ import { automaticToolsJson } from '#core/tools/index.ts';
 import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Page } from '#lib/paging.ts';
+import type { Definition } from './definition.ts';
+import { definitionForm } from './stored-definition.ts';
 import type { Version, VersionOrigin, VersionSummary } from './version.ts';
 
 /**
@@ -10,38 +12,12 @@ import type { Version, VersionOrigin, VersionSummary } from './version.ts';
  */
 export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
-    insert into routine_versions (routine_id, revision, project_id, instructions, variables, overridable, model_provider,
-      model_connection_id, model_id, skills, max_steps, timeout_seconds, max_total_tokens, max_output_tokens,
-      max_queue_seconds, abnormal_factor, carry_result, built_in_tools, outcome, checks, gate, result_schema, result_key, tools, changed, created_by, restored_from)
-    select r.id, r.revision, r.project_id, r.instructions, r.variables, r.overridable, r.model_provider, r.model_connection_id,
-      r.model_id, r.skills, r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens,
-      r.max_queue_seconds, r.abnormal_factor, r.carry_result, r.built_in_tools, r.outcome, r.checks, r.gate, r.result_schema, r.result_key, tools.now,
-      array_remove(array[
-        case when r.instructions <> before.instructions then 'instructions' end,
-        case when r.variables <> before.variables then 'variables' end,
-        case when r.overridable is distinct from before.overridable
-          and before.revision is not null then 'overridable' end,
-        case when (r.model_provider, r.model_connection_id, r.model_id)
-          is distinct from (before.model_provider, before.model_connection_id, before.model_id)
-          and before.revision is not null then 'model' end,
-        case when r.skills <> before.skills then 'skills' end,
-        case when (r.max_steps, r.timeout_seconds, r.max_total_tokens, r.max_output_tokens, r.max_queue_seconds,
-            r.abnormal_factor)
-          is distinct from
-            (before.max_steps, before.timeout_seconds, before.max_total_tokens, before.max_output_tokens,
-              before.max_queue_seconds, before.abnormal_factor)
-          and before.revision is not null then 'limits' end,
-        case when r.carry_result <> before.carry_result then 'carryResult' end,
-        case when r.built_in_tools <> before.built_in_tools then 'builtInTools' end,
-        case when r.outcome <> before.outcome then 'outcome' end,
-        case when r.checks <> before.checks then 'checks' end,
-        case when r.gate is distinct from before.gate and before.revision is not null then 'gate' end,
-        case when r.result_schema::jsonb is distinct from before.result_schema::jsonb
-          and before.revision is not null then 'resultSchema' end,
-        case when r.result_key is distinct from before.result_key
-          and before.revision is not null then 'resultKey' end,
-        case when tools.now <> before.tools then 'tools' end
-      ], null), ${origin.actor}, ${origin.restoredFrom ?? null}::integer
+    insert into routine_versions (routine_id, revision, project_id, definition, tools, changed, created_by, restored_from)
+    select r.id, r.revision, r.project_id, r.definition, tools.now,
+      case when before.revision is null then '{}' else
+        ${definitionForm.differencesInSql(sql`before.definition`, sql`r.definition`)}
+        || case when tools.now <> before.tools then array['tools'] else '{}' end
+      end, ${origin.actor}, ${origin.restoredFrom ?? null}::integer
     from written r
     cross join lateral (select ${automaticToolsJson({ id: sql`r.id`, projectId: sql`r.project_id` })} as now) tools
     left join routine_versions before on before.routine_id = r.id and before.revision = r.revision - 1
@@ -98,21 +74,18 @@ export async function readVersion(
   routine: { projectId: string; id: string },
   revision: number,
 ): Promise<Version> {
-  const found = await row<Version>(
+  const found = await row<VersionRow>(
     db,
     sql`
-      select ${summaryColumns}, routine_id as "routineId", instructions, variables, overridable, skills, tools,
-        carry_result as "carryResult", built_in_tools as "builtInTools", outcome, checks, gate,
-        result_schema as "resultSchema", result_key as "resultKey",
-        jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
-          as model,
-        jsonb_build_object('maxSteps', max_steps, 'timeoutSeconds', timeout_seconds,
-          'maxTotalTokens', max_total_tokens, 'maxOutputTokens', max_output_tokens,
-          'maxQueueSeconds', max_queue_seconds, 'abnormalFactor', abnormal_factor) as limits
+      select ${summaryColumns}, routine_id as "routineId", definition, tools
       from routine_versions
       where routine_id = ${routine.id} and project_id = ${routine.projectId} and revision = ${revision}
     `,
   );
   if (found === undefined) throw new AppError('version_not_found');
-  return found;
+  const { definition, ...version } = found;
+  const { value, blocked } = definitionForm.read(definition);
+  return { ...version, ...value, blocked };
 }
+
+type VersionRow = Omit<Version, keyof Definition | 'blocked'> & { readonly definition: unknown };

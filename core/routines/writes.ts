@@ -1,8 +1,9 @@
 import { empty, row, rows, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { columns } from './queries.ts';
+import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { statesBefore, type StateMove } from './states.ts';
+import { definitionForm } from './stored-definition.ts';
 import type { VersionOrigin } from './version.ts';
 import { forgetVersions, insertVersions } from './versions.ts';
 
@@ -19,29 +20,21 @@ export async function insertRoutine(
     origin: VersionOrigin;
   },
 ): Promise<Routine | undefined> {
-  const { model, limits, budget, notifications } = input;
-  return row<Routine>(
+  const { budget, notifications } = input;
+  const inserted = await row<RoutineRow>(
     db,
     sql`
       with written as (
         insert into routines (
-          id, project_id, name, instructions, variables, overridable, schedule, timezone,
-          model_provider, model_connection_id, model_id, skills, carry_result, built_in_tools, outcome, checks, gate,
-          result_schema, result_key, overlap, misfire,
-          max_steps, timeout_seconds, max_total_tokens, max_output_tokens, max_queue_seconds,
-          abnormal_factor, max_tokens_per_day,
-          max_cost_usd_per_month,
-          pause_after_failures, webhook_url, deliver, webhook_secret, starts_at, ends_at, skip_dates, jitter_seconds,
-          notify_mail, success_ping_url
+          id, project_id, name, definition, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds,
+          overlap, misfire, max_tokens_per_day, max_cost_usd_per_month, pause_after_failures,
+          webhook_url, deliver, webhook_secret, notify_mail, success_ping_url
         ) values (
-          ${input.id}, ${input.projectId}, ${input.name}, ${input.instructions}, ${JSON.stringify(input.variables)}, ${input.overridable},
-          ${input.schedule}, ${input.timezone}, ${model.provider}, ${model.connectionId}, ${model.modelId},
-          ${input.skills}, ${input.carryResult}, ${input.builtInTools}, ${input.outcome}, ${storableJson(input.checks)}, ${jsonOrNull(input.gate)},
-          ${jsonOrNull(input.resultSchema)}, ${jsonOrNull(input.resultKey)}, ${input.overlap}, ${input.misfire}, ${limits.maxSteps}, ${limits.timeoutSeconds},
-          ${limits.maxTotalTokens}, ${limits.maxOutputTokens}, ${limits.maxQueueSeconds},
-          ${limits.abnormalFactor}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
-          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.deliver}, ${input.webhookSecret}, ${input.startsAt}, ${input.endsAt},
+          ${input.id}, ${input.projectId}, ${input.name}, ${definitionForm.write(input)},
+          ${input.schedule}, ${input.timezone}, ${input.startsAt}, ${input.endsAt},
           ${input.skipDates.toSorted()}, ${input.jitterSeconds},
+          ${input.overlap}, ${input.misfire}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
+          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.deliver}, ${input.webhookSecret},
           ${jsonOrNull(notifications.mail)}::jsonb, ${notifications.successPingUrl}
         )
         on conflict (id) do nothing
@@ -50,6 +43,7 @@ export async function insertRoutine(
       select ${columns} from written
     `,
   );
+  return inserted && routineOf(inserted);
 }
 
 /** A change of a routine as it is written to its row. */
@@ -63,37 +57,28 @@ export interface RoutineChange {
   readonly rearmWebhook: boolean;
 }
 
-/** Writes every column a caller may change; the caller holds the row. */
+/** Writes everything that a caller may change; the caller holds the row. */
 export async function updateRoutine(
   tx: Db,
   { id, projectId }: Routine,
   change: RoutineChange,
 ): Promise<Routine> {
   const { fields, version } = change;
-  const { model, limits, budget, notifications } = fields;
-  const updated = await row<Routine>(
+  const { budget, notifications } = fields;
+  const updated = await row<RoutineRow>(
     tx,
     sql`
       with written as (
         update routines set
-          name = ${fields.name}, instructions = ${fields.instructions},
-          variables = ${JSON.stringify(fields.variables)}, overridable = ${fields.overridable}, schedule = ${fields.schedule},
-          timezone = ${fields.timezone}, starts_at = ${fields.startsAt}, ends_at = ${fields.endsAt},
-          skip_dates = ${fields.skipDates.toSorted()}, jitter_seconds = ${fields.jitterSeconds}, model_provider = ${model.provider},
-          model_connection_id = ${model.connectionId}, model_id = ${model.modelId}, skills = ${fields.skills},
-          carry_result = ${fields.carryResult}, built_in_tools = ${fields.builtInTools},
-          outcome = ${fields.outcome}, checks = ${storableJson(fields.checks)},
-          gate = ${jsonOrNull(fields.gate)},
-          result_schema = ${jsonOrNull(fields.resultSchema)}, result_key = ${jsonOrNull(fields.resultKey)},
-          overlap = ${fields.overlap}, misfire = ${fields.misfire}, max_steps = ${limits.maxSteps},
-          timeout_seconds = ${limits.timeoutSeconds}, max_total_tokens = ${limits.maxTotalTokens},
-          max_output_tokens = ${limits.maxOutputTokens}, max_queue_seconds = ${limits.maxQueueSeconds},
-          abnormal_factor = ${limits.abnormalFactor},
+          name = ${fields.name}, definition = ${definitionForm.write(fields)},
+          schedule = ${fields.schedule}, timezone = ${fields.timezone}, starts_at = ${fields.startsAt},
+          ends_at = ${fields.endsAt}, skip_dates = ${fields.skipDates.toSorted()},
+          jitter_seconds = ${fields.jitterSeconds}, overlap = ${fields.overlap}, misfire = ${fields.misfire},
           max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
           pause_after_failures = ${fields.pauseAfterFailures},
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
-          webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver}, notify_mail = ${jsonOrNull(notifications.mail)}::jsonb,
-          success_ping_url = ${notifications.successPingUrl},
+          webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver},
+          notify_mail = ${jsonOrNull(notifications.mail)}::jsonb, success_ping_url = ${notifications.successPingUrl},
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}
@@ -104,7 +89,7 @@ export async function updateRoutine(
   );
   if (updated === undefined) throw new AppError('routine_not_found');
   if (version !== undefined) await forgetVersions(tx, [id]);
-  return updated;
+  return routineOf(updated);
 }
 
 /** Moves a routine whose row the caller holds, and resets its count of failures in a row. */
@@ -113,7 +98,7 @@ export async function moveRoutine(
   { id, projectId }: Routine,
   to: { state: Exclude<StateMove, 'draft'>; nextRunAt: Date | null },
 ): Promise<Routine> {
-  const moved = await row<Routine>(
+  const moved = await row<RoutineRow>(
     tx,
     sql`
       update routines set
@@ -125,7 +110,7 @@ export async function moveRoutine(
     `,
   );
   if (moved === undefined) throw new AppError('routine_not_found');
-  return moved;
+  return routineOf(moved);
 }
 
 /**

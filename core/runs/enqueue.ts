@@ -70,10 +70,12 @@ export async function enqueueManualRun(
     db,
     sql`
       with routine as (
-        select r.*, array(select jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb)
-          except select jsonb_object_keys(r.variables)) as unknown,
+        select r.*, r.definition -> 'variables' as variables,
+          array(select given from jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb) given
+            where not coalesce(r.definition -> 'variables' ? given, false)) as unknown,
           array(select given.key from jsonb_each_text(${JSON.stringify(input.variables)}::jsonb) given
-            where given.key <> all(r.overridable) and given.value <> r.variables ->> given.key) as closed
+            where jsonb_typeof(r.definition -> 'overridable') = 'array' and not r.definition -> 'overridable' ? given.key
+              and given.value <> r.definition -> 'variables' ->> given.key) as closed
         from routines r where id = ${input.routineId} and project_id = ${input.projectId}
       ), timing as (
         select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()

@@ -99,4 +99,4 @@ export { listSteps } from './steps.ts';
 export { stopRuns } from './stop.ts';
 export { sweepOpenRuns } from './sweep.ts';
 export { unwantedReason } from './unwanted.ts';
-export { MEDIAN_OF_RUNS, countRuns, medianOfVersion } from './version-usage.ts';
+export { countRuns, medianOfVersion } from './version-usage.ts';

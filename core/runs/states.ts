@@ -87,6 +87,7 @@ export const RUN_REASONS = {
   blocked_budget:
     'a budget leaves too little for a step, or limits the cost of a model without prices',
   blocked_routine: 'the routine was archived while the run was under way',
+  blocked_definition: 'a newer release wrote the definition, and this one cannot read all of it',
   blocked_variable: 'a placeholder of the instructions has no value',
   blocked_prompt_too_large: 'the rendered text or its variables passed their limits',
   // Failed under way.
@@ -142,6 +143,7 @@ export const CLASS_OF_FAILURE = {
   blocked_usage_limit: 'provider',
   blocked_budget: 'routine',
   blocked_routine: 'routine',
+  blocked_definition: 'platform',
   blocked_variable: 'routine',
   blocked_prompt_too_large: 'routine',
   timeout: 'routine',

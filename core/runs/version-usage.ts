@@ -1,3 +1,4 @@
+import { MEDIAN_OF_RUNS } from '#core/routines/index.ts';
 import type { Usage } from '#core/usage/index.ts';
 import { ownedBy, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
@@ -37,9 +38,6 @@ export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]
     `,
   );
 }
-
-/** The runs that a median is taken from, at most. */
-export const MEDIAN_OF_RUNS = 20;
 
 /** Half of what the latest runs of a version have used is below it, half above. */
 export interface MedianOfRuns {

@@ -125,7 +125,7 @@ export function revisionsInUse(
       select case when v.active_skills is null then 1 else (v.active_skills ->> ${skill.id})::integer end as revision,
         count(*)::integer as routines
       from routines r join routine_versions v on v.routine_id = r.id and v.revision = r.revision
-      where r.project_id = ${skill.projectId} and r.state = 'active' and ${skill.id} = any(r.skills)
+      where r.project_id = ${skill.projectId} and r.state = 'active' and r.skills ? ${skill.id}
         and (v.active_skills is null or v.active_skills ? ${skill.id})
       group by 1 order by 1 desc
     `,
@@ -153,7 +153,7 @@ export async function forgetRevisions(
     sql`
       with users as (
         select routine_id, active_skills, proof_skills from routine_versions
-        where project_id = ${projectId} and ${id} = any(skills)
+        where project_id = ${projectId} and skills ? ${id}
       ), named as (
         select coalesce((active_skills ->> ${id})::integer, 1) as revision from users
         union select coalesce((proof_skills ->> ${id})::integer, 1) from users

@@ -1,14 +1,15 @@
 import { Big } from 'big.js';
+import { ABNORMAL_FROM_TOKENS } from '#core/routines/index.ts';
 import { RAISED_BY, totalTokens } from '#core/usage/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import type { RunContext } from './begin-step.ts';
 import { failure, type RunEnding, medianOfVersion } from '#core/runs/index.ts';
 import type { ModelResponse } from './model-call.ts';
 
-/** Tokens from which a run is compared with others; one that has used fewer is cheap in any case. */
-export const ABNORMAL_FROM_TOKENS = 20_000;
-
-/** The fewest earlier runs from which the normal cost is taken. */
+/**
+ * The fewest earlier runs from which the normal cost is taken. With fewer the median is that of a run or two, and a
+ * version that is tried out would end its own first long run.
+ */
 const LEAST_RUNS = 5;
 
 /**

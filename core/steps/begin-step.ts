@@ -2,12 +2,16 @@ import type { ModelMessage } from 'ai';
 import {
   offeredTools,
   offeredToolsJson,
-  type BuiltInToolName,
   type OfferedTool,
   type OfferedToolJson,
 } from '#core/tools/index.ts';
-import type { OutcomeRule, ResultCheck, ResultForm, Gate } from '#core/routines/index.ts';
-import type { ModelReference } from '#core/models/index.ts';
+import {
+  definitionForm,
+  type Definition,
+  type OutcomeRule,
+  type ResultForm,
+  type StoredDefinition,
+} from '#core/routines/index.ts';
 import { hasAudience } from '#core/notifications/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
@@ -34,63 +38,53 @@ import {
 } from '#core/runs/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 
-/** A run as its next model step sees it. */
-export interface RunContext {
+/** A run up to its first call of a model; a preview has one of a run that is never made. */
+export interface PreparedRun extends DefinedRun {
   readonly id: string;
-  readonly organizationId: string;
   readonly projectId: string;
-  readonly routineId: string;
   readonly routineName: string;
   readonly routineState: string;
-  /** Revision of the version that the run executes. */
-  readonly revision: number;
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
   readonly runAt: Date | null;
   /** The run that this one repeats. */
   readonly retryOf: string | null;
-  readonly instructions: string;
-  /** The version's variables, overridden by the run's own. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Names of those of the run's own that are material and no instructions. */
-  readonly fencedVariables: readonly string[];
-  readonly skills: readonly string[];
   /** Revisions that its version was activated with, which a run that no person starts takes. */
   readonly activeSkills: SkillRevisions;
   readonly timezone: string;
-  readonly model: ModelReference;
   readonly maxSteps: number;
   readonly timeoutSeconds: number;
   readonly maxTotalTokens: number | null;
-  readonly maxOutputTokens: number | null;
-  readonly abnormalFactor: number | null;
-  readonly budgets: Budgets;
   /** The rendered text, once the first step has recorded it. */
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;
-  readonly carryResult: boolean;
-  readonly outcomeRule: OutcomeRule;
-  readonly checks: readonly ResultCheck[];
-  readonly gate: Gate | null;
-  /** Verdict of the gate, once the gate was asked and the run goes on. */
-  readonly gateVerdict: GateVerdict | null;
   /** Read for the first step only, and where the run is told its previous result. */
   readonly previous: PreviousRun | undefined;
   /** Read for the first step only, and where the instructions ask for it; null where there is none. */
   readonly previousData: PreviousData | null;
-  /** Form of its result; null where any text will do. */
-  readonly resultForm: ResultForm | null;
+  /** Model steps recorded before this one. */
+  readonly modelSteps: number;
+  readonly startedAt: Date;
+  readonly tools: readonly OfferedTool[];
+}
+
+/** A run as its next model step sees it. */
+export interface RunContext extends PreparedRun {
+  readonly organizationId: string;
+  readonly routineId: string;
+  /** Revision of the version that the run executes. */
+  readonly revision: number;
+  readonly budgets: Budgets;
+  /** Verdict of the gate, once the gate was asked and the run goes on. */
+  readonly gateVerdict: GateVerdict | null;
   /** Counts the attempts at this step; only the latest may reserve for it. */
   readonly attempt: number;
   /** Milliseconds since the first attempt at this step began. */
   readonly stepAgeMs: number;
-  /** Model steps recorded before this one. */
-  readonly modelSteps: number;
   readonly totalTokens: number;
   /** US dollars as a decimal string; null while no priced step is on record. */
   readonly costUsd: string | null;
-  readonly startedAt: Date;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;
   /** Milliseconds that it may still wait for a budget; not positive once its patience is over. */
@@ -100,7 +94,6 @@ export interface RunContext {
   readonly cancelRequested: boolean;
   /** Earlier attempts of this step that failed because of the provider. */
   readonly providerFailures: number;
-  readonly tools: readonly OfferedTool[];
   /** The messages of the steps recorded before this one, in order, by step and one after the other. */
   readonly transcriptSteps: readonly TranscriptStep[];
   readonly transcript: readonly ModelMessage[];
@@ -146,13 +139,13 @@ export async function beginStep(
           workflow_started_at = coalesce(runs.workflow_started_at, now()),
           admitted_at = coalesce(runs.admitted_at, now()),
           build_id = ${buildId ?? null}, ${clockGoesOn},
-          model_provider = v.model_provider, model_connection_id = v.model_connection_id, model_id = v.model_id
+          model_provider = v.definition #>> '{model,provider}',
+          model_connection_id = v.definition #>> '{model,connectionId}', model_id = v.definition #>> '{model,modelId}'
         from routines r, routine_versions v
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
-        returning runs.*, r.name as routine_name, r.state as routine_state, v.instructions, v.skills, v.active_skills, r.timezone,
-          v.variables as version_variables, v.max_output_tokens, v.abnormal_factor, v.carry_result, v.built_in_tools, v.outcome as outcome_rule,
-          v.checks as result_checks, v.gate as version_gate, v.result_schema, v.result_key, ${budgetColumns('r')} as routine_budget,
+        returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills,
+          ${budgetColumns('r')} as routine_budget,
           (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
       ), step as (
         insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
@@ -162,24 +155,17 @@ export async function beginStep(
       )
       select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
         routine_id as "routineId", routine_name as "routineName",
-        routine_state as "routineState", routine_revision as revision, trigger, ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", instructions, version_variables || variables as variables,
-        array(select given.key from jsonb_each_text(variables) given
-          where values_fenced and given.value is distinct from version_variables ->> given.key) as "fencedVariables",
-        skills, active_skills as "activeSkills", timezone,
-        jsonb_build_object('provider', model_provider, 'connectionId', model_connection_id, 'modelId', model_id)
-          as model,
-        max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens", max_output_tokens as "maxOutputTokens",
-        abnormal_factor as "abnormalFactor",
+        routine_state as "routineState", routine_revision as revision, trigger, ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", definition,
+        variables as given, values_fenced as "valuesFenced", active_skills as "activeSkills", timezone,
+        max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens",
         (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
             'organization', ${budgetColumns('o')})
           from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
-        prompt, briefing, carry_result as "carryResult", built_in_tools as "builtInTools",
-        outcome_rule as "outcomeRule", result_checks as checks, version_gate as gate, begun.gate as "gateVerdict",
-        case when prompt is null and (carry_result or position('previous.' in instructions) > 0) then ${previous} end
-          as previous,
-        case when prompt is null and ${asksForData(sql`instructions`)} then ${previousData} end as "previousData",
-        case when result_schema is not null then json_build_object('schema', result_schema, 'key', result_key) end
-          as "resultForm",
+        prompt, briefing, begun.gate as "gateVerdict",
+        case when prompt is null and (definition ->> 'carryResult' is distinct from 'false'
+          or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
+        case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
+          as "previousData",
         ${remainingMsOf(sql`begun`)} as "remainingMs", ${patienceMsOf(sql`begun`)} as "patienceMs",
         begun.waits_until is not null as "inLine",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
@@ -193,25 +179,67 @@ export async function beginStep(
     `,
   );
   if (found === undefined || found.stepState === null) return undefined;
-  const { stepState: _, builtInTools, previous: earlier, ...run } = found;
+  const { stepState: _, definition, given, valuesFenced, previous: earlier, ...run } = found;
   const transcriptSteps = run.transcriptSteps ?? [];
+  const defined = definitionForm.read(definition);
   return {
     ...run,
-    tools: offeredTools(run.tools, {
-      builtInTools,
-      outcome: run.outcomeRule,
-      resultSchema: run.resultForm?.schema ?? null,
-    }),
+    ...definedRun(defined, given, valuesFenced),
+    tools: offeredTools(run.tools, defined.value),
     previous: earlier === null ? undefined : previousRunOf(earlier),
     transcriptSteps,
     transcript: transcriptSteps.flatMap(({ messages }) => messages),
   };
 }
 
-type FoundRun = Omit<RunContext, 'tools' | 'transcriptSteps' | 'transcript' | 'previous'> & {
+/** The definition as a run has it: with the values that were given for it. */
+export interface DefinedRun extends Omit<
+  Definition,
+  'outcome' | 'limits' | 'resultSchema' | 'resultKey'
+> {
+  /** Says which field of the definition this release cannot read; else null. */
+  readonly blocked: string | null;
+  /** Names of the given variables that are material and no instructions. */
+  readonly fencedVariables: readonly string[];
+  readonly outcomeRule: OutcomeRule;
+  /** Form of its result; null where any text will do. */
+  readonly resultForm: ResultForm | null;
+  readonly maxOutputTokens: number | null;
+  readonly abnormalFactor: number | null;
+  /** Lines of the briefing that say fields of the definition. */
+  readonly told: readonly string[];
+}
+
+/** Returns what a run has of a definition. */
+export function definedRun(
+  { value, blocked }: StoredDefinition<Definition>,
+  given: Readonly<Record<string, string>>,
+  valuesFenced: boolean,
+): DefinedRun {
+  const { outcome, limits, resultSchema, resultKey, variables, ...fields } = value;
+  const other = Object.keys(given).filter((name) => given[name] !== variables[name]);
+  return {
+    ...fields,
+    blocked,
+    variables: { ...variables, ...given },
+    fencedVariables: valuesFenced ? other : [],
+    outcomeRule: outcome,
+    resultForm: resultSchema && { schema: resultSchema, key: resultKey },
+    maxOutputTokens: limits.maxOutputTokens,
+    abnormalFactor: limits.abnormalFactor,
+    told: definitionForm.told(value),
+  };
+}
+
+type FoundRun = Omit<
+  RunContext,
+  keyof DefinedRun | 'tools' | 'transcriptSteps' | 'transcript' | 'previous'
+> & {
   readonly stepState: string | null;
+  readonly definition: unknown;
+  readonly given: Readonly<Record<string, string>>;
+  readonly valuesFenced: boolean;
   readonly tools: readonly OfferedToolJson[];
-  readonly builtInTools: readonly BuiltInToolName[];
   readonly previous: PreviousRunJson | null;
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 };

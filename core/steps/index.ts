@@ -1,4 +1,3 @@
-export { ABNORMAL_FROM_TOKENS } from './abnormal-cost.ts';
 export { createAccountCaller } from './account/caller.ts';
 export { settleLostCalls } from './lost-calls.ts';
 export { createModelCaller } from './gateway/caller.ts';

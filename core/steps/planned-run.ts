@@ -1,11 +1,11 @@
-import type { ProvenRoutine } from '#core/routines/index.ts';
+import { definitionForm, type ProvenRoutine } from '#core/routines/index.ts';
 import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/tools/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { assertMayBeGiven, type ManualRun } from '#core/runs/index.ts';
-import type { PreflightRun } from './preflight.ts';
+import { definedRun, type PreparedRun } from './begin-step.ts';
 import {
   previousRunJson,
   previousRunOf,
@@ -23,7 +23,7 @@ export async function plannedRun(
   db: Db,
   routine: ProvenRoutine,
   { variables, valuesFenced }: Pick<ManualRun, 'variables' | 'valuesFenced'>,
-): Promise<{ run: PreflightRun; budgets: Budgets }> {
+): Promise<{ run: PreparedRun; budgets: Budgets }> {
   const names = Object.keys(variables);
   const other = names.filter((name) => variables[name] !== routine.variables[name]);
   assertMayBeGiven({
@@ -41,9 +41,9 @@ export async function plannedRun(
     db,
     sql`
       select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
-        case when r.carry_result or position('previous.' in r.instructions) > 0 then ${previousRunJson(keys)} end
+        case when ${routine.carryResult || routine.instructions.includes('previous.')}::boolean then ${previousRunJson(keys)} end
           as previous,
-        case when ${asksForData(sql`r.instructions`)} then ${previousDataJson(keys)} end as "previousData",
+        case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
         jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
           'organization', ${budgetColumns('o')}) as budgets
       from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
@@ -51,8 +51,8 @@ export async function plannedRun(
     `,
   );
   if (found === undefined) throw new AppError('routine_not_found');
-  const { maxSteps, timeoutSeconds, maxTotalTokens, maxOutputTokens } = routine.limits;
-  const run: PreflightRun = {
+  const { maxSteps, timeoutSeconds, maxTotalTokens } = routine.limits;
+  const run: PreparedRun = {
     id: newId('run'),
     projectId: routine.projectId,
     routineName: routine.name,
@@ -61,28 +61,20 @@ export async function plannedRun(
     scheduledFor: null,
     runAt: null,
     retryOf: null,
-    instructions: routine.instructions,
-    variables: { ...routine.variables, ...variables },
-    fencedVariables: valuesFenced ? other : [],
-    skills: routine.skills,
+    ...definedRun(
+      { value: definitionForm.pick(routine), blocked: routine.blocked },
+      variables,
+      valuesFenced,
+    ),
     activeSkills: null,
     timezone: routine.timezone,
-    model: routine.model,
     maxSteps,
     timeoutSeconds,
     maxTotalTokens,
-    maxOutputTokens,
     prompt: null,
     briefing: null,
-    carryResult: routine.carryResult,
-    gate: routine.gate,
-    outcomeRule: routine.outcome,
     previous: found.previous === null ? undefined : previousRunOf(found.previous),
     previousData: found.previousData,
-    resultForm:
-      routine.resultSchema === null
-        ? null
-        : { schema: routine.resultSchema, key: routine.resultKey },
     modelSteps: 0,
     startedAt: found.now,
     tools: offeredTools(found.tools, routine),

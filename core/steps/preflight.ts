@@ -10,7 +10,7 @@ import {
 } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { RunContext } from './begin-step.ts';
+import type { PreparedRun } from './begin-step.ts';
 import { usedUp } from './stop.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import { type Opening, renderPrompt } from '#core/prompt/index.ts';
@@ -40,41 +40,6 @@ export interface Blocked {
   readonly detail?: string;
 }
 
-/** The fields of a run that the preflight reads; a preview has them of a run that is never made. */
-export type PreflightRun = Pick<
-  RunContext,
-  | 'id'
-  | 'projectId'
-  | 'routineName'
-  | 'routineState'
-  | 'trigger'
-  | 'scheduledFor'
-  | 'runAt'
-  | 'retryOf'
-  | 'instructions'
-  | 'variables'
-  | 'fencedVariables'
-  | 'skills'
-  | 'activeSkills'
-  | 'timezone'
-  | 'model'
-  | 'maxSteps'
-  | 'timeoutSeconds'
-  | 'maxTotalTokens'
-  | 'maxOutputTokens'
-  | 'prompt'
-  | 'briefing'
-  | 'carryResult'
-  | 'gate'
-  | 'outcomeRule'
-  | 'previous'
-  | 'previousData'
-  | 'resultForm'
-  | 'modelSteps'
-  | 'startedAt'
-  | 'tools'
->;
-
 /**
  * Checks everything that must hold before money is spent, asks the gate, and renders the prompt of the first step.
  * @param askGate called when all else holds, for its verdict
@@ -82,11 +47,12 @@ export type PreflightRun = Pick<
  */
 export async function preflight(
   deps: PreflightDeps,
-  run: PreflightRun,
+  run: PreparedRun,
   signal: AbortSignal,
   askGate: () => Promise<GateVerdict | null>,
 ): Promise<Ready | Blocked> {
   if (run.routineState === 'archived') return { reason: 'blocked_routine' };
+  if (run.blocked !== null) return { reason: 'blocked_definition', detail: run.blocked };
   if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
   const blocked = await accountBlocked(deps, run);
   if (blocked !== undefined) return blocked;
@@ -118,7 +84,7 @@ export async function preflight(
 /** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */
 async function accountBlocked(
   { database, modelProviders }: PreflightDeps,
-  { projectId, model, modelSteps }: PreflightRun,
+  { projectId, model, modelSteps }: PreparedRun,
 ): Promise<Blocked | undefined> {
   if (model.connectionId === null) return undefined;
   const account = await findUsableConnection(
@@ -135,7 +101,7 @@ async function accountBlocked(
   return usedUp(notBefore, modelSteps === 0);
 }
 
-async function findModel(models: ProjectModels, run: PreflightRun): Promise<ModelOption | Blocked> {
+async function findModel(models: ProjectModels, run: PreparedRun): Promise<ModelOption | Blocked> {
   try {
     const option = await models.find(run.projectId, run.model);
     if (option !== undefined) return option;

@@ -17,10 +17,11 @@ import {
   type RunEstimate,
   type FailureReason,
 } from '#core/runs/index.ts';
+import type { PreparedRun } from './begin-step.ts';
 import { countInput } from './model-usage.ts';
 import { openingMessages, PREAMBLE, type Opening, renderPrompt } from '#core/prompt/index.ts';
 import { toolSet } from './plan-tool-calls.ts';
-import { preflight, type Blocked, type PreflightDeps, type PreflightRun } from './preflight.ts';
+import { preflight, type Blocked, type PreflightDeps } from './preflight.ts';
 import { plannedRun } from './planned-run.ts';
 import { limitInTheWay, limitOnUnpriced, outputBound, type WantedStep } from './reserve.ts';
 
@@ -35,7 +36,7 @@ export interface Preview {
   /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
-  readonly tools: PreflightRun['tools'];
+  readonly tools: PreparedRun['tools'];
   /** The gate, with the reason why it may not be asked now (undefined where it may); null for a routine without one. */
   readonly gate: { readonly asks: Gate; readonly fault: string | undefined } | null;
   /** The reason why the run would end before its model is called; undefined where it would not. */
@@ -73,7 +74,7 @@ export async function previewRun(
   // Its gate is not asked, so what that would see is left out of the text.
   const ready = await preflight(deps, run, signal, () => Promise.resolve(null));
   const skills = await resolveSkills(database, deps.skills, run.projectId, run.skills, 'newest');
-  const opening = 'reason' in ready ? renderPrompt({ ...run, skills, runId: run.id }) : ready;
+  const opening = 'reason' in ready ? textOf(run, skills) : ready;
   const option = await findQuoted(deps.models, routine);
   const spender = { ...input, routineId: routine.id, provider: run.model.provider, budgets };
   const limits = limitsOf(spender, deps.maxCostUsdPerOrganization);
@@ -111,6 +112,14 @@ export async function previewRun(
       typical: await estimateRun(deps, routine),
     },
   };
+}
+
+/** Renders the text of a run that is blocked, unless that is because its definition cannot be read. */
+function textOf(
+  run: PreparedRun,
+  skills: Awaited<ReturnType<typeof resolveSkills>>,
+): Opening | undefined {
+  return run.blocked === null ? renderPrompt({ ...run, skills, runId: run.id }) : undefined;
 }
 
 async function gateOf(

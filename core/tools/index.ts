@@ -5,7 +5,6 @@ export {
   STATED_OUTCOMES,
   withoutDialect,
   type BuiltInOutcome,
-  type BuiltInToolName,
   type StatedOutcome,
 } from './own-tools.ts';
 export { prepareCall, type AnsweredCall, type FailedCall, type ToolCallDeps } from './call.ts';

@@ -13,30 +13,20 @@ export async function up(knex: Knex): Promise<void> {
       revision integer not null default 1,
       version integer not null default 1,
 
-      instructions text not null,
-      variables jsonb not null default '{}',
-      -- The variables that may be given for one run; null for all of them.
-      overridable text[],
-      skills text[] not null default '{}',
-      carry_result boolean not null default true,
-      built_in_tools text[] not null default '{}',
-      model_provider text not null,
-      model_connection_id text,
-      model_id text not null,
-      gate jsonb,
-      outcome text not null default 'optional' check (outcome in ('optional', 'required')),
-      checks jsonb not null default '[]',
-      -- json and not jsonb, which would lose the order of the properties: models write them in that order.
-      result_schema json,
-      result_key jsonb,
+      -- Everything material, as core/routines/definition.ts declares it. The columns below are of it: statements look for
+      -- them, or copy them to a run.
+      definition jsonb not null,
+      skills jsonb not null generated always as (coalesce(definition -> 'skills', '[]')) stored,
+      model_provider text not null generated always as (definition #>> '{model,provider}') stored,
+      model_connection_id text generated always as (definition #>> '{model,connectionId}') stored,
+      model_id text not null generated always as (definition #>> '{model,modelId}') stored,
+      max_steps integer not null generated always as ((definition #>> '{limits,maxSteps}')::integer) stored,
+      timeout_seconds integer not null
+        generated always as ((definition #>> '{limits,timeoutSeconds}')::integer) stored,
+      max_queue_seconds integer not null
+        generated always as ((definition #>> '{limits,maxQueueSeconds}')::integer) stored,
+      max_total_tokens integer generated always as ((definition #>> '{limits,maxTotalTokens}')::integer) stored,
 
-      max_steps integer not null,
-      timeout_seconds integer not null,
-      max_queue_seconds integer not null default 21600,
-      max_total_tokens integer,
-      max_output_tokens integer,
-      -- A run that uses this many times the median of its version ends; null for never.
-      abnormal_factor double precision default 5,
       max_tokens_per_day bigint,
       max_cost_usd_per_month numeric(20, 10),
 
@@ -86,28 +76,9 @@ export async function up(knex: Knex): Promise<void> {
       revision integer not null,
       project_id text not null references projects (id),
 
-      instructions text not null,
-      variables jsonb not null,
-      overridable text[],
-      skills text[] not null,
-      carry_result boolean not null default true,
-      built_in_tools text[] not null default '{}',
+      definition jsonb not null,
+      skills jsonb not null generated always as (coalesce(definition -> 'skills', '[]')) stored,
       tools jsonb not null,
-      model_provider text not null,
-      model_connection_id text,
-      model_id text not null,
-      gate jsonb,
-      outcome text not null default 'optional' check (outcome in ('optional', 'required')),
-      checks jsonb not null default '[]',
-      result_schema json,
-      result_key jsonb,
-
-      max_steps integer not null,
-      timeout_seconds integer not null,
-      max_queue_seconds integer not null,
-      max_total_tokens integer,
-      max_output_tokens integer,
-      abnormal_factor double precision default 5,
 
       changed text[] not null,
       restored_from integer,

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { execute, row, sql } from '#lib/database/index.ts';
+import { row, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
-import { changeRoutines, plantRun } from '#test/support/given.ts';
+import { changeRoutines, plantRun, plantVersions } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -272,14 +272,7 @@ test('the latest two hundred versions are kept, and those that open runs were ma
 }) => {
   const { database } = service.deps;
   const id = await createRoutine(key);
-  await execute(
-    database,
-    sql`
-      insert into routine_versions
-      select (jsonb_populate_record(v, jsonb_build_object('revision', n))).*
-      from routine_versions v, generate_series(2, 300) n where v.routine_id = ${id}
-    `,
-  );
+  await plantVersions(database, id, { from: 2, to: 300 });
   await changeRoutines(database, id, { revision: 300 });
   await plantRun(database, id, { revision: 50, state: 'running', startedAt: new Date() });
   expect((await key.patch(`/v1/routines/${id}`, { instructions: 'Other.' })).status).toBe(200);

@@ -44,6 +44,18 @@ export const changeRuns = changer<
 >('runs');
 export const removeRuns = remover<'projectId'>('runs');
 
+/** Where fields stand in a definition. */
+const IN_DEFINITION = {
+  instructions: ['instructions'],
+  maxSteps: ['limits', 'maxSteps'],
+  maxOutputTokens: ['limits', 'maxOutputTokens'],
+  maxQueueSeconds: ['limits', 'maxQueueSeconds'],
+  timeoutSeconds: ['limits', 'timeoutSeconds'],
+  modelProvider: ['model', 'provider'],
+  modelConnectionId: ['model', 'connectionId'],
+  modelId: ['model', 'modelId'],
+} as const;
+
 /** Changes routines past what the API allows: due at once, active without a proof, on a model that is gone. */
 export const changeRoutines = changer<
   | 'id'
@@ -52,6 +64,7 @@ export const changeRoutines = changer<
   | 'archivedAt'
   | 'stateReason'
   | 'revision'
+  | 'definition'
   | 'instructions'
   | 'schedule'
   | 'overlap'
@@ -70,7 +83,7 @@ export const changeRoutines = changer<
   | 'webhookUrl'
   | 'webhookSecret'
   | 'webhookSecretPreviousUntil'
->('routines');
+>('routines', IN_DEFINITION);
 
 /** Changes connections to tool servers: another address, a credential that expires or is refused. */
 export const changeConnections = changer<
@@ -156,8 +169,8 @@ export const changeFollowers = changer<'runId' | 'leasedUntil'>('run_followers')
 
 /** Changes a version, which the API cannot: a model that is gone. */
 export const changeVersions = changer<
-  'routineId' | 'instructions' | 'modelProvider' | 'modelId' | 'maxOutputTokens'
->('routine_versions');
+  'routineId' | 'definition' | 'instructions' | 'modelProvider' | 'modelId' | 'maxOutputTokens'
+>('routine_versions', IN_DEFINITION);
 
 /** Changes what routines have seen at their gates. */
 export const changeBaselines = changer<'routineId' | 'wokeAt'>('gate_baselines');

@@ -26,6 +26,7 @@ const activateRoutine = route({
   errors: [
     'successful_run_required',
     'routine_archived',
+    'definition_unreadable',
     'schedule_ended',
     'allowance_exceeded',
     'forecast_over_budget',

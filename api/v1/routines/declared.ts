@@ -1,3 +1,4 @@
+import { definitionForm } from '#core/routines/index.ts';
 import type { ErrorCode } from '#lib/errors.ts';
 
 /** Declares what every operation that saves a routine has in common. */
@@ -14,3 +15,10 @@ export const saveErrors = [
   'tool_policy_requires_connection',
   'models_unavailable',
 ] as const satisfies readonly ErrorCode[];
+
+/** Lists the material fields in words. */
+export function listed(last: 'and' | 'or'): string {
+  const type = last === 'and' ? 'conjunction' : 'disjunction';
+  const names = definitionForm.names.map((name) => `\`${name}\``);
+  return new Intl.ListFormat('en-GB', { type }).format(names);
+}

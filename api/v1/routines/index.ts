@@ -7,7 +7,7 @@ import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { deliveryOf } from '../settings-schemas.ts';
 import { activationRoutes } from './activation.ts';
-import { etag, saveErrors } from './declared.ts';
+import { etag, listed, saveErrors } from './declared.ts';
 import { routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
 import {
@@ -140,15 +140,14 @@ const updateRoutine = route({
   id: 'updateRoutine',
   tag,
   summary: 'Change a routine',
-  description:
-    'A change of instructions, variables, `overridable`, model, skills (or their order), limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` or `gate` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.',
+  description: `A change of ${listed('or')} is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as \`superseded\`. \`limits\`, \`budget\` and \`notifications\` are changed field by field. With \`If-Match\` the change is refused when someone else has changed the routine meanwhile.`,
   auth: 'key-or-session',
   scope: 'routines:write',
   params,
   body: routinePatch,
   conditional: true,
   success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
-  errors: ['routine_archived', 'precondition_failed', ...saveErrors],
+  errors: ['routine_archived', 'definition_unreadable', 'precondition_failed', ...saveErrors],
 }).to(async ({ access, by, params: { routineId }, body, deps, ifMatch }) => {
   const saved = await routines.patchRoutine(deps, {
     id: routineId,

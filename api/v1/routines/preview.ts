@@ -1,12 +1,29 @@
 import { z } from 'zod';
+import { gate, variables } from '#core/routines/index.ts';
 import { previewRun, type Preview } from '#core/steps/index.ts';
 import { RUN_REASONS } from '#core/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
 import { mayWriteRoutines } from '../../access.ts';
 import { route, type Route } from '../../route.ts';
-import { routineParams, variables } from './fields.ts';
-import { presentPreviewedGate, previewedGate } from './gate-schema.ts';
-import { amount, estimate, presentAmount, presentEstimate } from './forecast-schemas.ts';
+import { routineParams } from './fields.ts';
+import { amount, estimate } from './forecast-schemas.ts';
+
+const previewedGate = z
+  .strictObject({
+    ...gate.unwrap().shape,
+    fault: z.string().nullable().meta({
+      description:
+        'Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may.',
+      example: 'nobody has confirmed that this tool may be used without being asked',
+    }),
+  })
+  .nullable()
+  .meta({
+    id: 'PreviewedGate',
+    description:
+      'What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt.',
+  });
 
 const runPreview = z
   .strictObject({
@@ -98,29 +115,17 @@ const previewRoutine = route({
 export const previewRoutes: readonly Route[] = [previewRoutine];
 
 function presentPreview(preview: Preview) {
-  const { preamble, opening, skills, tools, gate, blocked, estimate: row } = preview;
-  return {
-    preamble,
+  const { opening, gate: asked, blocked, estimate: row } = preview;
+  return present(runPreview, {
+    ...preview,
     prompt: opening?.prompt ?? null,
     briefing: opening?.briefing ?? null,
-    skills: skills.map(({ reference, name }) => ({ reference, name })),
-    tools: tools.map(({ name, description, connectionId, policyId }) => ({
-      name,
-      description,
-      connectionId,
-      policyId,
-    })),
-    gate: presentPreviewedGate(gate),
+    gate: asked && { ...asked.asks, fault: asked.fault ?? null },
     preflight: {
       ready: blocked === undefined,
       reason: blocked?.reason ?? null,
       message: blocked?.message ?? null,
     },
-    estimate: {
-      inputTokens: row.inputTokens ?? null,
-      least: presentAmount(row.least),
-      most: presentAmount(row.most),
-      typical: presentEstimate(row.typical),
-    },
-  };
+    estimate: { ...row, inputTokens: row.inputTokens ?? null },
+  });
 }

@@ -1,39 +1,21 @@
 import { z } from 'zod';
-import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/routines/index.ts';
+import {
+  ACTIVATION_REASONS,
+  shownOf,
+  ROUTINE_STATES,
+  shortFields,
+  WARNING_CODES,
+  type Fields,
+} from '#core/routines/index.ts';
 import { NEEDS } from '#core/skills/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
-import { modelReference } from '../models.ts';
 import { mailDelivery } from '../settings-schemas.ts';
-import { fields, notificationFields, variables } from './fields.ts';
+import { FIELDS } from './fields.ts';
 
-const {
-  instructions: _instructions,
-  variables: _variables,
-  gate: _gate,
-  resultSchema,
-  ...shortFields
-} = fields;
-
-const summaryShape = {
+/** The fields of a routine that people do not set. */
+const kept = {
   id: idOf('routine', EXAMPLE.routine),
-  ...shortFields,
-  model: modelReference,
-  limits: z.strictObject({
-    maxSteps: z.number().int(),
-    timeoutSeconds: z.number().int(),
-    maxTotalTokens: z.number().int().nullable(),
-    maxOutputTokens: z.number().int().nullable(),
-    maxQueueSeconds: z.number().int(),
-    abnormalFactor: z.number().nullable(),
-  }),
-  budget: z.strictObject({
-    maxTokensPerDay: z.number().int().nullable(),
-    maxCostUsdPerMonth: z.string().nullable(),
-  }),
-  notifications: z.strictObject(notificationFields),
   state: z.enum(ROUTINE_STATES),
-  startsAt: timestamp.nullable(),
-  endsAt: timestamp.nullable(),
   stateReason: z.string().nullable().meta({
     description:
       'Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did.',
@@ -52,15 +34,16 @@ const summaryShape = {
   archivedAt: timestamp.nullable(),
 };
 
-export const shape = {
-  ...summaryShape,
-  instructions: fields.instructions,
-  variables,
-  gate: fields.gate,
-  resultSchema,
-};
+/** The shape of a routine with these fields in responses. */
+export function shapeWith<T extends Fields>(fields: T) {
+  return { ...kept, ...shownOf(fields) };
+}
 
-export const routineSummary = z.strictObject(summaryShape).meta({ id: 'RoutineSummary' });
+export const shape = shapeWith(FIELDS);
+
+export const routineSummary = z
+  .strictObject(shapeWith(shortFields(FIELDS)))
+  .meta({ id: 'RoutineSummary' });
 
 export const routine = z.strictObject(shape).meta({ id: 'Routine' });
 
@@ -69,7 +52,7 @@ const webhookSecret = z.string().meta({
   example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
 });
 
-const warnings = z
+export const warnings = z
   .array(
     z
       .strictObject({

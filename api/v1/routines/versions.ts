@@ -1,19 +1,14 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
 import { listReply } from '../../http/links.ts';
+import { present } from '../../http/present.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import { etag, saveErrors } from './declared.ts';
+import { etag, listed, saveErrors } from './declared.ts';
 import { routineParams } from './fields.ts';
 import { etagOf, presentSaved } from './present.ts';
 import { savedRoutine } from './responses.ts';
-import {
-  presentSummary,
-  presentVersion,
-  version,
-  versionParams,
-  versionSummary,
-} from './version-schemas.ts';
+import { version, versionParams, versionSummary } from './version-schemas.ts';
 
 const tag = 'Routines';
 
@@ -34,7 +29,7 @@ const listRoutineVersions = route({
   const page = pageOf(query);
   const found = await routines.listVersions(deps.database, { projectId, id: routineId }, page);
   const rows = found.map((row) => ({ ...row, id: String(row.revision) }));
-  return listReply(rows, page, presentSummary);
+  return listReply(rows, page, (row) => present(versionSummary, row));
 });
 
 const readRoutineVersion = route({
@@ -50,7 +45,7 @@ const readRoutineVersion = route({
 }).to(async ({ access: { projectId }, params: { routineId, revision }, deps }) => {
   await routines.readRoutine(deps.database, projectId, routineId);
   const found = await routines.readVersion(deps.database, { projectId, id: routineId }, revision);
-  return { data: presentVersion(found) };
+  return { data: present(version, found) };
 });
 
 const restoreRoutineVersion = route({
@@ -59,14 +54,13 @@ const restoreRoutineVersion = route({
   id: 'restoreRoutineVersion',
   tag,
   summary: 'Restore a version of a routine',
-  description:
-    'Instructions, variables, `overridable`, model, skills, limits, `carryResult`, `builtInTools`, `outcome`, `checks`, `resultSchema`, `resultKey` and `gate` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.',
+  description: `${listed('and')} become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.`,
   auth: 'key-or-session',
   scope: 'routines:write',
   params: versionParams,
   idempotent: true,
   success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
-  errors: ['routine_archived', ...saveErrors],
+  errors: ['routine_archived', 'definition_unreadable', ...saveErrors],
 }).to(async ({ access, by, params: { routineId, revision }, deps }) => {
   const restored = await routines.restoreVersion(deps, {
     id: routineId,

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { readRoutine } from '#core/routines/index.ts';
+import { readRoutine, variables } from '#core/routines/index.ts';
 import * as runs from '#core/runs/index.ts';
 import { mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { EXAMPLE, idOf, instant, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import { routineParams, variables } from '../routines/fields.ts';
+import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun } from './events.ts';
 import { listRecentRuns } from './recent.ts';

@@ -1,6 +1,7 @@
 /** Rows other than runs that are put in place whole. */
 import { SYSTEM } from '#core/audit/index.ts';
 import { insertConnection } from '#core/connections/store/queries.ts';
+import { definitionForm } from '#core/routines/index.ts';
 import { insertVersions } from '#core/routines/versions.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
@@ -12,10 +13,12 @@ export async function plantActiveRoutines(
   db: Db,
   projectId: string,
   ids: readonly string[],
-  fields: Values<
+  {
+    modelProvider = 'gateway',
+    ...fields
+  }: Values<
     | 'schedule'
     | 'timezone'
-    | 'modelProvider'
     | 'overlap'
     | 'misfire'
     | 'maxTokensPerDay'
@@ -25,25 +28,54 @@ export async function plantActiveRoutines(
     | 'endsAt'
     | 'skipDates'
     | 'jitterSeconds'
-  >,
+  > & { readonly modelProvider?: string },
 ): Promise<void> {
+  const definition = storedDefinition({
+    instructions: 'Write.',
+    model: { provider: modelProvider, connectionId: null, modelId: 'fixture/writer-small' },
+    limits: { maxSteps: 5, timeoutSeconds: 60 },
+  });
   const values = {
     id: sql`planted.id`,
     projectId,
     name: 'Planted',
-    instructions: 'Write.',
+    definition: sql`${definition}::jsonb`,
     schedule: '* * * * *',
     timezone: 'UTC',
-    modelProvider: 'gateway',
-    modelId: 'fixture/writer-small',
     state: 'active',
-    maxSteps: 5,
-    timeoutSeconds: 60,
     ...fields,
   };
   await plant(db, 'routines', values, sql`from unnest(${ids}::text[]) as planted (id)`);
   const written = sql`select * from routines where id = any(${ids})`;
   await execute(db, sql`with written as (${written}) ${insertVersions({ actor: null })}`);
+}
+
+/** Writes a definition as a routine stores it, with the defaults of the fields that are left out. */
+function storedDefinition(fields: object): string {
+  const { value, blocked } = definitionForm.read(fields);
+  if (blocked !== null) throw new Error(blocked);
+  return definitionForm.write(value);
+}
+
+/** Puts versions of a routine into the database that are as its first one. */
+export function plantVersions(
+  db: Db,
+  routineId: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const values = {
+    routineId,
+    revision: sql`n`,
+    projectId: sql`v.project_id`,
+    definition: sql`v.definition`,
+    tools: sql`v.tools`,
+    changed: sql`v.changed`,
+  };
+  const versions = sql`
+    from routine_versions v, generate_series(${from}::integer, ${to}::integer) n
+    where v.routine_id = ${routineId} and v.revision = 1
+  `;
+  return plant(db, 'routine_versions', values, versions);
 }
 
 /** Puts deliveries of a routine's webhook into the database, by default one that has arrived. */

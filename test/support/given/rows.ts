@@ -44,13 +44,28 @@ export function increasedBy(count: number): (column: Sql) => Sql {
   return (column) => sql`${column} + ${count}`;
 }
 
-/** Makes a function that sets columns of rows. It throws where a row that is meant is not there. */
-export function changer<Name extends string>(table: string) {
+/**
+ * Makes a function that sets columns of rows. It throws where a row that is meant is not there.
+ * @param inDefinition where in the column `definition` a field stands that is no column of its own
+ */
+export function changer<Name extends string>(
+  table: string,
+  inDefinition?: Readonly<Partial<Record<Name, readonly [string, ...string[]]>>>,
+) {
   return async (db: Db, which: Which<Name>, fields: Fields<Name>): Promise<void> => {
-    const set = Object.entries<Fields<Name>[Name]>(fields).map(([name, value]) => {
+    let definition: Sql | undefined;
+    const set = Object.entries<Fields<Name>[Name]>(fields).flatMap(([name, value]) => {
       const column = columnOf(name);
-      return sql`${column} = ${typeof value === 'function' ? value(column) : value}`;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries forgets the names
+      const path = inDefinition?.[name as Name];
+      if (path === undefined) {
+        return [sql`${column} = ${typeof value === 'function' ? value(column) : value}`];
+      }
+      const json = JSON.stringify(value);
+      definition = sql`jsonb_set(${definition ?? raw('definition')}, ${path}::text[], ${json}::jsonb)`;
+      return [];
     });
+    if (definition !== undefined) set.push(sql`definition = ${definition}`);
     const changed = await execute(
       db,
       sql`update ${raw(table)} set ${join(set)} where ${chosen(which)}`,

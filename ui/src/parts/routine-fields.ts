@@ -1,24 +1,17 @@
+import { ROUTINE_FIELDS } from '#ui/api/routine-fields.ts';
 import type { Shape } from '#ui/api/types.ts';
 
 type MaterialField = Shape<'RoutineVersionSummary'>['changed'][number];
 
-/** Names the fields whose change returns a routine to draft; the compiler reports one that is missing. */
-export const MATERIAL_FIELDS: Readonly<Record<MaterialField, string>> = {
-  instructions: 'instructions',
-  variables: 'variables',
-  overridable: 'variables of one run',
-  model: 'model',
-  skills: 'skills',
-  limits: 'limits',
-  carryResult: 'previous result',
-  builtInTools: 'built-in tools',
-  outcome: 'outcome',
-  checks: 'checks',
-  gate: 'gate',
-  resultSchema: 'result schema',
-  resultKey: 'result key',
-  tools: 'tools',
-};
+const material = Object.entries(ROUTINE_FIELDS).flatMap(([name, field]) =>
+  field.material ? [[name, field.label.charAt(0).toLowerCase() + field.label.slice(1)]] : [],
+);
+
+/** Names the fields whose change returns a routine to draft, and its tools. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields are material
+export const MATERIAL_FIELDS = { ...Object.fromEntries(material), tools: 'tools' } as Readonly<
+  Record<MaterialField, string>
+>;
 
 /** Joins names: "the model, the skills and the limits". */
 export function listInWords(names: readonly string[]): string {

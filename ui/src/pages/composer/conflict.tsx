@@ -1,9 +1,10 @@
 import { useState } from 'react';
+import { ROUTINE_FIELDS } from '#ui/api/routine-fields.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { cx } from '#ui/parts/cx.ts';
 import { changedFields, isSame, type RoutineForm } from './form.ts';
-import { FIELD_NAMES, valueInWords } from './field-words.ts';
+import { valueInWords } from './field-words.ts';
 
 export interface Conflict {
   /** The version from which both edits began. */
@@ -63,7 +64,9 @@ export default function ConflictDialog({
     >
       {both.map((field) => (
         <fieldset key={field}>
-          <legend className="mb-1.5 text-sm font-medium text-ink">{FIELD_NAMES[field]}</legend>
+          <legend className="mb-1.5 text-sm font-medium text-ink">
+            {ROUTINE_FIELDS[field].label}
+          </legend>
           <div className="grid gap-2 sm:grid-cols-2">
             {(['mine', 'theirs'] as const).map((side) => (
               <Side
@@ -89,7 +92,7 @@ export default function ConflictDialog({
           <ul className="mt-1 flex flex-col gap-1 text-muted">
             {onlyTheirs.map((field) => (
               <li key={field} className="truncate">
-                {FIELD_NAMES[field]}: {valueInWords(field, theirs[field])}
+                {ROUTINE_FIELDS[field].label}: {valueInWords(field, theirs[field])}
               </li>
             ))}
           </ul>

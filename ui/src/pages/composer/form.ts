@@ -1,3 +1,4 @@
+import { ROUTINE_FIELDS } from '#ui/api/routine-fields.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 
@@ -7,41 +8,16 @@ export type RoutineForm = Pick<
   Exclude<keyof Shape<'CreateRoutine'> & keyof Shape<'Routine'>, 'model'>
 > & { model: Shape<'ModelReference'> | null };
 
+const defaults = Object.entries(ROUTINE_FIELDS).map(([name, field]) => [
+  name,
+  'default' in field ? field.default : '',
+]);
+
 export const NEW_ROUTINE: RoutineForm = {
-  name: '',
-  instructions: '',
-  variables: {},
-  overridable: null,
+  ...Object.fromEntries(defaults),
   schedule: '0 7 * * *',
   timezone: VIEWER_ZONE,
-  startsAt: null,
-  endsAt: null,
-  skipDates: [],
-  jitterSeconds: 0,
   model: null,
-  skills: [],
-  carryResult: true,
-  builtInTools: [],
-  outcome: 'optional',
-  checks: [],
-  overlap: 'skip',
-  misfire: 'run_once',
-  limits: {
-    maxSteps: 25,
-    timeoutSeconds: 900,
-    maxTotalTokens: null,
-    maxOutputTokens: null,
-    maxQueueSeconds: 21_600,
-    abnormalFactor: 5,
-  },
-  budget: { maxTokensPerDay: null, maxCostUsdPerMonth: null },
-  pauseAfterFailures: 5,
-  webhookUrl: null,
-  gate: null,
-  resultSchema: null,
-  resultKey: null,
-  deliver: 'always',
-  notifications: { mail: null, successPingUrl: null },
 };
 
 const FIELDS = Object.keys(NEW_ROUTINE);

@@ -20,6 +20,7 @@ const REASONS: Readonly<Record<NonNullable<Routine['activation']['reason']>, str
     'Run it with its own variables first: the runs of this version that succeeded had other values.',
   successful_run_required: 'Run it first: a run of this version has to succeed.',
   routine_archived: 'It is archived.',
+  definition_unreadable: 'A newer release wrote it, and this one cannot read all of it.',
   schedule_ended: 'Its schedule has ended. Change when it ends first.',
   allowance_exceeded: 'The plan allows no more active routines.',
 };

@@ -1,0 +1,130 @@
+import { z } from 'zod';
+
+/** One field of a routine. It is declared once; requests, responses, storage and the dashboard are made from it. */
+export interface Field<S extends z.ZodType = z.ZodType> {
+  /** The field in the request that creates a routine, with its default; one without a default is required. */
+  readonly schema: S;
+  /** The field in responses, where more than the default differs. */
+  readonly shown?: z.ZodType;
+  /** The name that people see. */
+  readonly label: string;
+  /** What people are told of it in a sentence or two. */
+  readonly help?: string;
+  /** The release that brought it. */
+  readonly since: string;
+  /** A patch changes what is inside one by one, not the field as a whole. */
+  readonly merged?: true;
+  /** Too long for lists of routines. */
+  readonly long?: true;
+  /** Stored as text, as jsonb would sort its keys. */
+  readonly storedAsText?: true;
+  /** Stands for a value that cannot be read, in a field without a default. */
+  readonly blank?: unknown;
+  /** Says the field in a line of the briefing; undefined where there is nothing to say. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the schema beside it
+  readonly told?: (value: any) => string | undefined;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+type Bare<S> = S extends z.ZodDefault<infer I> | z.ZodPrefault<infer I> ? I : S;
+type Patched<F extends Field> = F extends { readonly merged: true }
+  ? Bare<F['schema']> extends z.ZodObject<infer Shape>
+    ? z.ZodObject<{ [K in keyof Shape]: z.ZodOptional<Bare<Shape[K]>> }, z.core.$strict>
+    : never
+  : Bare<F['schema']>;
+type Shown<F extends Field> = F extends { readonly shown: infer S extends z.ZodType }
+  ? S
+  : Bare<F['schema']>;
+
+/** A value that nothing changes. */
+export type Frozen<T> = T extends readonly (infer I)[]
+  ? readonly Frozen<I>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Frozen<T[K]> }
+    : T;
+
+/** The values of fields, as the code has them. */
+export type ValuesOf<T extends Fields> = {
+  readonly [K in keyof T]: Frozen<z.output<T[K]['schema']>>;
+};
+
+/** Returns the shape of the fields in the request that creates a routine. */
+export function creationOf<T extends Fields>(fields: T): { [K in keyof T]: T[K]['schema'] } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which field is which
+  return mapped(fields, ({ schema }) => schema) as { [K in keyof T]: T[K]['schema'] };
+}
+
+/** Returns the shape of the fields in a patch, before it is made partial: none has a default. */
+export function patchOf<T extends Fields>(fields: T): { [K in keyof T]: Patched<T[K]> } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+  return mapped(fields, ({ schema, merged }) => {
+    const bare = bareOf(schema);
+    if (merged === undefined || !(bare instanceof z.ZodObject)) return bare;
+    return z.strictObject(mapped(bare.shape, bareOf)).partial();
+  }) as { [K in keyof T]: Patched<T[K]> };
+}
+
+/** Returns the shape of the fields in responses. */
+export function shownOf<T extends Fields>(fields: T): { [K in keyof T]: Shown<T[K]> } {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+  return mapped(fields, ({ schema, shown }) => shown ?? bareOf(schema)) as {
+    [K in keyof T]: Shown<T[K]>;
+  };
+}
+
+/** Leaves out the fields that are too long for lists. */
+export function shortFields<T extends Fields>(fields: T) {
+  const short = Object.entries(fields).filter(([, { long }]) => long === undefined);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields are left
+  return Object.fromEntries(short) as unknown as {
+    [K in keyof T as T[K] extends { readonly long: true } ? never : K]: T[K];
+  };
+}
+
+function mapped<From>(
+  shape: Readonly<Record<string, From>>,
+  schemaOf: (from: From) => z.ZodType,
+): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(shape).map(([name, from]) => [name, schemaOf(from)]));
+}
+
+function bareOf(schema: z.ZodType): z.ZodType {
+  if (!(schema instanceof z.ZodDefault) && !(schema instanceof z.ZodPrefault)) return schema;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Zod says only that it is a schema of its core
+  return schema.unwrap() as z.ZodType;
+}
+
+/**
+ * Returns a schema of the same types without bounds, patterns and texts. What is stored is read by it, so that a bound
+ * that a later release narrows refuses no value that an earlier one took.
+ * @param keepDefaults false for a schema of responses, where nothing is left out
+ */
+export function looseOf<S extends z.ZodType>(
+  schema: S,
+  keepDefaults = true,
+): z.ZodType<z.output<S>, z.output<S>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same types, which the walk below cannot show
+  return withoutBounds(schema, keepDefaults) as z.ZodType<z.output<S>, z.output<S>>;
+}
+
+function withoutBounds(schema: z.core.$ZodType, keepDefaults: boolean): z.ZodType {
+  const inner = (part: z.core.$ZodType) => withoutBounds(part, keepDefaults);
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    const bare = inner(schema.unwrap());
+    return keepDefaults ? bare.prefault(schema.def.defaultValue) : bare;
+  }
+  if (schema instanceof z.ZodNullable) return inner(schema.unwrap()).nullable();
+  if (schema instanceof z.ZodObject) return z.strictObject(mapped<z.ZodType>(schema.shape, inner));
+  if (schema instanceof z.ZodArray) return z.array(inner(schema.element));
+  if (schema instanceof z.ZodRecord) return z.record(z.string(), inner(schema.valueType));
+  if (schema instanceof z.ZodDiscriminatedUnion) {
+    const [first, ...rest] = schema.options.map(inner);
+    return z.union([first ?? z.never(), ...rest]);
+  }
+  if (schema instanceof z.ZodString) return z.string();
+  if (schema instanceof z.ZodNumber) return schema.isInt ? z.number().int() : z.number();
+  if (schema instanceof z.ZodEnum || schema instanceof z.ZodLiteral) return schema;
+  if (schema instanceof z.ZodBoolean || schema instanceof z.ZodUnknown) return schema;
+  throw new TypeError(`no field can be stored as ${schema._zod.def.type}`);
+}

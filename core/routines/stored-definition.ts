@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { sql, storableJson, type Sql } from '#lib/database/index.ts';
+import { isJsonObject } from '#lib/json.ts';
+import { DEFINITION } from './definition.ts';
+import { looseOf, shortFields, type Field, type Fields, type ValuesOf } from './field.ts';
+
+/** The columns `definition` of `routines` and `routine_versions`, for one table of fields. */
+export interface DefinitionForm<V> {
+  readonly names: readonly (keyof V & string)[];
+  /** Takes the definition out of a routine or a version. */
+  pick(value: V): V;
+  /** Returns the lines of the briefing that say fields. */
+  told(value: V): string[];
+  /** Writes a definition as JSON; fields of the value that are no part of it are left out. */
+  write(value: V): string;
+  /**
+   * Reads what is stored. A field that is not there is of a later release, and has its default. What this release cannot
+   * read is named by `blocked`, and has its default as well.
+   */
+  read(stored: unknown): StoredDefinition<V>;
+  /** Lists the fields in which `after` differs. */
+  differences(before: V, after: V): (keyof V & string)[];
+  /** Returns an SQL expression for the same, between the stored definitions of two rows. */
+  differencesInSql(before: Sql, after: Sql): Sql;
+}
+
+export interface StoredDefinition<V> {
+  readonly value: V;
+  /** Says which field cannot be read; null where all can. */
+  readonly blocked: string | null;
+}
+
+/** Makes the functions that store the fields of a table. */
+export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf<T>> {
+  type V = ValuesOf<T>;
+  type Name = keyof V & string;
+  const all = Object.entries<Field>(fields);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+  const names = Object.keys(fields) as Name[];
+  const shape = Object.fromEntries(all.map(([name, field]) => [name, storedSchema(field)]));
+  const stored = z.strictObject(shape);
+  const blanks = new Map(all.map(([name, field]) => [name, blankOf(field)]));
+  const asText = new Set(all.flatMap(([name, field]) => (field.storedAsText ? [name] : [])));
+  const inText = (name: string, value: unknown) =>
+    asText.has(name) && value !== null ? JSON.stringify(value) : value;
+  const toJson = (value: object) =>
+    storableJson(
+      Object.fromEntries(
+        Object.entries(value).flatMap(([name, each]) =>
+          name in shape ? [[name, inText(name, each)]] : [],
+        ),
+      ),
+    );
+  const defaults = toJson(Object.fromEntries(blanks));
+  return {
+    names,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields there are
+    pick: (value) => Object.fromEntries(names.map((name) => [name, value[name]])) as V,
+    told: (value) =>
+      all.flatMap(([name, { label, told }]) => {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a name of a field of V
+        const words = told?.(value[name as Name]);
+        return words === undefined ? [] : [`${label}: ${words}`];
+      }),
+    write: toJson,
+    read(json) {
+      const read = stored.safeParse(json);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema was made of the fields of V
+      if (read.success) return { value: read.data as V, blocked: null };
+      const found = isJsonObject(json) ? json : {};
+      const values = all.map(([name]) => {
+        const one = shape[name]?.safeParse(found[name]);
+        return [name, one?.success === true ? one.data : blanks.get(name)];
+      });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+      return { value: Object.fromEntries(values) as V, blocked: blockedBy(read.error) };
+    },
+    differences: (before, after) =>
+      names.filter((name) => !isDeepStrictEqual(before[name], after[name])),
+    differencesInSql: (before, after) => sql`array(
+      select field from unnest(${names}::text[]) with ordinality as fields(field, place)
+      where coalesce(${before} -> field, ${defaults}::jsonb -> field)
+        is distinct from coalesce(${after} -> field, ${defaults}::jsonb -> field)
+      order by place)`,
+  };
+}
+
+/** The definition as this release stores it. */
+export const definitionForm = storedForm(DEFINITION);
+
+/** Lists everything that is material for a routine, by the names that a comparison of two versions uses. */
+export const VERSION_FIELDS = [...definitionForm.names, 'tools'] as const;
+export type VersionField = (typeof VERSION_FIELDS)[number];
+
+const short = shortFields(DEFINITION);
+export type ShortDefinition = ValuesOf<typeof short>;
+
+/** The definition as lists read it: without its long texts. */
+export const shortForm = storedForm(short);
+
+/** Selects the short definition of a row of `routines`. */
+export const shortDefinition = sql`definition - ${definitionForm.names.filter((name) => !(name in short))}::text[]`;
+
+function storedSchema({ schema, storedAsText }: Field): z.ZodType {
+  if (storedAsText === undefined) return looseOf(schema);
+  return z.preprocess(parsed, looseOf(schema, false)).prefault(schema.parse(undefined));
+}
+
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function blankOf({ schema, blank }: Field): unknown {
+  return blank === undefined ? schema.parse(undefined) : blank;
+}
+
+/** Names the first field that cannot be read, with its path. */
+function blockedBy({ issues: [issue] }: z.ZodError): string {
+  const inner = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const path = [...(issue?.path ?? []), ...inner].join('.');
+  return `blocked: this release cannot read the field \`${path}\` of its definition`;
+}
