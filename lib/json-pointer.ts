@@ -6,22 +6,11 @@ export const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 /** Finds the value that a pointer names (RFC 6901, section 4); undefined where there is none. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
-  for (const token of pointerTokens(pointer)) {
-    value = memberOf(value, token);
+  for (const token of pointer.split('/').slice(1)) {
+    value = memberOf(value, token.replaceAll('~1', '/').replaceAll('~0', '~'));
     if (value === undefined) return undefined;
   }
   return value;
-}
-
-/** Returns the names that a pointer leads through. */
-export function pointerTokens(pointer: string): string[] {
-  const tokens = pointer.split('/').slice(1);
-  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-/** Returns a name as a pointer writes it. */
-export function pointerToken(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function memberOf(value: unknown, name: string): unknown {

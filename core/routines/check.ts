@@ -1,5 +1,5 @@
 import type { ProjectModels } from '#core/models/index.ts';
-import { checkForm } from './check-form.ts';
+import { assertUsableSchema, schemaRefusal } from '#core/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
@@ -43,7 +43,7 @@ export async function checkRoutine(
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
   checkOverridable(fields);
-  await checkForm(projectId, fields.resultSchema, fields.resultKey);
+  await checkForm(projectId, fields);
   if (fields.deliver === 'changed' && fields.resultSchema === null) {
     const message = 'only the data of a resultSchema can be compared, and there is none';
     throw invalid([{ path: 'deliver', message }]);
@@ -62,6 +62,27 @@ export async function checkRoutine(
   if (model.prices === null && fields.budget.maxCostUsdPerMonth !== null) {
     const message = 'the model has no prices, so its cost cannot be limited';
     throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
+  }
+}
+
+/**
+ * Checks the form of results: a JSON Schema that compiles within the limits for schemas. Whether any data satisfies it, and
+ * whether that has the key, the run shows that has to prove the version.
+ * @throws {AppError} `invalid_request`, `rate_limited` while many other schemas of the project are being checked
+ */
+async function checkForm(
+  projectId: string,
+  { resultSchema, resultKey }: Pick<RoutineFields, 'resultSchema' | 'resultKey'>,
+): Promise<void> {
+  if (resultSchema === null) {
+    if (resultKey === null) return;
+    const message = 'names items of what a resultSchema describes, and there is none';
+    throw invalid([{ path: 'resultKey', message }]);
+  }
+  try {
+    await assertUsableSchema(projectId, resultSchema);
+  } catch (error) {
+    throw schemaRefusal(error, 'resultSchema');
   }
 }
 

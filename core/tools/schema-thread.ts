@@ -26,6 +26,13 @@ serveJobs(({ schema, value }: SchemaJob): SchemaJobResult => {
     const issue = value === undefined ? undefined : check(JSON.parse(value));
     return { error: undefined, issue };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : 'unknown', issue: undefined };
+    return { error: messageOf(error), issue: undefined };
   }
 });
+
+function messageOf(error: unknown): string {
+  if (error instanceof RangeError) {
+    return 'the schema refers to itself without end, or the value is nested too deeply';
+  }
+  return error instanceof Error ? error.message : 'unknown';
+}

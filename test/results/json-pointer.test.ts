@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JSON_POINTER, pointerToken, valueAt } from '#lib/json-pointer.ts';
+import { JSON_POINTER, valueAt } from '#lib/json-pointer.ts';
 
 /** The examples of RFC 6901, section 5. */
 const DOCUMENT = {
@@ -56,7 +56,7 @@ test('every member of an object is found under its name, with any characters', (
   fc.assert(
     fc.property(names, fc.jsonValue(), (name, value) => {
       const object = Object.fromEntries([[name, value]]);
-      const pointer = `/${pointerToken(name)}`;
+      const pointer = `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
       expect(JSON_POINTER.test(pointer)).toBe(true);
       expect(valueAt(object, pointer)).toEqual(value);
     }),
