@@ -4,7 +4,7 @@ import type { HintedTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { hasOtherwiseSucceeded, readProvenSkills } from './proof.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
-import { isOver, nextTimeFrom } from './next-times.ts';
+import { isOver, nextTimeFrom } from './times.ts';
 import type { Routine } from './routine.ts';
 import { warningsOf, type RoutineWarning, type WarningDeps } from './warnings.ts';
 

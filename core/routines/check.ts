@@ -1,15 +1,25 @@
 import type { ProjectModels } from '#core/models/index.ts';
-import { assertUsableSchema, schemaRefusal } from '#core/tools/index.ts';
+import { assertUsableSchema, schemaRefusal, fixedCallFault } from '#core/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
-import type { Db } from '#lib/database/index.ts';
-import { AppError, invalid } from '#lib/errors.ts';
+import { type Db, databaseTime } from '#lib/database/index.ts';
+import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { unknownPlaceholders } from './placeholders.ts';
-import { checkSchedule, checkTimeZone } from './preview-times.ts';
 import type { RoutineFields } from './routine.ts';
-import { checkPatterns } from './result-checks.ts';
+import { checkPatterns } from './results.ts';
 import { checkTextLimits, MAX_CARRIED_LENGTH } from './text-limits.ts';
+import { assertRecipients } from '#core/identity/index.ts';
+import type { Gate } from './gate.ts';
+import {
+  maxJitterSeconds,
+  parseStoredSchedule,
+  isTimeZone,
+  nextTimes,
+  parseSchedule,
+  ScheduleError,
+} from '#lib/schedule/index.ts';
+import type { Timing } from './times.ts';
 
 export interface RoutineChecks {
   readonly models: ProjectModels;
@@ -124,4 +134,129 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
     if (!(error instanceof OutboundError)) throw error;
     throw new AppError('invalid_webhook_url', `webhookUrl: ${error.message}`);
   }
+}
+
+/**
+ * Checks who is to be told: members only, and a monitor that the guarded client may reach.
+ * @throws {AppError} `invalid_request`
+ */
+export async function checkNotifications(
+  { database, outbound }: { database: Db; outbound: Pick<OutboundClient, 'checkUrl'> },
+  projectId: string,
+  { notifications: { mail, successPingUrl } }: RoutineFields,
+): Promise<void> {
+  if (successPingUrl !== null) {
+    try {
+      outbound.checkUrl(successPingUrl);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      throw invalid([{ path: 'notifications.successPingUrl', message: error.message }]);
+    }
+  }
+  await assertRecipients(database, projectId, mail, 'notifications.mail');
+}
+
+/** @throws {AppError} `invalid_gate` when it may not be asked */
+export async function checkGate(...asked: Parameters<typeof gateFault>): Promise<void> {
+  const fault = await gateFault(...asked);
+  if (fault !== undefined) throw invalid([fault], 'invalid_gate');
+}
+
+/**
+ * Finds why a gate may not be asked: it asks a public address, or a confirmed tool of this routine that only reads and
+ * takes the arguments. What has become of them since is looked at again in each run.
+ */
+export async function gateFault(
+  db: Db,
+  { outbound }: { readonly outbound: Pick<OutboundClient, 'checkUrl'> },
+  routine: { readonly projectId: string; readonly routineId: string },
+  gate: Gate | null,
+): Promise<Fault | undefined> {
+  if (gate === null) return undefined;
+  if (gate.url !== null) return urlFault(outbound, gate.url);
+  if (gate.tool === null) return undefined;
+  const fault = await fixedCallFault(db, routine, gate.tool);
+  return fault && { ...fault, path: `gate.tool.${fault.path}` };
+}
+
+function urlFault(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): Fault | undefined {
+  try {
+    outbound.checkUrl(url);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    return { path: 'gate.url', message: error.message };
+  }
+}
+
+/**
+ * Checks window and jitter against the schedule, which is known to be valid, and the end against the clock that claims
+ * go by, so that nothing that is due is lost to it.
+ * @param before what the routine had; an end that has passed since does not block another change
+ * @throws {AppError} `invalid_request`
+ */
+export async function checkTiming(
+  db: Db,
+  fields: Pick<RoutineFields, 'schedule' | 'startsAt' | 'endsAt' | 'jitterSeconds'>,
+  before: Pick<RoutineFields, 'endsAt'> | undefined,
+): Promise<void> {
+  const faults = timingFaults(fields);
+  const { endsAt } = fields;
+  if (endsAt !== null && endsAt.getTime() !== before?.endsAt?.getTime()) {
+    if (endsAt <= (await databaseTime(db))) {
+      faults.push({ path: 'endsAt', message: 'must not be in the past' });
+    }
+  }
+  if (faults.length > 0) throw invalid(faults);
+}
+
+/** Returns what is wrong with window and jitter whatever the time is, for a schedule that is known to be valid. */
+function timingFaults({
+  schedule,
+  startsAt,
+  endsAt,
+  jitterSeconds,
+}: Pick<RoutineFields, 'schedule' | 'startsAt' | 'endsAt' | 'jitterSeconds'>): Fault[] {
+  const faults: Fault[] = [];
+  if (endsAt !== null && startsAt !== null && endsAt <= startsAt) {
+    faults.push({ path: 'endsAt', message: 'must be after startsAt' });
+  }
+  if (jitterSeconds === 0) return faults;
+  const most = Math.floor(maxJitterSeconds(parseStoredSchedule(schedule)));
+  if (jitterSeconds > most) {
+    const message = `at most half the shortest interval of the schedule, ${most} seconds`;
+    faults.push({ path: 'jitterSeconds', message });
+  }
+  return faults;
+}
+
+/** Checks a schedule as saving it would. @throws {AppError} `invalid_schedule` */
+function checkSchedule(schedule: string): void {
+  try {
+    parseSchedule(schedule);
+  } catch (error) {
+    if (!(error instanceof ScheduleError)) throw error;
+    throw new AppError('invalid_schedule', `schedule: ${error.message}`);
+  }
+}
+
+/** @throws {AppError} `invalid_timezone` */
+function checkTimeZone(timezone: string): void {
+  if (isTimeZone(timezone)) return;
+  const faults = [{ path: 'timezone', message: 'not a known IANA time zone' }];
+  throw invalid(faults, 'invalid_timezone');
+}
+
+/**
+ * Returns the next times of a schedule that no routine has yet; without jitter, which the id of a routine decides.
+ * @throws {AppError} `invalid_schedule`, `invalid_timezone`, `invalid_request`, as saving it would
+ */
+export function previewTimes(timing: Omit<Timing, 'id'>, now: Date, count: number): Date[] {
+  checkTimeZone(timing.timezone);
+  checkSchedule(timing.schedule);
+  const faults = timingFaults(timing);
+  if (faults.length > 0) throw invalid(faults);
+  const { timezone, startsAt, endsAt, skipDates } = timing;
+  const schedule = parseSchedule(timing.schedule);
+  return nextTimes({ schedule, timezone, startsAt, endsAt, skipDates }, now, count);
 }

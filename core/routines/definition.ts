@@ -5,7 +5,7 @@ import { JSON_POINTER } from '#lib/json-pointer.ts';
 import { looseOf, type Fields, type ValuesOf } from './field.ts';
 import { gate, gateInput } from './gate.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
-import { checks } from './result-checks.ts';
+import { checks } from './results.ts';
 
 /** The runs at most that the median of `limits.abnormalFactor` is taken from. */
 export const MEDIAN_OF_RUNS = 20;

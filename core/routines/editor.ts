@@ -1,6 +1,6 @@
 import type { RoutineEditor } from '#core/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { recordDeactivation } from './deactivation.ts';
+import { recordDeactivation } from './record-changes.ts';
 import { lockRoutine, lockUsersOfConnection } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';
 import { statesBefore } from './states.ts';

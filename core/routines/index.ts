@@ -14,11 +14,10 @@ export {
   timetableOf,
   withoutJitter,
   type Timing,
-} from './next-times.ts';
+  listOccurrences,
+} from './times.ts';
 export { asksFor, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
-export { listOccurrences } from './occurrences.ts';
-export { previewTimes } from './preview-times.ts';
-export { gateFault } from './check-gate.ts';
+export { previewTimes, gateFault } from './check.ts';
 export {
   ABNORMAL_FROM_TOKENS,
   DEFINITION,
@@ -41,10 +40,23 @@ export { gate, type Gate } from './gate.ts';
 export { listRoutines, lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 export { hasProofRun, keepProofs } from './proof.ts';
 export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
-export { RESULT_CHECK_TYPES, type ResultCheck, type ResultCheckType } from './result-checks.ts';
-export { resultSection, type ResultForm, type ResultKey } from './result-section.ts';
+export {
+  RESULT_CHECK_TYPES,
+  type ResultCheck,
+  type ResultCheckType,
+  resultSection,
+  type ResultForm,
+  type ResultKey,
+} from './results.ts';
 export { retireRoutines } from './retire.ts';
-export { restoreVersion } from './restore.ts';
+export {
+  restoreVersion,
+  createRoutine,
+  patchRoutine,
+  rotateWebhookSecret,
+  type RoutinePatch,
+  type SavedRoutine,
+} from './save.ts';
 export {
   DELIVER_POLICIES,
   MISFIRE_POLICIES,
@@ -59,13 +71,6 @@ export {
   type RoutineSummary,
 } from './routine.ts';
 export {
-  createRoutine,
-  patchRoutine,
-  rotateWebhookSecret,
-  type RoutinePatch,
-  type SavedRoutine,
-} from './save.ts';
-export {
   pauseEnded,
   pauseUnreadable,
   SCHEDULE_ENDED,
@@ -73,15 +78,15 @@ export {
   type ServicePauses,
 } from './service-pauses.ts';
 export { ROUTINE_TRANSITIONS } from './states.ts';
-export { mixingIn } from './mixing.ts';
-export { WARNING_CODES, type RoutineWarning } from './warnings.ts';
+export { mixingIn, WARNING_CODES, type RoutineWarning } from './warnings.ts';
 export { MAX_CARRIED_LENGTH, promptRoom } from './text-limits.ts';
 export {
   createSealedWebhookSecrets,
   generateWebhookSecret,
   SECRET_PREFIX,
   type SealedWebhookSecrets,
-} from './webhook-secret.ts';
+  markWebhookGone,
+} from './webhook.ts';
 export {
   definitionForm,
   storedForm,
@@ -89,4 +94,3 @@ export {
   type StoredDefinition,
 } from './stored-definition.ts';
 export { KEPT_VERSIONS, listVersions, readVersion } from './versions.ts';
-export { markWebhookGone } from './webhook.ts';

@@ -2,7 +2,7 @@ import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
-import { isOver, nextTimeFrom } from './next-times.ts';
+import { isOver, nextTimeFrom } from './times.ts';
 import { activateSkills, hasProofRun, readProvenSkills } from './proof.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import type { QueuedRuns } from './queued-runs.ts';

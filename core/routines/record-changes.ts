@@ -82,3 +82,13 @@ async function mailOwners(
     },
   });
 }
+
+/** Records that a material change has taken an active routine off its schedule, in the transaction of the change. */
+export function recordDeactivation(
+  tx: Db,
+  by: Actor,
+  { id, projectId, revision }: Pick<Routine, 'id' | 'projectId' | 'revision'>,
+): Promise<void> {
+  const entry = { by, projectId, targetId: id, details: { revision } };
+  return recordProjectAudit(tx, { ...entry, action: 'routine.deactivated' });
+}

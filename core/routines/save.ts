@@ -1,23 +1,30 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { databaseTime, transaction, type Database } from '#lib/database/index.ts';
+import { databaseTime, transaction, type Database, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { checkGate } from './check-gate.ts';
-import { checkRoutine, type RoutineChecks } from './check.ts';
-import { checkNotifications } from './check-notifications.ts';
-import { checkTiming } from './check-timing.ts';
-import { recordDeactivation } from './deactivation.ts';
-import { nextTimeAfterSave } from './next-times.ts';
+import {
+  checkGate,
+  checkRoutine,
+  type RoutineChecks,
+  checkNotifications,
+  checkTiming,
+} from './check.ts';
+import { recordDeactivation, recordChanges } from './record-changes.ts';
+import { nextTimeAfterSave } from './times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
-import { recordChanges } from './record-changes.ts';
 import type { QueuedRuns } from './queued-runs.ts';
-import { assertRoomForRoutine } from './quota.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { definitionForm } from './stored-definition.ts';
-import type { VersionOrigin } from './version.ts';
-import { generateWebhookSecret, type SealedWebhookSecrets } from './webhook-secret.ts';
+import { type VersionOrigin, readVersion } from './versions.ts';
+import {
+  generateWebhookSecret,
+  type SealedWebhookSecrets,
+  isRotating,
+  readWebhookSecret,
+  writeWebhookSecret,
+} from './webhook.ts';
 import { warningsOf, type RoutineWarning, type WarningDeps } from './warnings.ts';
-import { isRotating, readWebhookSecret, writeWebhookSecret } from './webhook.ts';
 import { insertRoutine, updateRoutine } from './writes.ts';
+import { assertWithinKeptQuota } from '#lib/quota.ts';
 
 export interface SaveDeps extends RoutineChecks, WarningDeps {
   readonly database: Database;
@@ -189,4 +196,50 @@ function assertPatchable(routine: Routine, expected: readonly number[] | undefin
   if (expected !== undefined && !expected.includes(routine.version)) {
     throw new AppError('precondition_failed');
   }
+}
+
+/**
+ * Gives a routine everything material of one of its versions again, as a new revision that nobody has proven yet. The
+ * tools of its connections stay as they are confirmed now. A version that is the present one changes nothing.
+ * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `checkRoutine` throws
+ */
+export async function restoreVersion(
+  deps: SaveDeps,
+  input: { id: string; projectId: string; revision: number; by: Actor },
+): Promise<SavedRoutine> {
+  const { id, projectId, by } = input;
+  await readRoutine(deps.database, projectId, id);
+  const version = await readVersion(deps.database, { id, projectId }, input.revision);
+  if (version.blocked !== null) throw new AppError('definition_unreadable', version.blocked);
+  return patchRoutine(deps, {
+    id,
+    projectId,
+    patch: definitionForm.pick(version),
+    expectedVersions: undefined,
+    origin: { actor: by.id, restoredFrom: version.revision },
+    by,
+  });
+}
+
+/**
+ * The most routines of a project that are not archived, five times as many as any plan keeps active, and the most that
+ * it ever has: archived ones are kept.
+ */
+const MAX_ROUTINES = 5_000;
+const MAX_EVER = 50_000;
+
+/** Refuses a further routine. @throws {AppError} `limit_reached` */
+async function assertRoomForRoutine(
+  db: Db,
+  { id, projectId }: { readonly id: string; readonly projectId: string },
+): Promise<void> {
+  await assertWithinKeptQuota(db, {
+    all: sql`select from routines where project_id = ${projectId} and id <> ${id}`,
+    ever: { max: MAX_EVER, what: 'routines, archived ones included' },
+    live: {
+      where: sql`state <> 'archived'`,
+      max: MAX_ROUTINES,
+      what: 'routines that are not archived',
+    },
+  });
 }

@@ -1,4 +1,4 @@
-import { resultSection, type ResultKey } from './result-section.ts';
+import { resultSection, type ResultKey } from './results.ts';
 import { sectionLength, type SkillSize } from '#core/skills/index.ts';
 import { invalid } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';

@@ -2,9 +2,9 @@ import { readContentDays, type RetentionRule } from '#core/identity/index.ts';
 import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.ts';
 import type { HintedTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
-import { mixingIn } from './mixing.ts';
-import { nextStarts } from './next-times.ts';
+import { nextStarts } from './times.ts';
 import type { Routine } from './routine.ts';
+import { asksFor } from './placeholders.ts';
 
 /** Lists possible faults of a routine that do not keep it from being saved or run. */
 export const WARNING_CODES = [
@@ -92,4 +92,103 @@ async function intervalBeyondRetention(
   if (days < kept) return [];
   const message = `Up to ${days} days lie between two runs, and the content of a run is kept for ${kept}: a run is told nothing of the one before, and its data is compared with nothing. Keep it longer (runContentDays of the project, RUN_CONTENT_DAYS of the service), or pin the latest run.`;
   return [{ code: 'interval_beyond_retention', message }];
+}
+
+/** What is known of a tool, confirmed or about to be. */
+export type KnownTool = Pick<HintedTool, 'policyId' | 'toolName' | 'hints'> & {
+  readonly connectionId: string | null;
+  readonly connectionName: string | null;
+};
+
+/** A source of text that strangers may have written, or a tool that acts. */
+interface End {
+  readonly inWords: string;
+  readonly policyId: string | null;
+  readonly connectionId: string | null;
+}
+
+/**
+ * Says that a routine both reads text that strangers may write and can send or change something elsewhere: in that text
+ * somebody may ask its model to do the latter. Undefined where it does not do both.
+ * @param about the policy that the pair has to have a part in; without it any pair will do
+ */
+export function mixingIn(
+  routine: Pick<Routine, 'gate' | 'instructions'>,
+  tools: readonly KnownTool[],
+  about?: string,
+): string | undefined {
+  const acting = tools.filter(acts).map(endOf);
+  for (const source of [...gateOf(routine), ...tools.filter(readsStrangers).map(endOf)]) {
+    const target = acting.find(
+      ({ connectionId, policyId }) =>
+        connectionId !== source.connectionId &&
+        (about === undefined || [policyId, source.policyId].includes(about)),
+    );
+    if (target === undefined) continue;
+    return `Its runs read text that strangers may write (${source.inWords}), and can send or change something elsewhere unasked (${target.inWords}). A text may talk a run into that. Narrow the arguments that the tool may be called with, or let two routines do it.`;
+  }
+  return undefined;
+}
+
+function endOf({ toolName, connectionName, connectionId, policyId }: KnownTool): End {
+  const of = connectionName === null ? '' : ` of ${connectionName}`;
+  return { inWords: `"${toolName}"${of}`, connectionId, policyId };
+}
+
+/** Where the value of the gate stands in the instructions, an address is read like a tool. */
+function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>): End[] {
+  if (gate?.url == null || !asksFor(instructions, 'gate.value')) return [];
+  return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];
+}
+
+/**
+ * Tells whether a tool reads what strangers may have written: its server says that it only reads, from an open world.
+ * Few servers say the latter, so where it is missing the name of the tool decides.
+ */
+function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
+  if (connectionId === null || !reads({ toolName, hints })) return false;
+  if (typeof hints.openWorld === 'boolean') return hints.openWorld;
+  return wordsOf(toolName).some((word) => OF_STRANGERS.has(word));
+}
+
+/** Tells whether a tool sends or changes something. One that only adds within its own closed world does not count. */
+function acts({ toolName, hints, connectionId }: KnownTool): boolean {
+  if (connectionId === null || reads({ toolName, hints })) return false;
+  return hints.openWorld !== false || hints.destructive !== false;
+}
+
+/** Tells whether a tool only reads; where its server says nothing at all, its name tells. */
+function reads({ toolName, hints }: Pick<KnownTool, 'toolName' | 'hints'>): boolean {
+  const { readOnly, destructive } = hints;
+  if (typeof readOnly === 'boolean') return readOnly && destructive !== true;
+  if (typeof destructive === 'boolean') return false;
+  const verbs = wordsOf(toolName).filter((word) => VERBS.has(word));
+  return verbs.length > 0 && verbs.every((verb) => READING.has(verb));
+}
+
+const READING = new Set(
+  'get list read search fetch find browse query lookup retrieve crawl scrape view describe'.split(
+    ' ',
+  ),
+);
+const VERBS = new Set([
+  ...READING,
+  ...'send post create update delete remove add write set move reply publish upload merge close'.split(
+    ' ',
+  ),
+]);
+
+/** Words by which tools are known whose texts come from anybody. */
+const OF_STRANGERS = new Set(
+  'web website websites webpage url browse browser crawl scrape rss feed news mail email emails inbox message messages conversation conversations comment comments review reviews issue issues ticket tickets thread threads forum feedback survey'.split(
+    ' ',
+  ),
+);
+
+function wordsOf(name: string): string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
 }

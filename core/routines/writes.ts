@@ -4,8 +4,7 @@ import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { statesBefore, type StateMove } from './states.ts';
 import { definitionForm } from './stored-definition.ts';
-import type { VersionOrigin } from './version.ts';
-import { forgetVersions, insertVersions } from './versions.ts';
+import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
  * Inserts a draft with its first version; returns undefined when an earlier attempt of the same request has inserted

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { nextTimeAfterSave } from '#core/routines/next-times.ts';
+import { nextTimeAfterSave } from '#core/routines/times.ts';
 import { readRoutine, withoutJitter, type Routine } from '#core/routines/index.ts';
 import { tick } from '#core/scheduling/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

@@ -15,6 +15,7 @@ export async function plantActiveRoutines(
   ids: readonly string[],
   {
     modelProvider = 'gateway',
+    modelId = 'fixture/writer-small',
     ...fields
   }: Values<
     | 'schedule'
@@ -28,11 +29,11 @@ export async function plantActiveRoutines(
     | 'endsAt'
     | 'skipDates'
     | 'jitterSeconds'
-  > & { readonly modelProvider?: string },
+  > & { readonly modelProvider?: string; readonly modelId?: string },
 ): Promise<void> {
   const definition = storedDefinition({
     instructions: 'Write.',
-    model: { provider: modelProvider, connectionId: null, modelId: 'fixture/writer-small' },
+    model: { provider: modelProvider, connectionId: null, modelId },
     limits: { maxSteps: 5, timeoutSeconds: 60 },
   });
   const values = {
