@@ -1,7 +1,8 @@
 import type { Trigger } from '#core/engine/index.ts';
 import type { ResultForm, OutcomeRule } from '#core/routines/index.ts';
 import { FINISH } from '#core/tools/index.ts';
-import { inWords } from './local-time.ts';
+import type { GateVerdict } from '#core/gate/index.ts';
+import { LRUCache } from 'lru-cache';
 
 export interface BriefingInput {
   readonly startedAt: Date;
@@ -10,8 +11,8 @@ export interface BriefingInput {
   readonly scheduledFor: Date | null;
   readonly runAt: Date | null;
   readonly retryOf: string | null;
-  /** Reason, in words, why the gate let the run go on. */
-  readonly gateWords?: string;
+  /** Null or absent for a run that asked no gate. */
+  readonly gateVerdict?: GateVerdict | null;
   readonly tools: readonly { readonly name: string }[];
   readonly maxSteps: number;
   readonly timeoutSeconds: number;
@@ -28,13 +29,13 @@ export interface BriefingInput {
  * @param previous the words about the previous result
  */
 export function renderBriefing(run: BriefingInput, previous: string): string {
-  const { startedAt, timezone, scheduledFor } = run;
+  const { startedAt, timezone, scheduledFor, gateVerdict } = run;
   return [
     'About this run:',
     `- Date and time: ${inWords(startedAt, timezone)}`,
     ...(scheduledFor === null ? [] : [`- Scheduled for: ${inWords(scheduledFor, timezone)}`]),
     `- Started by: ${startedBy(run)}`,
-    ...(run.gateWords === undefined ? [] : [`- Gate: ${run.gateWords}`]),
+    ...(gateVerdict == null ? [] : [`- Gate: ${wordsOnGate(gateVerdict)}`]),
     `- Tools: ${toolNames(run.tools)}`,
     `- Limits: ${limitsInWords(run)}`,
     ...(run.told ?? []).map((line) => `- ${line}`),
@@ -79,4 +80,64 @@ function limitsInWords(run: BriefingInput): string {
     ...(maxTotalTokens === null ? [] : [`${maxTotalTokens} tokens of input and output`]),
     ...(maxOutputTokens === null ? [] : [`${maxOutputTokens} tokens of output a step`]),
   ].join('; ');
+}
+
+/** Says for the briefing why the run goes on. */
+function wordsOnGate({ reason, error, changed }: GateVerdict): string {
+  switch (reason) {
+    case 'first':
+      return 'it was asked for the first time since this routine was changed, so there is nothing to compare with';
+    case 'changed':
+      return 'what it watches has changed since the last run that succeeded';
+    case 'not_empty':
+      return 'what it watches is not empty';
+    case 'quiet_too_long':
+      return `nothing woke this routine for long, so it runs in any case; ${sinceLast(changed)}`;
+    case 'manual':
+      return `it was asked for its value only, as this run was started by hand; ${sinceLast(changed)}`;
+    default:
+      return `it could not be asked, so whether anything has changed is not known; say so in the result. ${error ?? ''}`;
+  }
+}
+
+function sinceLast(changed: boolean | null): string {
+  if (changed === null) return 'there is nothing to compare with';
+  return `what it watches has ${changed ? '' : 'not '}changed since the last run that succeeded`;
+}
+
+// Making a format takes most of a millisecond, longer than rendering the rest of a prompt, and it serves every run.
+const formats = new LRUCache<string, ReturnType<typeof formatsOf>>({
+  max: 200,
+  memoMethod: (timeZone) => formatsOf(timeZone),
+});
+
+/** Returns the calendar date of an instant in a time zone, `YYYY-MM-DD`. */
+export function localDate(instant: Date, timeZone: string): string {
+  return formats.memo(timeZone).date.format(instant);
+}
+
+/** Returns an instant with its weekday, in a time zone and in UTC. */
+function inWords(instant: Date, timeZone: string): string {
+  const { day, time } = formats.memo(timeZone);
+  return `${day.format(instant)}, ${time.format(instant)} in ${timeZone} (${instant.toISOString()})`;
+}
+
+function formatsOf(timeZone: string) {
+  return {
+    // The Swedish locale writes dates as ISO 8601 does.
+    date: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }),
+    day: new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'long',
+      day: 'numeric',
+      month: 'long',
+      year: 'numeric',
+    }),
+    time: new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }),
+  };
 }

@@ -4,7 +4,7 @@ import { withoutUnseen } from '#lib/text.ts';
 /**
  * Wraps a text of foreign origin between marks that its author cannot have known, so that it cannot close its fence,
  * and says what it is. A fence does not make a text harmless; the protection is that a run has only the tools it was
- * given. Characters that nobody sees are left out, as a model reads what a person could not look at.
+ * given. Characters that do not show are left out: a model would read what a person cannot see.
  * @param what begins the sentence that announces the text
  */
 export function fence(what: string, text: string): string {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listRecentRuns, listRuns, RUN_STATES, type RunState } from '#core/runs/index.ts';
 import type { RunFilter } from '#core/runs/queries.ts';
-import { previousRunJson } from '#core/prompt/previous-run.ts';
+import { previousRunJson } from '#core/prompt/previous.ts';
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { blocksOf as blocksIn } from '#test/support/blocks.ts';
