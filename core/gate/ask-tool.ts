@@ -17,7 +17,7 @@ import { row, sql, type Db } from '#lib/database/index.ts';
 import { startDeadline } from '#lib/deadline.ts';
 import {
   GATE_TIMEOUT_MS,
-  gateFault,
+  gateFailed,
   MAX_GATE_BODY,
   TOO_LARGE,
   TOO_SLOW,
@@ -103,11 +103,11 @@ async function makeCall(
 const CHANGED = 'the tool or its confirmation has changed while it was asked';
 
 function refused(why: string): MadeCall {
-  return { sent: false, outcome: gateFault('tool_refused', sentence(why)) };
+  return { sent: false, outcome: gateFailed('tool_refused', sentence(why)) };
 }
 
 function failed(why: string): GateFault {
-  return gateFault('tool_failed', sentence(why));
+  return gateFailed('tool_failed', sentence(why));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import {
   GATE_TIMEOUT_MS,
-  gateFault,
+  gateFailed,
   MAX_GATE_BODY,
   TOO_LARGE,
   TOO_SLOW,
@@ -41,7 +41,7 @@ export async function askUrl(
     }
     if (status < 200 || status > 299) {
       const error = `The address responded with ${status}.`;
-      return { call: answered, outcome: gateFault('status', error) };
+      return { call: answered, outcome: gateFailed('status', error) };
     }
     const text = new TextDecoder().decode(body);
     const outcome = { kind: 'body', text, etag: tagOf(headers) } as const;
@@ -55,7 +55,7 @@ export async function askUrl(
 
 function faultOf({ code, message }: OutboundError) {
   if (code === 'timeout') return TOO_SLOW;
-  return code === 'response_too_large' ? TOO_LARGE : gateFault('unreachable', `${message}.`);
+  return code === 'response_too_large' ? TOO_LARGE : gateFailed('unreachable', `${message}.`);
 }
 
 function tagOf(headers: Headers): string | null {

@@ -4,10 +4,15 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import { cut } from '#lib/text.ts';
 import { askTool, type AskingRun } from './ask-tool.ts';
 import { askUrl } from './ask-url.ts';
-import { conditionalTag, decideGate, type GateQuestion, type Seen } from './decide.ts';
-import { readValue, type GateValue } from './read-value.ts';
-import type { GateFault, GateResponse } from './response.ts';
-import type { GateVerdict, SeenValue } from './verdict.ts';
+import {
+  conditionalTag,
+  decideGate,
+  type GateQuestion,
+  type Seen,
+  type GateVerdict,
+  type SeenValue,
+} from './decide.ts';
+import { readValue, type GateValue, type GateFault, type GateResponse } from './response.ts';
 
 export interface AskDeps extends ToolCallDeps {
   readonly outbound: Pick<OutboundClient, 'request'>;

@@ -1,7 +1,7 @@
 import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import type { Baseline } from './decide.ts';
 
-/** Reads the value that the last run of the version acted on; another version starts anew. */
+/** Reads the value that the last run of the version acted on; another version has none yet. */
 export function readBaseline(
   db: Db,
   run: { readonly projectId: string; readonly routineId: string; readonly revision: number },

@@ -1,4 +1,7 @@
-import type { GateCall, GateFailure } from './verdict.ts';
+import type { GateCall, GateFailure } from './decide.ts';
+import { createHash } from 'node:crypto';
+import { valueAt } from '#lib/json-pointer.ts';
+import { canonicalJson } from '#lib/json.ts';
 
 /** Outcome of asking a gate's source. */
 export interface GateResponse {
@@ -21,14 +24,14 @@ export interface GateFault {
   readonly error: string;
 }
 
-export function gateFault(reason: GateFailure, error: string): GateFault {
+export function gateFailed(reason: GateFailure, error: string): GateFault {
   return { kind: 'failed', reason, error };
 }
 
 /** Limits what a gate reads, in bytes of a body and in characters of a tool's result. */
 export const MAX_GATE_BODY = 64 * 1_024;
 
-export const TOO_LARGE = gateFault(
+export const TOO_LARGE = gateFailed(
   'too_large',
   `The response has more than ${MAX_GATE_BODY} bytes.`,
 );
@@ -36,7 +39,68 @@ export const TOO_LARGE = gateFault(
 /** Limits the time that a gate takes, so that it does not use up that of the run. */
 export const GATE_TIMEOUT_MS = 30_000;
 
-export const TOO_SLOW = gateFault(
+export const TOO_SLOW = gateFailed(
   'too_slow',
   `There was no whole response within ${GATE_TIMEOUT_MS / 1_000} seconds.`,
 );
+
+/** The value that a gate watches, taken from a response. */
+export interface GateValue {
+  readonly kind: 'value';
+  readonly text: string;
+  /** SHA-256 in hexadecimal, independent of the order of keys. */
+  readonly hash: string;
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Extracts what the pointers name from a response: the value of a single pointer, an object of the values of several,
+ * and the whole where there is none. A response that is not JSON is a text, which can only be taken as a whole.
+ */
+export function readValue(text: string, pointers: readonly string[]): GateValue | GateFault {
+  const json = parsed(text);
+  if (json === undefined) {
+    if (pointers.length > 0) return gateFailed('not_json', 'The response is not JSON.');
+    return valueOf(text, [text]);
+  }
+  if (pointers.length === 0) return valueOf(json, [json]);
+  const values = pointers.map((pointer) => valueAt(json, pointer));
+  const missing = pointers.find((_, index) => values[index] === undefined);
+  if (missing !== undefined) {
+    const error = `The pointer ${JSON.stringify(missing)} finds nothing in the response.`;
+    return gateFailed('pointer_missing', error);
+  }
+  if (values.length === 1) return valueOf(values[0], values);
+  return valueOf(Object.fromEntries(pointers.map((each, index) => [each, values[index]])), values);
+}
+
+function valueOf(value: unknown, parts: readonly unknown[]): GateValue | GateFault {
+  let canonical;
+  try {
+    canonical = canonicalJson(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return gateFailed('not_json', 'The response is nested too deeply.');
+  }
+  return {
+    kind: 'value',
+    text: typeof value === 'string' ? value : canonical,
+    hash: createHash('sha256').update(canonical).digest('hex'),
+    isEmpty: parts.every(isEmpty),
+  };
+}
+
+/** Returns true for an absent value, a count of zero, and a text without a visible character. */
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === false || value === 0) return true;
+  if (typeof value === 'string') return value.trim() === '';
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
