@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ResultKey } from '#core/routines/index.ts';
-import type { Item, Items, KeyValue } from './items.ts';
+import { readItems, type Item, type Items, type KeyValue } from './items.ts';
 
 export interface ChangedItem {
   /** Null where the data was compared as a whole. */
@@ -26,6 +27,49 @@ export interface Changes {
   readonly changed: readonly ChangedItem[];
   /** True when items are left out; `counts` includes them all the same. */
   readonly truncated: boolean;
+}
+
+/** The changes of a run against the one that it was compared with. */
+export interface ComparedResult extends Changes {
+  /** The run that was delivered last; null for the first, to which everything is new. */
+  readonly against: string | null;
+  /** Consecutive runs without a change: up to this one, or, where it brings a change, up to the one before it. */
+  readonly unchangedRuns: number;
+}
+
+/** Data with which a new result is compared. */
+export interface DeliveredData {
+  /** The run with which it was delivered. */
+  readonly against: string;
+  readonly data: unknown;
+  readonly by: ResultKey | null;
+  /** Consecutive runs without a change since. */
+  readonly unchangedRuns: number;
+}
+
+/**
+ * Compares the data of a run with the data delivered last. Data that was matched by another key says nothing about
+ * these items, so everything is new then.
+ */
+export function compareWith(
+  delivered: DeliveredData | undefined,
+  data: unknown,
+  by: ResultKey | null,
+): ComparedResult {
+  const known = isDeepStrictEqual(delivered?.by, by) ? delivered : undefined;
+  const before: Items = known === undefined ? new Map() : itemsOf(known.data, by);
+  const changes = findChanges(before, itemsOf(data, by), by);
+  const against = known?.against ?? null;
+  const streak = known?.unchangedRuns ?? 0;
+  const unchangedRuns = against !== null && areNone(changes) ? streak + 1 : streak;
+  return { ...boundChanges(changes), against, unchangedRuns };
+}
+
+/** Reads the items of recorded data, which its key has fitted before. */
+function itemsOf(data: unknown, by: ResultKey | null): Items {
+  const read = readItems(data, by);
+  if (!read.ok) throw new Error(read.issue);
+  return read.items;
 }
 
 /** Finds the differences. The order of items does not count, nor does data beside the list. */
@@ -76,19 +120,3 @@ export function boundChanges(changes: Changes): Changes {
 function missingFrom(items: Items, others: Items): unknown[] {
   return [...others].filter(([id]) => !items.has(id)).map(([, { value }]: [string, Item]) => value);
 }
-
-/** The changes of a run against the one that it was compared with. */
-export interface ComparedResult extends Changes {
-  /** The run that was delivered last; null for the first, to which everything is new. */
-  readonly against: string | null;
-  /** Consecutive runs without a change: up to this one, or, where it brings a change, up to the one before it. */
-  readonly unchangedRuns: number;
-}
-
-/** Lists the reasons for which a webhook is not told of the end of a run; users choose which apply. */
-export const WITHHELD = {
-  no_change: 'the routine delivers changes, and the run brought none',
-  not_failed: 'the routine delivers failures only',
-  no_webhook: 'the routine had no webhook that takes deliveries',
-} as const;
-export type Withheld = keyof typeof WITHHELD;

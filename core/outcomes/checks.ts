@@ -1,9 +1,33 @@
-import type { ResultCheck } from '#core/routines/index.ts';
-import type { CallCount } from './calls.ts';
-import type { CheckResult, Outcome } from './outcome.ts';
-import { countSources } from './sources.ts';
+import type { ResultCheckType, ResultCheck } from '#core/routines/index.ts';
+import { type CallCount, countSources } from './evidence.ts';
 
-/** The facts by which a run is judged. */
+/** Lists the outcomes of a run that succeeded. A run that could not do its work has failed, with `could_not`. */
+export const OUTCOMES = {
+  done: 'the work was done',
+  nothing_to_report: 'the work was done, and nothing was found that is worth reporting',
+  partial: 'a part of the work could not be done',
+} as const;
+export type Outcome = keyof typeof OUTCOMES;
+
+/** The result of one check, in the order in which the routine lists them. */
+export interface CheckResult {
+  readonly type: ResultCheckType;
+  readonly passed: boolean;
+  /** Describes the finding without repeating anything of the result. */
+  readonly detail: string;
+}
+
+/** Outcome of a run, beyond its state. */
+export interface RunOutcome {
+  /** Null unless the run succeeded. */
+  readonly outcome: Outcome | null;
+  /** The model's words at the end of the run; null when it wrote none. */
+  readonly outcomeSummary: string | null;
+  /** Empty when nothing was checked. */
+  readonly checks: readonly CheckResult[];
+}
+
+/** The facts by which a run is checked. */
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
@@ -15,17 +39,17 @@ export interface Evidence {
   readonly calls: readonly CallCount[];
 }
 
-/** Judges a run by the checks of its routine. The same evidence always gets the same verdicts. */
-export function judge(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
+/** Decides which checks of its routine a run passes. The same evidence always gets the same results. */
+export function decideChecks(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
   return checks.map((check, index) => ({
     type: check.type,
-    ...verdictOf(check, evidence, evidence.patterns.get(index)),
+    ...findingOf(check, evidence, evidence.patterns.get(index)),
   }));
 }
 
-type Verdict = Omit<CheckResult, 'type'>;
+type Finding = Omit<CheckResult, 'type'>;
 
-function verdictOf(check: ResultCheck, evidence: Evidence, found: boolean | undefined): Verdict {
+function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | undefined): Finding {
   if (evidence.outcome === 'nothing_to_report' && ASKS_FOR_REPORT.has(check.type)) {
     return { passed: true, detail: 'Not asked of a run that has nothing to report.' };
   }
@@ -65,7 +89,7 @@ const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set([
   'distinct_sources',
 ]);
 
-function matching(found: boolean | undefined, wanted: boolean): Verdict {
+function matching(found: boolean | undefined, wanted: boolean): Finding {
   if (found === undefined) {
     return { passed: false, detail: 'The result is too long for this pattern to be looked for.' };
   }
@@ -73,7 +97,7 @@ function matching(found: boolean | undefined, wanted: boolean): Verdict {
   return { passed: found === wanted, detail };
 }
 
-function counted(number: number, atLeast: number, what: string): Verdict {
+function counted(number: number, atLeast: number, what: string): Finding {
   return {
     passed: number >= atLeast,
     detail: `${what}: ${number}, at least ${atLeast} wanted.`,

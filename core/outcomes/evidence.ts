@@ -1,6 +1,7 @@
-import type { ResultCheck } from '#core/routines/index.ts';
 import { FINISH } from '#core/tools/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
+import type { ResultCheck } from '#core/routines/index.ts';
+import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern/index.ts';
 
 /** Counts of a tool's calls in a run, as far as checks need them. */
 export interface CallCount {
@@ -34,3 +35,56 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
     `,
   );
 }
+
+/** Searches a result for the patterns of the checks, before the transaction that ends the run, as it takes time. */
+export async function findPatterns(
+  { projectId, checks }: { readonly projectId: string; readonly checks: readonly ResultCheck[] },
+  result: string,
+): Promise<Map<number, boolean | undefined>> {
+  const found = new Map<number, boolean | undefined>();
+  for (const [index, check] of checks.entries()) {
+    if ('pattern' in check) found.set(index, await isIn(projectId, result, check.pattern));
+  }
+  return found;
+}
+
+async function isIn(
+  projectId: string,
+  result: string,
+  pattern: string,
+): Promise<boolean | undefined> {
+  try {
+    return await matchesPattern(projectId, pattern, result);
+  } catch (error) {
+    if (error instanceof PatternTooSlow) return undefined;
+    throw error;
+  }
+}
+
+/** Limit of addresses that are read from a text; a check asks for far fewer. */
+const MAX_READ = 10_000;
+
+/**
+ * Counts the distinct web addresses in a text. Addresses that differ only in their fragments are one source.
+ * @param enough stops the count
+ */
+export function countSources(text: string, enough: number): number {
+  const written = new Set<string>();
+  const sources = new Set<string>();
+  for (const [address] of text.matchAll(ADDRESS)) {
+    if (written.has(address)) continue;
+    written.add(address);
+    const url = URL.parse(address.replace(TRAILING, ''));
+    if (url === null) continue;
+    url.hash = '';
+    sources.add(url.href);
+    if (sources.size >= enough || written.size >= MAX_READ) break;
+  }
+  return sources.size;
+}
+
+/** Matches an address up to where prose, Markdown, HTML or JSON ends it. */
+const ADDRESS = /https?:\/\/[^\s<>"'`()[\]{}|\\^]{1,2000}/gi;
+
+/** Punctuation that ends a sentence rather than an address. */
+const TRAILING = /[.,;:!?*_~]{1,100}$/;

@@ -1,18 +1,21 @@
-export { asksForCalls, countCalls } from './calls.ts';
+export { asksForCalls, countCalls, findPatterns } from './evidence.ts';
 export {
+  areNone,
+  compareWith,
+  findChanges,
   type ChangeCounts,
   type Changes,
   type ComparedResult,
-  WITHHELD,
-  type Withheld,
-  areNone,
-  boundChanges,
-  findChanges,
+  type DeliveredData,
 } from './changes.ts';
-export { type Finish, readFinish } from './finish.ts';
+export { type Finish, readFinish, REMINDER, textBeforeReminder, wasReminded } from './finish.ts';
 export { type Items, readItems } from './items.ts';
-export { type Evidence, judge } from './judge.ts';
-export { type CheckResult, OUTCOMES, type Outcome, type RunOutcome } from './outcome.ts';
-export { findPatterns } from './patterns.ts';
+export {
+  type Evidence,
+  decideChecks,
+  type CheckResult,
+  OUTCOMES,
+  type Outcome,
+  type RunOutcome,
+} from './checks.ts';
 export { readData } from './read-data.ts';
-export { REMINDER, textBeforeReminder, wasReminded } from './reminder.ts';

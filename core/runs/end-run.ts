@@ -12,7 +12,7 @@ import { messageAtEnd, reasonAtEnd } from './cancel-request.ts';
 import { isFollowed } from './events/changes.ts';
 import { reasonInWords, reasonAsMessage, type RecordedEnd, type RunEnding } from './ending.ts';
 import { outcomeOf, runOutcome } from './outcome-columns.ts';
-import { recordResult, type JustEnded } from './result/record-result.ts';
+import { recordResult, type JustEnded } from './result.ts';
 import { countsTowardsPause, statesBefore, type RunReason } from './states.ts';
 import { followPause } from './service-pauses.ts';
 

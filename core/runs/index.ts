@@ -66,7 +66,7 @@ export { createQueuedRuns } from './queued-runs.ts';
 export { listRecentRuns, MAX_RECENT, type RoutineRecentRuns } from './recent.ts';
 export { redeliverWebhook } from './redeliver-webhook.ts';
 export { type ReplacedRuns, afterReplacing, replaceOpenRuns } from './replace.ts';
-export { diffRun, type RunDiff } from './result/diff.ts';
+export { diffRun, type RunDiff } from './result.ts';
 export {
   type RetentionDeps,
   type RetentionReport,
@@ -90,6 +90,8 @@ export {
   type StepWarning,
   TRIGGERS,
   type Trigger,
+  WITHHELD,
+  type Withheld,
   failureClassOf,
   isEndState,
   statesBefore,

@@ -210,3 +210,11 @@ export const STEP_WARNINGS = {
     'The model wrote a tool call as text, so it was not made. Its server may lack the parser for the calls of this model.',
 } as const;
 export type StepWarning = keyof typeof STEP_WARNINGS;
+
+/** Lists the reasons for which a webhook is not told of the end of a run; users choose which apply. */
+export const WITHHELD = {
+  no_change: 'the routine delivers changes, and the run brought none',
+  not_failed: 'the routine delivers failures only',
+  no_webhook: 'the routine had no webhook that takes deliveries',
+} as const;
+export type Withheld = keyof typeof WITHHELD;

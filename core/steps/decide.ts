@@ -1,10 +1,10 @@
 import type { ModelMessage } from 'ai';
 import {
+  REMINDER,
   asksForCalls,
   countCalls,
+  decideChecks,
   findPatterns,
-  judge,
-  REMINDER,
   textBeforeReminder,
   wasReminded,
   type Evidence,
@@ -180,7 +180,7 @@ export async function endingByChecks(
   if (ending.state !== 'succeeded' || run.checks.length === 0) return ending;
   const calls = asksForCalls(run.checks) ? await countCalls(db, run.id) : [];
   const { outcome = 'done', result: text } = ending;
-  const checks = judge(run.checks, { outcome, result: text ?? '', patterns, calls });
+  const checks = decideChecks(run.checks, { outcome, result: text ?? '', patterns, calls });
   const failed = checks.findIndex(({ passed }) => !passed);
   const check = checks[failed];
   if (check === undefined) return { ...ending, checks };

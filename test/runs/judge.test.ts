@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ResultCheck } from '#core/routines/index.ts';
-import { judge, type Evidence } from '#core/outcomes/judge.ts';
-import { countSources } from '#core/outcomes/sources.ts';
+import { decideChecks, type Evidence } from '#core/outcomes/checks.ts';
+import { countSources } from '#core/outcomes/evidence.ts';
 
 const NOTHING: Evidence = { outcome: 'done', result: '', patterns: new Map(), calls: [] };
 
 function verdict(check: ResultCheck, evidence: Partial<Evidence>) {
-  return judge([check], { ...NOTHING, ...evidence })[0]!;
+  return decideChecks([check], { ...NOTHING, ...evidence })[0]!;
 }
 
 describe('a check', () => {
@@ -90,12 +90,12 @@ describe('a check', () => {
       calls: [{ name: 'search', policyId: 'pol_1', succeeded: 0, refused: 1 }],
     };
     const passed = (outcome: Evidence['outcome']) =>
-      judge(checks, { ...evidence, outcome }).map((each) => each.passed);
+      decideChecks(checks, { ...evidence, outcome }).map((each) => each.passed);
     expect(passed('nothing_to_report')).toEqual([true, true, false, false, false, false]);
     for (const outcome of ['done', 'partial'] as const) {
       expect(passed(outcome)).toEqual(checks.map(() => false));
     }
-    expect(judge(checks, { ...evidence, outcome: 'nothing_to_report' })[0]).toEqual({
+    expect(decideChecks(checks, { ...evidence, outcome: 'nothing_to_report' })[0]).toEqual({
       type: 'result_matches',
       passed: true,
       detail: 'Not asked of a run that has nothing to report.',
@@ -112,7 +112,7 @@ describe('a check', () => {
       [1, true],
       [2, false],
     ]);
-    const verdicts = judge(checks, { ...NOTHING, result: 'a', patterns });
+    const verdicts = decideChecks(checks, { ...NOTHING, result: 'a', patterns });
     expect(verdicts.map(({ passed }) => passed)).toEqual([true, true, false]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { PREAMBLE } from '#core/prompt/index.ts';
 import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
-import { REMINDER } from '#core/outcomes/reminder.ts';
+import { REMINDER } from '#core/outcomes/finish.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
