@@ -1,13 +1,13 @@
 /** Entry: `node runtime/server.ts` serves the provider runtime until SIGTERM or SIGINT. */
+import { spawnSync } from 'node:child_process';
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { onStopSignal } from '#lib/listen.ts';
-import { forbidCoreFiles } from './core-files.ts';
 import { startRuntime } from './start.ts';
 
 const config = startingConfig('runtime');
 const log = createLog({ level: config.LOG_LEVEL, name: 'runtime' });
-forbidCoreFiles(log);
+forbidCoreFiles();
 if (process.getuid?.() === 0) log.warn('the runtime runs as root; give it a user of its own');
 const runtime = await startRuntime(config, log);
 log.info(
@@ -19,3 +19,12 @@ onStopSignal(log, async () => {
   log.info('stopped');
   process.exit();
 });
+
+/**
+ * Sets the limit of this process for core files to zero: one could hold the token of a call under way. Node has no call
+ * for it, but the program that limits sessions sets the limits of others too.
+ */
+function forbidCoreFiles(): void {
+  const { status } = spawnSync('/usr/bin/prlimit', ['--pid', String(process.pid), '--core=0:0']);
+  if (status !== 0) log.warn('core files are not forbidden; do it where the runtime is started');
+}

@@ -8,15 +8,15 @@ import {
 } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
+import { createOutboundClient } from '#lib/outbound/index.ts';
 import { loadProviderFiles } from '#lib/provider-file/index.ts';
 import { createExecutions } from './calls/executions.ts';
-import { listen } from './http/listen.ts';
+import { listen } from './http/listener.ts';
 import { createRuntimeMetrics } from './metrics.ts';
-import { createProviderClient } from './provider/client.ts';
 import { checkPlaces, checkSandbox } from './sandbox/check-sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { createSessions } from './sandbox/sessions.ts';
-import { keepPruned } from './state/keep-pruned.ts';
+import { keepPruned } from './state/journal.ts';
 import { createLease } from './state/lease.ts';
 import { openState } from './state/open-state.ts';
 
@@ -123,7 +123,7 @@ export async function startRuntime(
       draining = true;
       const closed = server.close();
       await executions.drain(DRAIN_MS);
-      // Their last frames are on the way; who has none would hold the process for as long as it likes.
+      // Their last frames are on the way; a caller that waits for none could hold the process for ever.
       const cut = setTimeout(() => server.cut(), LAST_FRAMES_MS);
       await closed;
       clearTimeout(cut);
@@ -135,5 +135,38 @@ export async function startRuntime(
       sandbox.close();
       state.close();
     },
+  };
+}
+
+/** Time to connect, and to the first byte: a model that reasons for long begins its response before. */
+const CONNECT_MS = 10_000;
+const FIRST_BYTE_MS = 120_000;
+/** Limit of a response: a hundred thousand tokens, each in an event of its own. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+
+export interface ProviderClient {
+  readonly fetch: typeof globalThis.fetch;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the guarded client for the hosts that provider files name: https to public addresses, one attempt, no
+ * redirects.
+ * @param allowPrivateNetwork allows http and this machine, for fixture providers
+ */
+function createProviderClient({
+  allowPrivateNetwork,
+}: {
+  readonly allowPrivateNetwork: boolean;
+}): ProviderClient {
+  const client = createOutboundClient({
+    allowPrivateNetwork,
+    connectTimeoutMs: CONNECT_MS,
+    headersTimeoutMs: FIRST_BYTE_MS,
+    idleTimeoutMs: FIRST_BYTE_MS,
+  });
+  return {
+    fetch: client.fetchWithin({ maxResponseBytes: MAX_RESPONSE_BYTES }),
+    close: () => client.close(),
   };
 }

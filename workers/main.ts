@@ -7,8 +7,7 @@ import { serveMetrics } from '#lib/metrics/index.ts';
 import { installRuntime } from '#lib/temporal/index.ts';
 import { serveHealth, type Readiness } from './health.ts';
 import { startWorkers, type StartedWorkers } from './start.ts';
-import { untilMigrated } from './until-migrated.ts';
-import { untilReached } from './until-reached.ts';
+import { untilMigrated, untilReached } from './until.ts';
 
 const config = startingConfig('worker');
 const log = createLog({ level: config.LOG_LEVEL, name: 'worker' });

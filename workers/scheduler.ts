@@ -18,7 +18,7 @@ export interface SchedulerSettings {
 }
 
 /**
- * Starts the scheduler unless it is running, now and at intervals for as long as this process works: somebody may
+ * Starts the scheduler unless it is running, now and at intervals for as long as this process works: an operator may
  * terminate it, or the server may lose it. One that is stuck is ended first: its build has no worker any more, or its
  * code was replaced by code that cannot carry it on. However many processes do this, a task queue has one scheduler.
  */
@@ -48,7 +48,7 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
 
 const STUCK_AFTER_MS = 120_000;
 
-/** Ends a scheduler whose next step waits for so long that nobody can take it. It has no state that would be lost. */
+/** Ends a scheduler whose next step waits for so long that no worker can take it. It has no state that would be lost. */
 async function endStuck(settings: SchedulerSettings, workflowId: string): Promise<void> {
   const { client, log, stuckAfterMs = STUCK_AFTER_MS } = settings;
   try {
@@ -57,7 +57,7 @@ async function endStuck(settings: SchedulerSettings, workflowId: string): Promis
     if (waitsSince === undefined || Date.now() - waitsSince < stuckAfterMs) return;
     log.warn(
       { workflowId, waitsSince: new Date(waitsSince) },
-      'the scheduler is stuck and starts anew',
+      'the scheduler is stuck and starts again',
     );
     await client.workflow.getHandle(workflowId, runId).terminate('it was stuck');
   } catch (err) {

@@ -19,7 +19,7 @@ export interface SlotDeps {
 /**
  * Announces the worker's slots until `signal` aborts, then withdraws them, so that a worker which drains is given
  * nothing new. Each announcement says whether new runs reach this worker: for seconds after another build was made
- * current, room is thus counted on the former one. It also lets in what waits: whatever another process should have
+ * current, room is thus counted on the former one. It also lets in what waits: what another process should have
  * started and did not.
  */
 export async function keepAnnounced(

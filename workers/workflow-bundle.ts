@@ -21,7 +21,7 @@ export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowB
   if (built.length > 0) {
     log?.warn(
       { built, needed: name },
-      'the workflow bundle in dist/ is of other sources and is not used; npm run build makes it anew',
+      'the workflow bundle in dist/ is of other sources and is not used; npm run build makes a new one',
     );
   }
   if ((await bundlesIn(CACHE)).includes(name)) return { codePath: `${CACHE}/${name}` };
@@ -29,7 +29,7 @@ export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowB
   try {
     return { codePath: await keep(CACHE, name, code) };
   } catch (err) {
-    log?.warn({ err }, 'the workflow bundle cannot be kept, so each start bundles anew');
+    log?.warn({ err }, 'the workflow bundle cannot be kept, so each start makes it again');
     return { code };
   }
 }

@@ -1,9 +1,20 @@
 import { z } from 'zod';
-import type { FailureCode, HelloResult, OpenedRequest, ResultOf } from '#lib/envelope/index.ts';
+import {
+  CallFailure,
+  runBody,
+  type FailureCode,
+  type HelloResult,
+  type OpenedRequest,
+  type ResultOf,
+} from '#lib/envelope/index.ts';
+import type { LoadedProvider, ProviderSlot } from '#lib/provider-file/index.ts';
+import { listModels, verifyCredential } from '../provider/catalog.ts';
+import type { ProviderCall } from '../provider/request-json.ts';
 import type { SandboxKind } from '../sandbox/command.ts';
+import type { Sessions } from '../sandbox/sessions.ts';
 import type { Lease } from '../state/lease.ts';
-import { execute, type ExecuteDeps, type Providers } from './execute.ts';
 import type { Begun, Executions, Outcome } from './executions.ts';
+import { runModel } from './run-model.ts';
 
 export interface CallDeps extends ExecuteDeps {
   readonly instanceId: string;
@@ -15,11 +26,11 @@ export interface CallDeps extends ExecuteDeps {
 
 const cancelBody = z.strictObject({ requestId: z.string().min(1).max(200) });
 
-/** Decides what an opened envelope comes to: at once, or when its work has ended. */
+/** Answers an opened envelope: at once, or when its work has ended. */
 export function answer(request: OpenedRequest, deps: CallDeps): Begun {
   const { claims } = request;
   if (claims.purpose === 'hello') {
-    // It fences nobody and is not fenced: its sender may not know the epoch yet.
+    // It fences no caller and is not fenced: its sender may not know the epoch yet.
     deps.lease.renew(claims.epoch);
     return known({ type: 'result', value: hello(deps) });
   }
@@ -49,4 +60,35 @@ function failed(code: FailureCode): Begun {
 
 function known(outcome: Outcome): Begun {
   return { kind: 'begun', outcome: Promise.resolve(outcome), leave: () => undefined };
+}
+
+type Providers = ReadonlyMap<ProviderSlot, LoadedProvider>;
+
+interface ExecuteDeps {
+  readonly fetch: typeof globalThis.fetch;
+  readonly sessions: Sessions;
+}
+
+/** Does the work of one call. @throws {CallFailure}, or the signal's reason */
+async function execute(
+  { claims, body, credential }: OpenedRequest,
+  provider: LoadedProvider,
+  signal: AbortSignal,
+  deps: ExecuteDeps,
+): Promise<unknown> {
+  if (credential === null) throw new CallFailure('credential_refused', { status: null });
+  const call: ProviderCall = { provider, credential, fetch: deps.fetch, signal };
+  switch (claims.purpose) {
+    case 'verify':
+      return verifyCredential(call);
+    case 'catalog':
+      return listModels(call);
+    case 'run': {
+      const parsed = runBody.safeParse(body);
+      if (!parsed.success) throw new CallFailure('model_error', { status: null, retryable: false });
+      return runModel(call, parsed.data, deps.sessions);
+    }
+    default:
+      throw new Error(`${claims.purpose} is not executed`);
+  }
 }

@@ -33,7 +33,7 @@ export type Begun =
   | {
       readonly kind: 'begun';
       readonly outcome: Promise<Outcome>;
-      /** Tells that this caller is gone. A call that nobody waits for any more is given up after a while. */
+      /** Tells that this caller is gone. A call without a caller that waits is given up after a while. */
       leave(): void;
     };
 
@@ -51,7 +51,7 @@ export interface ExecutionSettings {
   readonly box: StoreBox;
   readonly lease: Lease;
   readonly maxAtOnce: number;
-  /** The longest that any call may take, whatever its deadline. */
+  /** The longest that any call may take, even with a later deadline. */
   readonly maxMs: number;
   /** Time for which a call goes on after its last caller has gone. */
   readonly lonelyMs: number;
@@ -118,7 +118,7 @@ export function createExecutions(settings: ExecutionSettings): Executions {
     try {
       journal.finish(requestId, sealed);
     } catch (err) {
-      // Whoever waits gets what was paid for; a later delivery finds a call whose outcome is unknown.
+      // Callers that wait get what was paid for; a later delivery finds a call whose outcome is unknown.
       log.error({ err, requestId }, 'a result was not stored');
     }
     return outcome;

@@ -9,7 +9,7 @@ import {
   type RunResult,
 } from '#lib/envelope/index.ts';
 import { allowedRequests } from '#lib/provider-file/index.ts';
-import type { SessionJob } from '../session/job.ts';
+import type { SessionJob } from '../session/model.ts';
 import type { Sessions } from '../sandbox/sessions.ts';
 import type { ProviderCall } from '../provider/request-json.ts';
 

@@ -1,13 +1,63 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { openRequest, type EnvelopeKeys, type OpenedRequest } from '#lib/envelope/index.ts';
+import { createServer, type Server } from 'node:https';
+import {
+  MAX_ENVELOPE_BYTES,
+  openRequest,
+  type EnvelopeKeys,
+  type OpenedRequest,
+} from '#lib/envelope/index.ts';
+import { gracefulClose, listenOn } from '#lib/listen.ts';
 import type { Log } from '#lib/log.ts';
 import { answer, type CallDeps } from '../calls/answer.ts';
 import type { Begun } from '../calls/executions.ts';
 import type { RuntimeMetrics } from '../metrics.ts';
 import { openFrameStream } from './frame-stream.ts';
-import { readEnvelope } from './read-envelope.ts';
 
-export interface ListenerDeps extends CallDeps {
+export interface RuntimeServer {
+  readonly port: number;
+  /** Takes no more connections; resolves when those that are open have ended. */
+  close(): Promise<void>;
+  /** Cuts the connections that are left, which may be some that never asked anything. */
+  cut(): void;
+}
+
+const MAX_CONNECTIONS = 32;
+
+/** Serves TLS 1.3 and HTTP/1.1, nothing older and nothing newer. */
+export async function listen(
+  deps: ListenerDeps,
+  tls: { readonly cert: string; readonly key: string },
+  address: { readonly host: string; readonly port: number },
+): Promise<RuntimeServer> {
+  const server: Server = createServer(
+    {
+      ...tls,
+      minVersion: 'TLSv1.3',
+      ALPNProtocols: ['http/1.1'],
+      handshakeTimeout: 10_000,
+      maxHeaderSize: 8_192,
+      headersTimeout: 10_000,
+      requestTimeout: 60_000,
+      keepAliveTimeout: 60_000,
+      connectionsCheckingInterval: 5_000,
+    },
+    (request, response) => {
+      handleRequest(request, response, deps).catch((error: unknown) => {
+        deps.log.error({ err: error }, 'a request failed');
+        response.destroy();
+      });
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  const close = gracefulClose(server);
+  return {
+    port: await listenOn(server, address),
+    close: () => close(),
+    cut: () => server.closeAllConnections(),
+  };
+}
+
+interface ListenerDeps extends CallDeps {
   readonly keys: EnvelopeKeys;
   readonly log: Log;
   readonly metrics: RuntimeMetrics;
@@ -17,7 +67,7 @@ export interface ListenerDeps extends CallDeps {
 const RETRY_SECONDS = '2';
 
 /** Serves every request that reaches the runtime. A response that is not sealed says nothing but its status. */
-export async function handleRequest(
+async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
   deps: ListenerDeps,
@@ -91,4 +141,24 @@ function answerOrUndefined(opened: OpenedRequest, deps: ListenerDeps): Begun | u
     deps.log.error({ err, requestId: opened.claims.requestId }, 'the state cannot be written');
     return undefined;
   }
+}
+
+/** Reads the body up to what an envelope may have. @returns undefined when it is larger, or did not arrive whole */
+async function readEnvelope(
+  request: IncomingMessage,
+): Promise<{ readonly text: string } | 'too_large' | 'broken'> {
+  // Refused by what it announces, before any of it is read.
+  if (Number(request.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) return 'too_large';
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_ENVELOPE_BYTES) return 'too_large';
+      chunks.push(chunk);
+    }
+  } catch {
+    return 'broken';
+  }
+  return { text: Buffer.concat(chunks).toString('latin1') };
 }

@@ -1,8 +1,7 @@
 import { outboundErrorIn } from '#lib/outbound/index.ts';
 import type { LoadedProvider } from '#lib/provider-file/index.ts';
+import { parseRetryAfter } from '#lib/retry-after.ts';
 import { classifyStatus, type Classified } from '../session/classify.ts';
-import { providerHeaders, type Credential } from './credential.ts';
-import { retryAfterIn } from './retry-after.ts';
 
 export interface ProviderCall {
   readonly provider: LoadedProvider;
@@ -63,4 +62,34 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Access token or key of one call. It lives for that call only and is neither stored nor logged. */
+export interface Credential {
+  readonly value: string;
+  /** Account to be named in a header; null where the provider wants none. */
+  readonly account: string | null;
+}
+
+/** Returns the headers that only the runtime adds: the file's own, the account, and the credential. */
+export function providerHeaders(
+  { file }: LoadedProvider,
+  credential: Credential,
+): Record<string, string> {
+  const { api, auth } = file;
+  const { value, account } = credential;
+  const headers: Record<string, string> = { ...api.headers };
+  if (api.accountHeader !== undefined && account !== null)
+    headers[api.accountHeader.name] = account;
+  if (auth.kind !== 'api_key') headers['authorization'] = `Bearer ${value}`;
+  else headers[auth.header] = auth.scheme === '' ? value : `${auth.scheme} ${value}`;
+  return headers;
+}
+
+/** Reads the wait that a provider asks for, in milliseconds; its reader judges whether it is sane. */
+export function retryAfterIn(headers: Headers): number | undefined {
+  return parseRetryAfter(headers.get('retry-after'), {
+    now: new Date(),
+    maxMs: Number.MAX_SAFE_INTEGER,
+  });
 }

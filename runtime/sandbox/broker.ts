@@ -6,9 +6,7 @@ import { MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
 import { outboundErrorIn } from '#lib/outbound/index.ts';
 import type { AllowedRequest, LoadedProvider } from '#lib/provider-file/index.ts';
 import { closeAtOnce } from '#lib/listen.ts';
-import type { Credential } from '../provider/credential.ts';
-import { providerHeaders } from '../provider/credential.ts';
-import { retryAfterIn } from '../provider/retry-after.ts';
+import { providerHeaders, retryAfterIn, type Credential } from '../provider/request-json.ts';
 import { classifyStatus, type Classified } from '../session/classify.ts';
 
 /** Limit of a request: strings within strings are escaped once more on their way to the provider. */

@@ -16,7 +16,7 @@ export interface SandboxedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the process has ended, in whatever way; null for a signal, or when it never began. */
+  /** Resolves when the process has ended, in any way; null for a signal, or when it never began. */
   readonly exited: Promise<number | null>;
   kill(): void;
 }

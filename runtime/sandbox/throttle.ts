@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { lowerPriority } from './priority.ts';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 
 /** Processor time that a session may use at once: several times what its start and a model step take. */
 const BURST_SECONDS = 1;
@@ -67,7 +67,7 @@ async function hold(pid: number, watched: Watched): Promise<void> {
   // A process that has ended takes its seconds out of the sum.
   const spent = Math.max(used - watched.used, 0);
   const left = Math.min(watched.left + gained, BURST_SECONDS) - spent;
-  // What it used while nobody could look, on a busy machine, is not all held against it.
+  // On a busy machine the looks are late; what it used meanwhile does not count in full.
   watched.left = Math.max(left, -BURST_SECONDS);
   watched.used = used;
   watched.at = now;
@@ -108,4 +108,40 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
 
 function read(file: string): Promise<string | undefined> {
   return readFile(file, 'latin1').catch(() => undefined);
+}
+
+/** The lowest of all, for `nice`: about a seventieth of the usual weight. */
+const LOWEST = 19;
+
+/**
+ * Gives the processes of a session the lowest priority. Linux shares the processor between threads, and where
+ * `autogroup` is on between sessions of the terminal, of which each sandbox is one: both are lowered.
+ * @param family a process and its descendants
+ * @returns false when it has to be tried again
+ */
+async function lowerPriority(family: readonly number[]): Promise<boolean> {
+  const threads = await Promise.all(
+    family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])),
+  );
+  for (const thread of threads.flat()) lowerThread(Number(thread));
+  // The last process of a sandbox runs inside it, in the group of all that do.
+  return lowerGroup(family.at(-1));
+}
+
+function lowerThread(thread: number): void {
+  try {
+    setPriority(thread, LOWEST);
+  } catch {
+    // It has ended.
+  }
+}
+
+async function lowerGroup(pid: number | undefined): Promise<boolean> {
+  try {
+    await writeFile(`/proc/${pid}/autogroup`, String(LOWEST));
+    return true;
+  } catch (error) {
+    // The kernel takes ten such changes a second from ordinary users.
+    return !(error instanceof Error && 'code' in error && error.code === 'EAGAIN');
+  }
 }

@@ -3,8 +3,8 @@ import { Readable } from 'node:stream';
 
 /**
  * Returns the part of `fetch` that the model library uses, through the broker's socket, the only way out of a session.
- * The path is always the allowed one, whatever the library makes of the address; fields that the provider does not
- * accept are removed from the body.
+ * The path is always the allowed one, even where the library asks for another; fields that the provider does not accept
+ * are removed from the body.
  */
 export function brokerFetch({
   socketPath,

@@ -2,14 +2,14 @@
 import { text } from 'node:stream/consumers';
 import type { Protocol } from '#lib/provider-file/protocols.ts';
 import { brokerFetch } from './broker-fetch.ts';
-import type { SessionJob } from './job.ts';
+import type { SessionJob } from './model.ts';
 import { runStep } from './step.ts';
 import { warmUp } from './warm-up.ts';
 
 const [socketPath = '', ...protocols] = process.argv.slice(2);
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime names them, from provider files that it has read
 await warmUp(protocols as Protocol[], socketPath);
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime wrote it, and a session trusts nobody else
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the runtime wrote it, and nothing else can write to a session
 const job = JSON.parse(await text(process.stdin)) as SessionJob;
 const { path, options } = job;
 const answer = await runStep(job, brokerFetch({ socketPath, path, omit: options.omit }));

@@ -1,7 +1,6 @@
 import { jsonSchema, Output, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
 import { classifyStreamError, type Classified } from './classify.ts';
-import type { SessionJob } from './job.ts';
-import { openModel } from './model.ts';
+import { openModel, type SessionJob } from './model.ts';
 
 /** Output of a session, one line on its standard output. The runtime trusts it no more than any stranger's. */
 export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Log } from '#lib/log.ts';
 
 /**
  * Record of the accepted calls and their outcomes, which both prevents replays and makes calls idempotent. A call that
@@ -76,4 +77,28 @@ export function createJournal(
       dropResultsBeyond.run(maxResultBytes);
     },
   };
+}
+
+const EVERY_MS = 60_000;
+
+/**
+ * Prunes the journal now and every minute. On a full disk that fails, and the runtime goes on without: it says so to
+ * each call that it cannot begin.
+ * @returns ends it
+ */
+export function keepPruned(
+  journal: Pick<Journal, 'prune'>,
+  log: Pick<Log, 'error'>,
+  everyMs = EVERY_MS,
+): () => void {
+  const prune = () => {
+    try {
+      journal.prune();
+    } catch (err) {
+      log.error({ err }, 'old calls were not deleted');
+    }
+  };
+  prune();
+  const timer = setInterval(prune, everyMs);
+  return () => clearInterval(timer);
 }

@@ -1,4 +1,5 @@
-import type { Epoch } from './epoch.ts';
+import { randomUUID } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
 
 /** Time for which a lease holds without another envelope under it. */
 export const LEASE_MS = 30_000;
@@ -53,5 +54,32 @@ export function createLease(
     holds: (epoch) => epoch === stored.current() && !isOver(),
     epoch: () => stored.current(),
     close: () => clearInterval(timer),
+  };
+}
+
+/** Highest epoch under which this instance was ever called. */
+export interface Epoch {
+  readonly instanceId: string;
+  current(): number;
+  /** Stores a higher epoch, on disk before it returns. */
+  raise(epoch: number): void;
+}
+
+export function createEpoch(database: DatabaseSync): Epoch {
+  database
+    .prepare('insert into instance (one, id, epoch) values (1, ?, 0) on conflict do nothing')
+    .run(randomUUID());
+  const row = database.prepare('select id, epoch from instance').get();
+  const instanceId = String(row?.['id']);
+  let current = Number(row?.['epoch']);
+  const update = database.prepare('update instance set epoch = ?');
+  return {
+    instanceId,
+    current: () => current,
+    raise(epoch) {
+      if (epoch <= current) return;
+      update.run(epoch);
+      current = epoch;
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { createEpoch, type Epoch } from './epoch.ts';
+import { createEpoch, type Epoch } from './lease.ts';
 import { createJournal, type Journal } from './journal.ts';
 
 export interface RuntimeState {

@@ -4,9 +4,8 @@ import { parse, stringify } from 'yaml';
 import { expect, onTestFinished, test } from 'vitest';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
 import { readProviderFile } from '#lib/provider-file/index.ts';
-import { verifyCredential } from '#runtime/provider/verify.ts';
-import { listModels } from '#runtime/provider/catalog.ts';
-import { providerHeaders } from '#runtime/provider/credential.ts';
+import { listModels, verifyCredential } from '#runtime/provider/catalog.ts';
+import { providerHeaders } from '#runtime/provider/request-json.ts';
 import { BODY, createRig, runOn, SLOTS, type RigOptions } from './rig.ts';
 
 const TOOL = { name: 'lookup', description: 'Looks up.', inputSchema: { type: 'object' } };

@@ -1,7 +1,16 @@
-import { isGrpcServiceError } from '@temporalio/client';
+import { isGrpcServiceError, type Client } from '@temporalio/client';
 import { openRunsOfBuild, workersOfBuild } from '#core/runs/index.ts';
-import { buildsOf, openWorkflowsOf, type KnownBuild } from '#lib/temporal/index.ts';
-import type { Deployment } from './open.ts';
+import { loadConfig } from '#lib/config/index.ts';
+import { openDatabase, type Database } from '#lib/database/index.ts';
+import { createLog } from '#lib/log.ts';
+import {
+  buildsOf,
+  deploymentNameOf,
+  installRuntime,
+  openTemporal,
+  openWorkflowsOf,
+  type KnownBuild,
+} from '#lib/temporal/index.ts';
 
 export interface BuildStatus {
   readonly buildId: string;
@@ -49,4 +58,35 @@ async function knownBuilds({ client, name }: Deployment) {
     if (isGrpcServiceError(err) && NOT_FOUND.has(err.code)) return [];
     throw err;
   }
+}
+
+/** The worker deployment of one installation, as an operator's command finds it. */
+export interface Deployment {
+  readonly name: string;
+  readonly taskQueue: string;
+  readonly client: Client;
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/** Opens the deployment that the environment names. */
+export async function openDeployment(): Promise<Deployment> {
+  const config = loadConfig('deployment');
+  // The command speaks for itself; only what goes wrong underneath is logged.
+  installRuntime(createLog({ level: 'error', name: 'deployment' }));
+  const client = await openTemporal(config);
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: 2,
+    applicationName: 'ras-deployment',
+  });
+  return {
+    name: deploymentNameOf(config),
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+    client,
+    database,
+    async close() {
+      await Promise.allSettled([client.connection.close(), database.end()]);
+    },
+  };
 }

@@ -7,8 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
 import { workersOfBuild } from '#core/runs/index.ts';
 import { setCurrentBuild } from '#lib/temporal/index.ts';
-import { readBuilds } from './builds.ts';
-import { openDeployment, type Deployment } from './open.ts';
+import { openDeployment, readBuilds, type Deployment } from './builds.ts';
 
 const WAIT_MS = 120_000;
 const PAUSE_MS = 500;

@@ -2,8 +2,7 @@
  * Entry: `npm run deploy:status` lists the builds and what is still open on each; with the name of a build it exits
  * with 1 unless that one is drained, so that its workers may go.
  */
-import { readBuilds, type BuildStatus } from './builds.ts';
-import { openDeployment } from './open.ts';
+import { openDeployment, readBuilds, type BuildStatus } from './builds.ts';
 
 const [wanted] = process.argv.slice(2);
 const deployment = await openDeployment();

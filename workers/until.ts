@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
 import { TransportError } from '@temporalio/worker';
+import { isUnavailable, missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 
 const FIRST_PAUSE_MS = 500;
@@ -18,7 +19,7 @@ export interface Patience {
  * Makes an attempt, again and again while Temporal cannot be reached: after a power cut everything starts at once, and
  * a worker that gave up would have to be started by hand.
  * @returns undefined when `signal` was aborted first; an attempt under way is then abandoned
- * @throws whatever is not for time to mend: a certificate file that is missing, a namespace that does not exist
+ * @throws an error that waiting does not mend: a certificate file that is missing, a namespace that does not exist
  */
 export async function untilReached<Result>(
   attempt: () => Promise<Result>,
@@ -48,4 +49,36 @@ function isUnreachable(err: unknown): boolean {
   if (err instanceof TransportError) return !REFUSAL.test(err.message);
   if (isGrpcServiceError(err)) return !REFUSALS.has(err.code);
   return err instanceof Error && isUnreachable(err.cause);
+}
+
+const PAUSE_MS = 2_000;
+
+/**
+ * Waits until the database has every migration that this release needs. A worker that began before would fail runs on
+ * columns that are not there.
+ * @returns false when `signal` was aborted first
+ */
+export async function untilMigrated(
+  { database, log }: { readonly database: Db; readonly log: Log },
+  signal: AbortSignal,
+): Promise<boolean> {
+  let said: string | undefined;
+  while (!signal.aborted) {
+    const obstacle = await obstacleOf(database);
+    if (obstacle === undefined) return true;
+    if (obstacle !== said) log.warn({ obstacle }, 'the worker waits for its database');
+    said = obstacle;
+    await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return false;
+}
+
+async function obstacleOf(database: Db): Promise<string | undefined> {
+  try {
+    const missing = await missingMigrations(database);
+    return missing.length === 0 ? undefined : schemaTooOld(missing);
+  } catch (err) {
+    if (!isUnavailable(err)) throw err;
+    return 'Postgres cannot be reached';
+  }
 }
