@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { applyRetention, type RetentionDeps } from '#core/runs/index.ts';
-import { applyToBatch } from '#core/runs/retention/batch.ts';
-import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stage.ts';
+import { applyToBatch } from '#core/runs/retention/due.ts';
+import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stages.ts';
 import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
 import { AT_ONCE, execute, openDatabase, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';

@@ -5,12 +5,12 @@ import {
   prepareCall,
   targetJson,
   targetOf,
+  redact,
+  readResult,
   type AnsweredCall,
   type TargetJson,
   type ToolCallDeps,
   type ToolTarget,
-  redact,
-  readResult,
 } from '#core/tools/index.ts';
 import type { Gate } from '#core/routines/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';

@@ -1,5 +1,5 @@
 import type { ResultCheckType, ResultCheck } from '#core/routines/index.ts';
-import { type CallCount, countSources } from './evidence.ts';
+import { countSources, type CallCount } from './evidence.ts';
 
 /** Lists the outcomes of a run that succeeded. A run that could not do its work has failed, with `could_not`. */
 export const OUTCOMES = {

@@ -11,8 +11,8 @@ import { localDate, renderBriefing, type BriefingInput } from './briefing.ts';
 import {
   previousText,
   wordsOnPrevious,
-  type PreviousRun,
   jsonText,
+  type PreviousRun,
   type PreviousData,
 } from './previous.ts';
 import type { GateVerdict } from '#core/gate/index.ts';

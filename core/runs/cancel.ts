@@ -1,12 +1,13 @@
-import { row, sql, transaction, type Database } from '#lib/database/index.ts';
+import { row, sql, transaction, eachApart, rows, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { afterEnd } from './after-end.ts';
-import { recordEnd, type EndRunDeps } from './end-run.ts';
-import { askedToStop } from './cancel-request.ts';
+import { afterEnd, recordEnd, type EndRunDeps, type AfterEndDeps } from './end-run.ts';
+import { askedToStop, afterReplacing, cancelOpenRuns, type ReplacedRuns } from './replace.ts';
 import { cancellation, type RecordedEnd } from './ending.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 import type { RunState } from './states.ts';
+import type { Actor } from '#core/audit/index.ts';
+import { pauseRoutine, type Routine, type StopDeps } from '#core/routines/index.ts';
 
 /**
  * Cancels a run. A queued run ends at once; a running one ends at its next step, or in the middle of a call when
@@ -49,4 +50,60 @@ function requestCancellation(
     const end = asked.state === 'queued' ? await recordEnd(tx, id, cancellation) : undefined;
     return { run: await readRun(tx, projectId, id), end };
   });
+}
+
+/**
+ * Cancels the open runs of routines, also those that a person started. Each has a transaction of its own, which waits
+ * for its row: the transaction that holds the row needs nothing else that is held here. A run that is started meanwhile
+ * is wanted.
+ * @throws the first error of a run that could not be stopped, after the others were
+ */
+export async function stopRuns(
+  deps: AfterEndDeps & { readonly database: Database },
+  routineIds: readonly string[],
+): Promise<void> {
+  const open = await rows<{ id: string }>(
+    deps.database,
+    sql`
+      select id from runs
+      where routine_id = any(${routineIds}) and state in ('queued', 'running') and cancel_requested_at is null
+      order by id
+    `,
+  );
+  const stopped: ReplacedRuns[] = [];
+  const stop = async ({ id }: { readonly id: string }) => {
+    const which = sql`id = ${id}`;
+    stopped.push(
+      await transaction(deps.database, (tx) =>
+        cancelOpenRuns(tx, routineIds, { ending: cancellation, which, waits: true }),
+      ),
+    );
+  };
+  try {
+    await eachApart(open, stop, {
+      failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be stopped'),
+    });
+  } finally {
+    // Those that have been stopped are followed up, also when others could not be.
+    await afterReplacing(deps, {
+      ends: stopped.flatMap(({ ends }) => ends),
+      cancelled: stopped.flatMap(({ cancelled }) => cancelled),
+    });
+  }
+}
+
+/**
+ * Pauses a routine, and with `cancelRuns` cancels all its open runs too, also when it was paused before.
+ * @throws {AppError} `routine_not_found`, `routine_archived`
+ */
+export async function pauseWithRuns(
+  deps: StopDeps & AfterEndDeps,
+  by: Actor,
+  input: { projectId: string; id: string; cancelRuns: boolean },
+): Promise<Routine> {
+  const { projectId, id, cancelRuns } = input;
+  const routine = await pauseRoutine(deps, by, projectId, id);
+  // Not in the transaction that holds the routine: a run that is ending holds its row and waits for the routine's.
+  if (cancelRuns) await stopRuns(deps, [id]);
+  return routine;
 }

@@ -1,20 +1,45 @@
 import { callsOfRunOver } from '#core/model-connections/index.ts';
 import { notifyRunEnded, subscriptionOf, type Subscription } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
-import type { StartableDelivery } from '#core/engine/index.ts';
-import { enqueueDelivery, type EndedRun } from '#core/webhooks/index.ts';
-import { row, sql, transaction, type Db } from '#lib/database/index.ts';
-import { afterEnd, type AfterEndDeps } from './after-end.ts';
+import type { StartableDelivery, Engine } from '#core/engine/index.ts';
+import { enqueueDelivery, kickDeliveries, redeliver, type EndedRun } from '#core/webhooks/index.ts';
+import {
+  row,
+  sql,
+  storableJson,
+  transaction,
+  type Db,
+  type Sql,
+  type Database,
+} from '#lib/database/index.ts';
 import { othersWait } from './admission/room.ts';
-import { breakerAfterRun } from './breaker/index.ts';
-import { scheduledFor } from './queries.ts';
-import { messageAtEnd, reasonAtEnd } from './cancel-request.ts';
-import { isFollowed } from './events/changes.ts';
-import { reasonInWords, reasonAsMessage, type RecordedEnd, type RunEnding } from './ending.ts';
-import { outcomeOf, runOutcome } from './outcome-columns.ts';
+import { breakerAfterRun } from './breaker.ts';
+import { scheduledFor, runOutcome } from './columns.ts';
+import { isFollowed, type RunChanges } from './events/changes.ts';
+import {
+  reasonAsMessage,
+  reasonInWords,
+  replacement,
+  type RecordedEnd,
+  type RunEnding,
+} from './ending.ts';
 import { recordResult, type JustEnded } from './result.ts';
 import { countsTowardsPause, statesBefore, type RunReason } from './states.ts';
 import { followPause } from './service-pauses.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { Admission } from './admission/admission.ts';
+import { readRunDetail } from './queries.ts';
+import type { RunDetail } from './run.ts';
+
+export interface AfterEndDeps {
+  readonly database: Database;
+  readonly engine: Engine;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly admission: Admission;
+  readonly runChanges: RunChanges;
+}
 
 export interface EndRunDeps extends AfterEndDeps {}
 
@@ -39,7 +64,7 @@ export async function endRun(
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
  * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
- * account, the webhook deliveries, and the mails and pings of those who want to be told. When a model failed, the error
+ * account, the webhook deliveries, and the mails and pings to its subscribers. When a model failed, the error
  * of its last attempt becomes the run's error message, because it says more than the reason does. The caller calls
  * `afterEnd` when the transaction is committed, and has locked the run with an earlier statement of it.
  * @returns undefined when the run had ended before; nothing is changed then
@@ -115,6 +140,50 @@ export async function recordEnd(
   };
 }
 
+/**
+ * Does everything that follows the end of a run, once the end is committed: counts the run, tells its followers, admits
+ * the next one and starts the webhook deliveries. Never throws: a tick starts what cannot be started now.
+ * @param follow.kicks false where the caller ends several runs and calls `kickDeliveries` once
+ */
+export async function afterEnd(
+  deps: AfterEndDeps,
+  end: RecordedEnd,
+  { kicks = true }: { readonly kicks?: boolean } = {},
+): Promise<void> {
+  const { state, reason, failureClass } = end.ending;
+  if (end.followed) deps.runChanges.tell(end.runId);
+  deps.metrics.runEnded({ state, reason, failureClass });
+  if (failureClass === 'platform') {
+    deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');
+  }
+  if (end.othersWait) deps.admission.nudge();
+  if (kicks && end.deliveries.length > 0) await kickDeliveries(deps);
+}
+
+/**
+ * Returns the reason with which a run ends, as an SQL expression on `runs`. One that was cancelled ends for the reason
+ * of the request, which the code that carries it out need not know.
+ */
+function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sql {
+  return state === 'cancelled'
+    ? sql`coalesce(runs.cancel_reason, ${reason})`
+    : sql`${reason}::text`;
+}
+
+/** Returns the error message with which a run ends, as an SQL expression on `runs`; it goes with the reason. */
+function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
+  return state === 'cancelled'
+    ? sql`case runs.cancel_reason when ${replacement.reason} then ${replacement.errorMessage}
+            else ${errorMessage} end`
+    : sql`${errorMessage}::text`;
+}
+
+/** Writes the outcome of a run: assignments for the update of `runs` that ends it. */
+export function outcomeOf({ state, outcome, outcomeSummary, checks }: RunEnding): Sql {
+  return sql`outcome = ${state === 'succeeded' ? (outcome ?? 'done') : null}, outcome_summary = ${outcomeSummary ?? null},
+          checks = ${checks === undefined ? null : storableJson(checks)}::jsonb`;
+}
+
 async function enqueueEvents(
   tx: Db,
   ended: EndedRow,
@@ -152,4 +221,25 @@ interface EndedRow
   readonly othersWait: boolean;
   readonly followed: boolean;
   readonly subscription: Subscription | null;
+}
+
+export interface RedeliverDeps {
+  readonly database: Database;
+  readonly engine: Pick<Engine, 'startDelivery'>;
+  readonly admission: Pick<Admission, 'rule'>;
+  readonly log: Log;
+}
+
+/**
+ * Sends a webhook delivery of a run again.
+ * @returns the run, with the delivery pending
+ * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`
+ */
+export async function redeliverWebhook(
+  deps: RedeliverDeps,
+  input: { projectId: string; runId: string; deliveryId: string },
+): Promise<RunDetail> {
+  await redeliver(deps.database, input);
+  await kickDeliveries(deps);
+  return readRunDetail(deps, input.projectId, input.runId);
 }

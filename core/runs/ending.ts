@@ -44,7 +44,7 @@ export interface RecordedEnd {
   readonly deliveries: readonly StartableDelivery[];
   /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
-  /** True when somebody followed the run as it ended. */
+  /** True when the run had followers as it ended. */
   readonly followed: boolean;
 }
 

@@ -12,7 +12,8 @@ import {
   waitsForBudget,
   type AdmissionRule,
 } from './admission/room.ts';
-import { findRun, readRun, runColumns } from './queries.ts';
+import { runColumns } from './columns.ts';
+import { findRun, readRun } from './queries.ts';
 import type { Run } from './run.ts';
 import { isEndState } from './states.ts';
 
@@ -23,7 +24,7 @@ export interface ManualRun {
   readonly plan: Plan;
   readonly routineId: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** True when they are material and no instructions, as who gave them may not write routines. */
+  /** True when they are material and no instructions, as the caller who gave them may not write routines. */
   readonly valuesFenced: boolean;
   readonly retryOf: string | null;
   /** Earliest start; null for at once. */
@@ -44,9 +45,9 @@ export interface EnqueuedRun {
 }
 
 /**
- * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When nobody waits,
- * there is room also in its share, and the organization has no bound of its own, the same statement admits it, which spares an idle
- * service a round of admission. Otherwise it waits its turn.
+ * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When no
+ * other run waits, there is room also in its share, and the organization has no bound of its own, the same statement
+ * admits it, which spares an idle service a round of admission. Otherwise it waits its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
  */

@@ -1,6 +1,5 @@
 export { type Admission, type AdmissionReport, createAdmission } from './admission/admission.ts';
-export { expireQueued } from './admission/expire.ts';
-export { releaseDue } from './admission/release.ts';
+export { expireQueued, releaseDue } from './admission/due.ts';
 export { othersWait, waitsForBudget } from './admission/room.ts';
 export {
   ANNOUNCE_EVERY_MS,
@@ -11,7 +10,15 @@ export {
   workersOfBuild,
 } from './admission/slots.ts';
 export { WAITS, type Wait } from './admission/waiting-for.ts';
-export { type AfterEndDeps, afterEnd } from './after-end.ts';
+export {
+  type AfterEndDeps,
+  afterEnd,
+  type EndRunDeps,
+  endRun,
+  outcomeOf,
+  recordEnd,
+  redeliverWebhook,
+} from './end-run.ts';
 export {
   type BackfillRun,
   countWaitingBackfills,
@@ -27,10 +34,9 @@ export {
   lockOpenBreakers,
   openBreakers,
   takeProbes,
-} from './breaker/index.ts';
-export { cancelRun } from './cancel.ts';
-export { clockGoesOn, patienceMsOf, remainingMsOf } from './clock.ts';
-export { type EndRunDeps, endRun, recordEnd } from './end-run.ts';
+} from './breaker.ts';
+export { cancelRun, pauseWithRuns, stopRuns } from './cancel.ts';
+export { clockGoesOn, patienceMsOf, remainingMsOf, scheduledFor } from './columns.ts';
 export {
   type RecordedEnd,
   type RunEnding,
@@ -51,28 +57,22 @@ export {
   mostOfRun,
 } from './estimate.ts';
 export { type RunChanges, createRunChanges, isFollowed } from './events/changes.ts';
-export { STREAM_END_NAMES, type StreamEnd } from './events/ends.ts';
+export { STREAM_END_NAMES, type StreamEnd, type RunEvent, openRunEvents } from './events/follow.ts';
 export { type RunFeed, createRunFeed } from './events/feed.ts';
-export type { RunEvent } from './events/follow.ts';
 export { forgetFollowers } from './events/leases.ts';
-export { openRunEvents } from './events/open.ts';
-export { inTheWay } from './in-the-way.ts';
+export { inTheWay, type ReplacedRuns, afterReplacing, replaceOpenRuns } from './replace.ts';
 export { type OccurrenceRow, insertOccurrences } from './occurrences.ts';
-export { outcomeOf } from './outcome-columns.ts';
-export { pauseWithRuns } from './pause.ts';
 export { MAX_PINNED, pinRun, unpinRuns } from './pin.ts';
-export { listRuns, readRunDetail, scheduledFor } from './queries.ts';
-export { createQueuedRuns } from './queued-runs.ts';
+export { listRuns, readRunDetail } from './queries.ts';
+export { createQueuedRuns, unwantedReason } from './unwanted.ts';
 export { listRecentRuns, MAX_RECENT, type RoutineRecentRuns } from './recent.ts';
-export { redeliverWebhook } from './redeliver-webhook.ts';
-export { type ReplacedRuns, afterReplacing, replaceOpenRuns } from './replace.ts';
 export { diffRun, type RunDiff } from './result.ts';
 export {
   type RetentionDeps,
   type RetentionReport,
   applyRetention,
 } from './retention/apply-retention.ts';
-export { retentionBacklog } from './retention/overdue.ts';
+export { retentionBacklog } from './retention/due.ts';
 export type { Run, RunDetail, RunSummary, RunUsage, Step } from './run.ts';
 export { createServicePauses, followPause } from './service-pauses.ts';
 export {
@@ -98,7 +98,5 @@ export {
 } from './states.ts';
 export { retryRun, startManualRun } from './start.ts';
 export { listSteps } from './steps.ts';
-export { stopRuns } from './stop.ts';
 export { sweepOpenRuns } from './sweep.ts';
-export { unwantedReason } from './unwanted.ts';
 export { countRuns, medianOfVersion } from './version-usage.ts';

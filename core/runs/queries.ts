@@ -16,34 +16,11 @@ import { listDeliveries } from '#core/webhooks/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { waitsForBudget } from './admission/room.ts';
 import { waitOf } from './admission/waiting-for.ts';
-import { runOutcome } from './outcome-columns.ts';
+import { comparedWith, runColumns, shortColumns } from './columns.ts';
 import type { Outcome } from '#core/outcomes/index.ts';
 import type { Run, RunDetail, RunSummary } from './run.ts';
 import type { RunState, Trigger } from './states.ts';
-import { usageWith } from './step-columns.ts';
 import { readAllSteps } from './steps.ts';
-
-/** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
-export function scheduledFor(run: Sql): Sql {
-  return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
-}
-
-const shortColumns = sql`
-  id, project_id as "projectId", routine_id as "routineId", routine_revision as "routineRevision", trigger, state,
-  reason, error_message as "errorMessage", ${scheduledFor(sql`runs`)} as "scheduledFor", run_at as "runAt", backfill_id as "backfillId", skipped_count as "skippedCount",
-  skipped_until as "skippedUntil", retry_of as "retryOf",
-  case when model_id is not null then jsonb_build_object('provider', model_provider,
-    'connectionId', model_connection_id, 'modelId', model_id) end as model,
-  step_count as "stepCount", ${runOutcome}, ${usageWith(sql`estimated_usage`)}, created_at as "createdAt", started_at as "startedAt",
-  finished_at as "finishedAt", cancel_requested_at as "cancelRequestedAt", pinned,
-  content_erased_at as "contentErasedAt", withheld
-`;
-
-const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
-
-/** The columns of `Run`. */
-export const runColumns = sql`${shortColumns}, variables, result, data,
-  case when changes is not null then changes || ${comparedWith} end as changes`;
 
 const PREVIEW_LENGTH = 200;
 

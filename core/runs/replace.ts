@@ -1,11 +1,8 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
 import { empty, rows, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { waiting } from './admission/room.ts';
-import { afterEnd, type AfterEndDeps } from './after-end.ts';
-import { recordEnd } from './end-run.ts';
-import { askedToStop } from './cancel-request.ts';
+import { afterEnd, recordEnd, type AfterEndDeps } from './end-run.ts';
 import { replacement, type RecordedEnd, type RunEnding } from './ending.ts';
-import { inTheWay } from './in-the-way.ts';
 import type { RunState } from './states.ts';
 
 /** Open runs that are to stop, because the next occurrence replaces them or a person stops them. */
@@ -85,6 +82,15 @@ export async function cancelOpenRuns(
   return { ends, cancelled: open.filter(({ state }) => state === 'running').map(({ id }) => id) };
 }
 
+/**
+ * Asks an open run to stop, and says why: assignments for an update of `runs`. The first request counts; a person who
+ * cancels a run that is already being replaced changes nothing.
+ */
+export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
+  return sql`cancel_requested_at = coalesce(cancel_requested_at, now()),
+        cancel_reason = case when cancel_requested_at is null then ${reason} else cancel_reason end`;
+}
+
 /** Does what follows the cancellations: follows up the recorded ends, and tells Temporal, which the sweep repeats. */
 export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns): Promise<void> {
   for (const end of replaced.ends) await afterEnd(deps, end, { kicks: false });
@@ -100,3 +106,9 @@ export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns)
     ),
   );
 }
+
+/**
+ * SQL condition on `runs`: an open run holds up the next occurrence of its routine. A run that is held for a later time
+ * does not, as that may be in a year, nor does one of a backfill, which comes after everything else.
+ */
+export const inTheWay = sql`not held and trigger <> 'backfill'`;

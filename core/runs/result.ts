@@ -1,16 +1,16 @@
 import {
   compareWith,
-  type ComparedResult,
   areNone,
-  type DeliveredData,
   findChanges,
   readItems,
+  type ComparedResult,
+  type DeliveredData,
   type Changes,
   type Items,
 } from '#core/outcomes/index.ts';
-import { execute, sql, storableJson, type Db, row } from '#lib/database/index.ts';
+import { execute, sql, storableJson, row, type Db } from '#lib/database/index.ts';
 import type { ResultData } from './ending.ts';
-import { type RunState, type Withheld, isEndState } from './states.ts';
+import { isEndState, type RunState, type Withheld } from './states.ts';
 import type { DeliverPolicy } from '#core/routines/index.ts';
 import { hasLostDelivery } from '#core/webhooks/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';

@@ -4,13 +4,12 @@ import { notifyPaused } from '#core/notifications/index.ts';
 import { SCHEDULE_ENDED, type PausedRoutine, type ServicePauses } from '#core/routines/index.ts';
 import { enqueuePaused } from '#core/webhooks/index.ts';
 import type { Db } from '#lib/database/index.ts';
-import { tellSkipped, type SkipNews } from './queued-runs.ts';
-import { skipUnwanted } from './unwanted.ts';
+import { tellSkipped, skipUnwanted, type SkipNews } from './unwanted.ts';
 
 export interface FollowedPause {
   /** The queued runs of the routines that are skipped for it. */
   readonly skipped: readonly string[];
-  /** The webhook deliveries that tell of it. */
+  /** The webhook deliveries that report it. */
   readonly deliveries: readonly StartableDelivery[];
 }
 
@@ -49,7 +48,7 @@ export async function followPause(
   return { skipped, deliveries };
 }
 
-/** Follows pauses for subjects below this one, and once they are committed tells of the runs that are skipped. */
+/** Follows pauses for subjects below this one, and reports the skipped runs once they are committed. */
 export function createServicePauses(news: SkipNews): ServicePauses {
   return {
     async follow(tx, paused) {

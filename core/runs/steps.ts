@@ -1,7 +1,7 @@
 import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 import { AppError } from '#lib/errors.ts';
-import { stepColumns, stepColumnsWithout } from './step-columns.ts';
+import { stepColumns, stepColumnsWithout } from './columns.ts';
 import type { Step } from './run.ts';
 
 /** Characters of texts that one response has: a run may have a hundred times as many, which no process should hold. */

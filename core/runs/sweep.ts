@@ -1,11 +1,11 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
 import { eachApart, execute, rows, sql, type Database } from '#lib/database/index.ts';
-import { patienceMsOf, remainingMsOf } from './clock.ts';
+import { patienceMsOf, remainingMsOf } from './columns.ts';
 import { endRun, type EndRunDeps } from './end-run.ts';
 import { cancellation, failure } from './ending.ts';
 import type { RunState } from './states.ts';
 import { replaceMissed } from './replace.ts';
-import { isStranded } from './stranded.ts';
+import { buildIsGone } from './admission/slots.ts';
 
 interface OpenRun {
   readonly id: string;
@@ -18,8 +18,8 @@ const BATCH = 200;
 
 /**
  * Checks open runs. First of all makes up for cancellations that were missed and repeats those that Temporal may not
- * have received, so that they never wait behind thousands of others. Ends runs whose time is long over, whatever
- * Temporal says of them. Then, the one checked longest ago first, settles a run whose workflow is gone: one that never
+ * have received, so that they never wait behind thousands of others. Ends runs whose time is long over, also
+ * those that Temporal calls open. Then, the one checked longest ago first, settles a run whose workflow is gone: one that never
  * began is started again, also when its workflow waits for a build that is no more, and one that was under way ends as
  * `workflow_lost`, so that nothing waits for ever.
  * @returns how many runs had lost their workflow
@@ -107,7 +107,7 @@ async function giveBack(database: Database, waiting: readonly OpenRun[]): Promis
   await execute(database, sql`update runs set checked_at = null where id = any(${ids})`);
 }
 
-/** Takes runs that somebody cancelled since their last check, or whose last check is a while ago. */
+/** Takes runs that were cancelled since their last check, or whose last check is a while ago. */
 function takeCancelled(database: Database): Promise<OpenRun[]> {
   return rows<OpenRun>(
     database,
@@ -163,4 +163,17 @@ async function settle(
     return;
   }
   await endRun(deps, run.id, run.cancelRequested ? cancellation : failure('workflow_lost'));
+}
+
+/**
+ * Tells whether the workflow of a run stays on a build that has no worker any more, while another build takes new runs.
+ * A run that has not begun may then begin on that one; one that has begun waits for workers of its own build.
+ */
+async function isStranded(
+  { database, engine, admission }: EndRunDeps,
+  runId: string,
+): Promise<boolean> {
+  const buildId = await engine.buildOf(runId);
+  if (buildId === undefined) return false;
+  return buildIsGone(database, admission.rule.taskQueue, buildId);
 }

@@ -1,7 +1,10 @@
 import { notBeforeOf } from '#core/model-connections/index.ts';
-import { SCHEDULE_ENDED, type UnwantedReason } from '#core/routines/index.ts';
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import { SCHEDULE_ENDED, type UnwantedReason, type QueuedRuns } from '#core/routines/index.ts';
+import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import type { Admission } from './admission/admission.ts';
 import { skip } from './ending.ts';
+import type { RunChanges } from './events/changes.ts';
 
 /**
  * Selects why a run that has not begun is no longer wanted, null when it is; reads `runs` and its routine as `r`. What
@@ -22,8 +25,8 @@ end`;
 
 /**
  * Skips the runs of routines that have not begun, in the transaction that pauses, changes or archives the routines. A
- * run that is locked just now is passed by: whoever begins it looks at the routine again, and waiting for it could be a
- * deadlock, as the end of a run locks the run before its routine.
+ * run that is locked just now is passed by: the step that begins it looks at the routine again, and waiting for it could
+ * be a deadlock, as the end of a run locks the run before its routine.
  * @returns those that were skipped
  */
 export async function skipUnwanted(
@@ -49,4 +52,35 @@ export async function skipUnwanted(
     `,
   );
   return skipped.map(({ id }) => id);
+}
+
+export interface SkipNews {
+  readonly metrics: Metrics;
+  readonly admission: Admission;
+  readonly runChanges: RunChanges;
+}
+
+/** Skips queued runs for the subject that owns routines; after the commit, reports them and admits others. */
+export function createQueuedRuns(news: SkipNews): QueuedRuns {
+  return {
+    async skip(tx, routineIds, reason) {
+      tellSkipped(tx, news, { runIds: await skipUnwanted(tx, routineIds, reason), reason });
+    },
+  };
+}
+
+/** Reports skipped runs after the commit of the transaction that skips them, and admits others. */
+export function tellSkipped(
+  tx: Db,
+  { metrics, admission, runChanges }: SkipNews,
+  { runIds, reason }: { readonly runIds: readonly string[]; readonly reason: UnwantedReason },
+): void {
+  if (runIds.length === 0) return;
+  afterCommit(tx, () => {
+    for (const runId of runIds) {
+      runChanges.tell(runId);
+      metrics.runEnded(skip(reason));
+    }
+    admission.nudge();
+  });
 }

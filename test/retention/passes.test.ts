@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { retentionBacklog } from '#core/runs/index.ts';
-import { selectDue } from '#core/runs/retention/batch.ts';
-import { findScopes } from '#core/runs/retention/scopes.ts';
-import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stage.ts';
+import { selectDue } from '#core/runs/retention/due.ts';
+import { findScopes } from '#core/runs/retention/apply-retention.ts';
+import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stages.ts';
 import { redeliver } from '#core/webhooks/index.ts';
 import { AT_ONCE, execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';

@@ -34,10 +34,10 @@ const startableColumns = sql`
  * with the fewest admitted runs, up to its plan's runs at a time and its share of the places; within one, manual runs come before scheduled ones
  * and those of a backfill last, the oldest first. An account of a connected provider takes as many as its provider
  * allows; those behind it in the queue pass by. A project of which enough wait for a budget gets no more. One admission at a time, so that no limit is passed by two that look at
- * the same moment; what the lock costs is paid only while somebody waits.
+ * the same moment; what the lock costs is paid only while runs wait.
  *
  * Walks the index of waiting runs from organization to organization instead of ranking all that wait: ranked with a
- * window function, a fresh burst of 10,000 on the statistics of before it ran into the statement timeout of 30 s.
+ * window function, a fresh burst of 10,000 on statistics from before it ran into the statement timeout of 30 s.
  * @returns the admitted runs, leased to the caller, who starts them
  */
 export function admitRuns(
@@ -110,7 +110,7 @@ export function admitRuns(
 
 /**
  * Settings, as SQL expressions, that have waiting runs read from the index that is in their order. On statistics from
- * before a burst nobody waits, so that every small index looks as good: reading another one, and sorting it for each
+ * before a burst no run waits, so that every small index looks as good: reading another one, and sorting it for each
  * organization, touched a million buffers for 10,000 waiting runs instead of 3,000.
  */
 const readInOrder = sql`set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;

@@ -87,7 +87,7 @@ export function shareOf(taskQueue: string, organizationId: Sql): Sql {
 export const takesPlace = sql`${admitted} and waits_since is null`;
 
 /**
- * Takes the right to admit one run, as an SQL expression that is true when there is a place and nobody waits for it. It
+ * Takes the right to admit one run, as an SQL expression that is true when there is a place and no run waits for it. It
  * holds the lock of the admission until the transaction ends, and does not wait for it: where another admits just now,
  * it is false. A function of the database, because it must count after it has the lock, and a statement sees only what
  * was there when it began.

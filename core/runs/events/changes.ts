@@ -4,7 +4,7 @@ import type { Log } from '#lib/log.ts';
 
 /** Notifies the followers of runs in all processes of changes. */
 export interface RunChanges {
-  /** Announces a committed change. Does not wait and never throws; whatever fails is found by the next read. */
+  /** Announces a committed change. Does not wait and never throws; the next read finds what failed. */
   tell(runId: string): void;
   /** Resolves when no notification is being sent. */
   settled(): Promise<void>;
@@ -52,8 +52,8 @@ export function createRunChanges({ database, log }: { database: Db; log: Log }):
 }
 
 /**
- * Returns an SQL condition that is true when somebody follows the run. The statement that changes the run asks it, so
- * that a change which nobody follows needs no statement of its own. A stream that opens meanwhile is not missed: it
+ * Returns an SQL condition that is true when the run has followers. The statement that changes the run asks it, so
+ * that a change without followers needs no statement of its own. A stream that opens meanwhile is not missed: it
  * reads the run once more a moment after its first read.
  */
 export function isFollowed(runId: Sql): Sql {

@@ -11,9 +11,7 @@ import {
   type StreamLease,
   type StreamLimits,
 } from './leases.ts';
-import { createPoller } from './poller.ts';
-import { createSnapshotReader } from './reader.ts';
-import { readVersions, type RunSnapshot } from './snapshot.ts';
+import { createSnapshotReader, readVersions, type RunSnapshot } from './snapshot.ts';
 import { createWatches, type Watch } from './watches.ts';
 
 /** Serves one process's followers of runs. */
@@ -103,7 +101,7 @@ export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOpt
       log,
       onNotification: (runId) => watches.changed(runId),
       onChange() {
-        // Postgres may have lost the leases, and changes while nobody listened.
+        // Postgres may have lost the leases, and changes while no process listened.
         renewAt = 0;
         poller.within(0);
       },
@@ -173,4 +171,44 @@ export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOpt
       await ending;
     },
   };
+}
+
+export interface Poller {
+  /** Ensures that the next call of `work` begins within this time. */
+  within(ms: number): void;
+}
+
+/**
+ * Calls `work` repeatedly, never twice at a time.
+ * @param work must not throw
+ * @param pauseAfter returns the pause after a call of this duration; Infinity stops until `within` is called
+ */
+function createPoller(work: () => Promise<void>, pauseAfter: (tookMs: number) => number): Poller {
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
+  let working = false;
+
+  function within(ms: number): void {
+    const at = performance.now() + ms;
+    if (at >= dueAt) return;
+    dueAt = at;
+    if (working) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => void poll(), ms);
+    timer.unref();
+  }
+
+  async function poll(): Promise<void> {
+    const started = performance.now();
+    working = true;
+    dueAt = Number.POSITIVE_INFINITY;
+    await work();
+    working = false;
+    const now = performance.now();
+    const asked = dueAt - now;
+    dueAt = Number.POSITIVE_INFINITY;
+    within(Math.max(Math.min(asked, pauseAfter(now - started)), 0));
+  }
+
+  return { within };
 }

@@ -1,8 +1,32 @@
-import { persistently } from '#lib/database/index.ts';
+import { persistently, type Db } from '#lib/database/index.ts';
+import { readRun } from '../queries.ts';
+import type { RunFeed, RunWatch } from './feed.ts';
 import type { Run, Step } from '../run.ts';
 import { isEndState, RUN_STATES, type RunState } from '../states.ts';
-import { STREAM_ENDS, streamEndOf, type StreamEnd } from './ends.ts';
-import type { RunWatch } from './feed.ts';
+
+export interface StreamRequest {
+  /** Identity of the follower: streams are counted by API key or session, and by organization. */
+  readonly follower: { readonly credential: string; readonly organizationId: string };
+  readonly lastEventId: string;
+  /** Ends the stream; if its reason is a `StreamEnd`, the follower is told so. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens the events of a run after the one that `lastEventId` names, until `signal` aborts.
+ * @returns undefined when that was the last event of all
+ * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
+ */
+export async function openRunEvents(
+  { database, runFeed }: { readonly database: Db; readonly runFeed: RunFeed },
+  run: { readonly projectId: string; readonly id: string },
+  { follower, lastEventId, signal }: StreamRequest,
+): Promise<AsyncIterable<RunEvent> | undefined> {
+  const after = readEventId(lastEventId);
+  const { state } = await readRun(database, run.projectId, run.id);
+  if (after.state === state && isEndState(state)) return undefined;
+  return followRun(await runFeed.follow(run, follower, signal), after, signal);
+}
 
 export type RunEvent =
   | { readonly event: 'state'; readonly id: string; readonly data: Run }
@@ -28,7 +52,7 @@ export interface RunCursor {
  * finished. The final state comes last. Events are read from the tables, so a follower that reconnects misses nothing.
  * While Postgres is away it waits, until `signal` aborts.
  */
-export async function* followRun(
+async function* followRun(
   watch: RunWatch,
   after: RunCursor,
   signal: AbortSignal,
@@ -90,8 +114,29 @@ function eventId({ steps, state }: RunCursor): string {
 }
 
 /** Parses the id of an event; with any other text the follower starts from the beginning. */
-export function readEventId(id: string): RunCursor {
+function readEventId(id: string): RunCursor {
   const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
   if (steps === undefined) return { steps: 0, state: undefined };
   return { steps: Number(steps), state: RUN_STATES.find((state) => state === name) };
 }
+
+/** Reasons for which an event stream ends before its run does, each with the message to the follower. */
+const STREAM_ENDS = {
+  access_ended: 'The credential of this stream may not read the run any more.',
+  server_stopping: 'The server stops; go on with Last-Event-ID.',
+  time_limit: 'The stream has been open for long enough; go on with Last-Event-ID.',
+} as const;
+
+export type StreamEnd = keyof typeof STREAM_ENDS;
+
+/** Returns the reason for which the signal was aborted, where it is one that the follower is told. */
+function streamEndOf(signal: AbortSignal): StreamEnd | undefined {
+  const reason: unknown = signal.reason;
+  return STREAM_END_NAMES.find((name) => name === reason);
+}
+
+export const STREAM_END_NAMES = [
+  'access_ended',
+  'server_stopping',
+  'time_limit',
+] as const satisfies readonly StreamEnd[];

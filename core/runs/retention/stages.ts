@@ -1,6 +1,44 @@
-import { eraseMessages } from '#core/outbox/index.ts';
-import { eraseBodies } from '#core/webhooks/index.ts';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import {
+  contentDaysOf,
+  contentDaysOfAll,
+  runDaysOf,
+  type RetentionRule,
+} from '#core/identity/index.ts';
+import { sql, execute, type Db, type Sql } from '#lib/database/index.ts';
+import { eraseMessages, deleteMessages } from '#core/outbox/index.ts';
+import { eraseBodies, deleteDeliveries } from '#core/webhooks/index.ts';
+import { keepProofs } from '#core/routines/index.ts';
+
+/** One of the two stages of retention, erasing and deleting; each has an index of the runs that it is still due for. */
+export interface Stage {
+  readonly name: 'content' | 'runs';
+  /** SQL condition on runs that this stage is next for, in the words of its partial indexes. */
+  readonly next: Sql;
+  /** Days after its end for which a run of any project is kept from this stage at most. */
+  daysOfAll(rule: RetentionRule): number;
+  /** The same days for the runs of a project, as an SQL expression on a row of `projects`. */
+  daysOf(rule: RetentionRule, project: Sql): Sql;
+  /** Applies the stage to runs that the transaction has locked. @returns the number of runs */
+  apply(tx: Db, runIds: readonly string[]): Promise<number>;
+}
+
+/** The first stage, which erases the content of a run. */
+export const CONTENT: Stage = {
+  name: 'content',
+  next: sql`content_erased_at is null and not pinned`,
+  daysOfAll: contentDaysOfAll,
+  daysOf: contentDaysOf,
+  apply: eraseContent,
+};
+
+/** The second stage, which deletes the run; a run that still has content waits for the first stage. */
+export const RUNS: Stage = {
+  name: 'runs',
+  next: sql`content_erased_at is not null and not pinned`,
+  daysOfAll: ({ runDays }) => runDays,
+  daysOf: runDaysOf,
+  apply: deleteRuns,
+};
 
 /**
  * Erases everything that people, models and tools have written into runs which have ended: prompts, variables,
@@ -10,7 +48,7 @@ import { execute, sql, type Db } from '#lib/database/index.ts';
  * @param runIds runs that the transaction has locked
  * @returns how many are erased
  */
-export async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> {
+async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> {
   const sending = new Set(await eraseBodies(tx, runIds));
   const ids = runIds.filter((id) => !sending.has(id));
   await eraseMessages(tx, ids);
@@ -52,3 +90,24 @@ const erasedTool = sql`jsonb_build_object(
   'result', null, 'resultLength', tool->'resultLength',
   'structured', null, 'structuredLength', tool->'structuredLength', 'attachments', '[]'::jsonb,
   'omittedFromStep', tool->'omittedFromStep')`;
+
+/**
+ * Deletes runs that have ended with their steps, deliveries and messages. What they used stays in the ledger and in the
+ * totals, and a version that one of them has proven stays proven.
+ * @param runIds runs that the transaction has locked
+ * @returns how many are deleted
+ */
+async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
+  await keepProofs(tx, runIds);
+  await deleteDeliveries(tx, runIds);
+  await deleteMessages(tx, runIds);
+  return execute(
+    tx,
+    sql`
+      with recorded as (
+        delete from steps where run_id = any(${runIds})
+      )
+      delete from runs where id = any(${runIds})
+    `,
+  );
+}

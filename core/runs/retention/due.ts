@@ -1,6 +1,7 @@
 import { rows, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
+import { CONTENT, RUNS, type Stage } from './stages.ts';
+import { hasOwnRetention, type RetentionRule } from '#core/identity/index.ts';
 import { hasOpenDelivery } from '#core/webhooks/index.ts';
-import type { Stage } from './stage.ts';
 
 /** Runs with the same retention: those of a project that has chosen its own, or those of all projects. */
 export interface Scope {
@@ -18,16 +19,16 @@ export interface Batch {
 }
 
 /**
- * Runs of one transaction: for runs of a few steps it takes some ten milliseconds, so that nobody waits long for their
+ * Runs of one transaction: for runs of a few steps it takes some ten milliseconds, so that no writer waits long for their
  * rows.
  */
 const BATCH = 200;
 
 /**
- * Takes one batch of due runs through a stage, oldest first, in one transaction; runs that somebody else has locked are
- * passed by. Whatever a crash leaves undone is due again.
- * @param from the `until` of the batch before: the entries of erased runs at the beginning of the index are not walked
- *   anew
+ * Takes one batch of due runs through a stage, oldest first, in one transaction; runs that another transaction has locked
+ * are passed by. What a crash leaves undone is due again.
+ * @param from the `until` of the batch before: the entries of erased runs at the beginning of the index are walked
+ *   once
  */
 export function applyToBatch(
   database: Database,
@@ -60,7 +61,7 @@ export function selectDue(stage: Stage, { projectId, days }: Scope, from: Date |
 }
 
 /** Returns an SQL condition on ended runs: the run ended at least so many days ago, and not before `from`. */
-export function dueOfAll(days: Sql, from: Date | undefined): Sql {
+function dueOfAll(days: Sql, from: Date | undefined): Sql {
   return sql`finished_at < ${daysAgo(days)} and finished_at >= ${from ?? '-infinity'}::timestamptz`;
 }
 
@@ -76,4 +77,38 @@ export function dueOf(projectId: Sql): typeof dueOfAll {
 
 function daysAgo(days: Sql): Sql {
   return sql`now() - ${days} * interval '1 day'`;
+}
+
+/**
+ * Returns the backlog of retention, as SQL expressions: seconds by which the oldest due run is past its days; 0 when
+ * none is.
+ */
+export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['name'], Sql>> {
+  return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
+}
+
+/**
+ * Looks at the oldest run of all projects, and at that of each project that has chosen for itself, as a pass does: at
+ * the beginning of an index each.
+ */
+function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
+  const days = stage.daysOf(rule, sql`p`);
+  const daysOfAll = sql`${stage.daysOfAll(rule)}::integer`;
+  const settled = sql`not ${hasOpenDelivery(sql`runs.id`)}`;
+  return sql`
+    coalesce(greatest(
+      (select ${secondsPast(daysOfAll)} from runs
+        where ${stage.next} and ${dueOfAll(daysOfAll, undefined)} and ${settled}
+        order by finished_at limit 1),
+      (select max(due.seconds) from projects p cross join lateral (
+          select ${secondsPast(days)} as seconds from runs
+          where ${stage.next} and ${dueOf(sql`p.id`)(days, undefined)} and ${settled}
+          order by project_id, finished_at limit 1
+        ) due
+        where ${hasOwnRetention(sql`p`)})
+    ), 0)`;
+}
+
+function secondsPast(days: Sql): Sql {
+  return sql`extract(epoch from now() - finished_at - ${days} * interval '1 day')::float8`;
 }
