@@ -1,14 +1,8 @@
-import {
-  createAuth,
-  createAuthMails,
-  type AuthSettings,
-  type MembershipEnded,
-} from '#core/identity/index.ts';
+import { leaveOrganizations, type AccountDeps } from '#core/deletion/index.ts';
+import { createAuth, createAuthMails, type AuthSettings } from '#core/identity/index.ts';
 import type { Config } from '#lib/config/index.ts';
-import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Mailer } from '#lib/mail/index.ts';
-import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Deps } from './deps.ts';
 import { clientAddressBehind } from './http/client-address.ts';
 import { limitKeyAttempts, limitLooks } from './http/address-limits.ts';
@@ -16,16 +10,11 @@ import { limitKeyAttempts, limitLooks } from './http/address-limits.ts';
 /** Opens what sign-ins and the limits by client address need, in the API alone. */
 export function openAccounts(
   config: Config,
-  services: {
-    readonly database: Database;
-    readonly membershipEnded: MembershipEnded;
-    readonly mailer: Mailer | undefined;
-    readonly secrets: SecretBox;
-  },
+  services: AccountDeps & { readonly mailer: Mailer | undefined },
   log: Log,
   passwords?: AuthSettings['passwords'],
 ): Pick<Deps, 'auth' | 'clientAddress' | 'keyAttempts' | 'readiness'> {
-  const { database, membershipEnded, mailer, secrets } = services;
+  const { database, mailer, secrets } = services;
   const { UI_ORIGIN: uiOrigin } = config;
   const auth = createAuth({
     database,
@@ -37,7 +26,7 @@ export function openAccounts(
     signUp: config.SIGN_UP,
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: mailer && createAuthMails({ db: database, mailer, uiOrigin }),
-    membershipEnded,
+    leaveOrganizations: (userId) => leaveOrganizations(services, userId),
     passwords,
     log,
   });

@@ -3,13 +3,11 @@ import type {
   ConnectionSecrets,
   CredentialSource,
   ProviderCatalogue,
-  RoutineEditor,
 } from '#core/connections/index.ts';
 import type { Engine } from '#core/engine/index.ts';
-import type { DeletionDeps } from '#core/deletion/index.ts';
-import type { Auth, MembershipEnded, RetentionRule } from '#core/identity/index.ts';
+import type { Emit } from '#core/events.ts';
+import type { Auth, RetentionRule } from '#core/identity/index.ts';
 import type {
-  AccountRoutines,
   FindServer,
   ModelCredentials,
   ModelProviders,
@@ -17,7 +15,7 @@ import type {
 } from '#core/model-connections/index.ts';
 import type { UnsubscribeLinks } from '#core/outbox/index.ts';
 import type { AbilityStore, FigureStore, ProjectModels } from '#core/models/index.ts';
-import type { QueuedRuns, SealedWebhookSecrets } from '#core/routines/index.ts';
+import type { SealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Admission, RunChanges, RunFeed } from '#core/runs/index.ts';
 import type { ModelCaller } from '#core/steps/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
@@ -52,8 +50,6 @@ export interface Deps {
   readonly clientAddress: ClientAddress;
   readonly keyAttempts: KeyAttempts;
   readonly readiness: Readiness;
-  readonly membershipEnded: MembershipEnded;
-  readonly projectDeleted: DeletionDeps['projectDeleted'];
   readonly auditRetentionDays: number;
   readonly models: ProjectModels;
   readonly abilities: AbilityStore;
@@ -65,15 +61,13 @@ export interface Deps {
   readonly webhookSecrets: SealedWebhookSecrets;
   readonly connectionSecrets: ConnectionSecrets;
   readonly credentials: CredentialSource;
-  readonly queuedRuns: QueuedRuns;
-  readonly routineEditor: RoutineEditor;
+  readonly emit: Emit;
   readonly providers: ProviderCatalogue;
   readonly modelProviders: ModelProviders;
   /** Undefined where the configuration names none. */
   readonly modelRuntime: ModelRuntime | undefined;
   readonly modelCredentials: ModelCredentials;
   readonly findModelServer: FindServer;
-  readonly accountRoutines: AccountRoutines;
   readonly providerEnabled: (provider: string) => boolean;
   readonly engine: Engine;
   readonly admission: Admission;

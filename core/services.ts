@@ -3,24 +3,19 @@ import {
   createConnectionSecrets,
   createCredentialSource,
   createOAuthSource,
-  endSignInsOf,
   loadProviders,
 } from '#core/connections/index.ts';
-import type { DeletionDeps } from '#core/deletion/index.ts';
 import { createEngine } from '#core/engine/index.ts';
-import type { MembershipEnded } from '#core/identity/index.ts';
 import { createToolSessions } from '#core/mcp/index.ts';
 import {
   createModelCredentials,
   createServerDirectory,
   loadModelProviders,
   openModelRuntime,
-  revokeAccountsOfMember,
-  revokeAccountsOfProject,
   type ModelProviders,
-  type RevokeDeps,
 } from '#core/model-connections/index.ts';
-import { cancelMessages, createUnsubscribeLinks } from '#core/outbox/index.ts';
+import { notifyPaused } from '#core/notifications/index.ts';
+import { createUnsubscribeLinks } from '#core/outbox/index.ts';
 import {
   createAbilityStore,
   createFigureStore,
@@ -35,21 +30,16 @@ import {
   watchFeed,
   watchPool,
 } from '#core/observability/index.ts';
-import {
-  createAccountRoutines,
-  createRoutineEditor,
-  createSealedWebhookSecrets,
-} from '#core/routines/index.ts';
+import { createSealedWebhookSecrets, takeNewTools } from '#core/routines/index.ts';
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/steps/index.ts';
 import {
   createAdmission,
-  createQueuedRuns,
   createRunChanges,
   createRunFeed,
-  createServicePauses,
-  unpinRuns,
+  followPausesByService,
+  skipQueued,
+  type SkipNews,
 } from '#core/runs/index.ts';
-import { forgetSeen } from '#core/gate/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
@@ -60,6 +50,7 @@ import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 import { openTracing } from '#lib/tracing/index.ts';
+import { createEmit, type Emit, type Handlers } from './events.ts';
 
 /** Opens what API and worker have in common, from the configuration they share. */
 export async function openServices(config: ConfigOf<'worker'>, log: Log, service = 'ras') {
@@ -137,8 +128,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log });
   const figures = createFigureStore(database, config.MAX_COST_USD_PER_ORGANIZATION === undefined);
   const runChanges = createRunChanges({ database, log });
-  const news = { metrics, admission, runChanges };
-  const queuedRuns = createQueuedRuns(news);
+  const emit: Emit = createEmit(() => handlers);
+  const handlers = handlersOf({ metrics, admission, runChanges, emit });
   const deps = {
     database,
     secrets,
@@ -179,9 +170,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     credentials,
     toolSessions,
     providers,
-    queuedRuns,
-    routineEditor: createRoutineEditor(queuedRuns),
-    accountRoutines: createAccountRoutines(createServicePauses(news)),
+    emit,
     modelProviders,
     modelRuntime,
     modelCredentials,
@@ -204,7 +193,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   };
   watchFeed(registry, deps.runFeed);
   return {
-    deps: { ...deps, ...hooksOf(deps) },
+    deps,
     temporal,
     registry,
     async close() {
@@ -227,24 +216,23 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   };
 }
 
-/**
- * Returns what is called in the transaction that ends a membership or deletes a project, for subjects that identity
- * knows nothing of.
- */
-function hooksOf(
-  deps: RevokeDeps,
-): Pick<DeletionDeps, 'projectDeleted'> & { readonly membershipEnded: MembershipEnded } {
+/** Lists what follows each event of `core/events.ts`, in the transaction that emits it and in this order. */
+function handlersOf(core: SkipNews & { readonly emit: Emit }): Handlers {
   return {
-    async membershipEnded(tx, { organizationId, userId }, by) {
-      await revokeAccountsOfMember(deps, tx, { organizationId, userId, by });
-      return { connections: await endSignInsOf(tx, by, { organizationId, userId }) };
-    },
-    async projectDeleted(tx, projectId, by) {
-      await unpinRuns(tx, projectId);
-      await forgetSeen(tx, projectId);
-      await cancelMessages(tx, projectId);
-      await revokeAccountsOfProject(deps, tx, { projectId, by });
-    },
+    'routine.changed': [
+      (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' }),
+    ],
+    'routine.paused': [
+      (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'paused' }),
+    ],
+    'routine.archived': [
+      (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' }),
+    ],
+    'routine.paused_by_service': [
+      (tx, { paused }) => followPausesByService(core, tx, paused),
+      (tx, { paused }) => notifyPaused(tx, paused),
+    ],
+    'tools.changed': [(tx, changed) => takeNewTools(core, tx, changed)],
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as deletion from '#core/deletion/index.ts';
 import * as identity from '#core/identity/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
@@ -104,11 +105,8 @@ const removeMember = route({
   success: { status: 200, data: removedMember, description: 'Who was removed.' },
   errors: ['forbidden', 'owner_required', 'last_owner'],
 }).to(async ({ by, params, query, deps }) => {
-  const { membershipEnded } = deps;
-  const options = { keepKeys: query.keepKeys === 'true', membershipEnded };
-  const removed = await transaction(deps.database, (tx) =>
-    identity.removeMember(tx, by, params, options),
-  );
+  const options = { keepKeys: query.keepKeys === 'true' };
+  const removed = await deletion.removeMember(deps, by, params, options);
   return { data: present(removedMember, removed) };
 });
 

@@ -145,7 +145,7 @@ async function signUpPast(
     signUp: 'open',
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: undefined,
-    membershipEnded: async () => ({ connections: [] }),
+    leaveOrganizations: async () => {},
   });
   const email = newEmail();
   const { status } = await auth.handler(

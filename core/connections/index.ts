@@ -21,12 +21,12 @@ export {
 } from './store/queries.ts';
 export { createConnectionSecrets, type ConnectionSecrets } from './store/credentials.ts';
 export {
-  deleteConnection,
   endSignInsOf,
+  eraseConnection,
   eraseConnections,
   revokeErased,
+  type EndedSignIn,
   type ErasedConnection,
-  type RoutineEditor,
 } from './remove.ts';
 export { changeConnection } from './tool-servers/change.ts';
 export { createToolServer, toolServerOf } from './tool-servers/create.ts';

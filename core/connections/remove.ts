@@ -1,63 +1,25 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { execute, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { revokeStored, type RevocationDeps } from './oauth/revoke.ts';
 import type { Connection } from './store/connection.ts';
 import { readSealedCredentials } from './store/credentials.ts';
 import { lockConnection } from './store/queries.ts';
 
-export interface RemovedConnection {
-  readonly connection: Connection;
-  /** Routines that went back to draft because they used it. */
-  readonly routineIds: readonly string[];
-}
-
-/**
- * Deletes a connection with its credentials and policies. Routines with a tool of it that was automatic can no longer
- * do what was proved of them, so they go back to draft and say why. A sign-in is revoked at its provider afterwards;
- * the caller does not wait for that, as the credentials are already gone here.
- * @throws {AppError} `connection_not_found`
- */
-export async function deleteConnection(
-  deps: RevocationDeps & { readonly database: Database; readonly routineEditor: RoutineEditor },
-  projectId: string,
-  id: string,
-  by: Actor,
-): Promise<RemovedConnection> {
-  const { sealed, ...removed } = await remove(deps, projectId, id, by);
-  void revokeErased(deps, { ...removed.connection, sealed });
-  return removed;
-}
-
-function remove(
-  { database, routineEditor }: { database: Database; routineEditor: RoutineEditor },
-  projectId: string,
-  id: string,
-  by: Actor,
-): Promise<RemovedConnection & { readonly sealed: string | null }> {
-  return transaction(database, async (tx) => {
-    // Routines before the connection, as discovery takes them, so that the two cannot wait for each other.
-    const users = await routineEditor.holdUsersOf(tx, projectId, id);
-    const connection = await lockConnection(tx, projectId, id);
-    const reason = `the connection "${connection.name}" that it used was deleted`;
-    const { credentials: sealed } = await readSealedCredentials(tx, connection);
-    await execute(tx, sql`delete from connections where id = ${id} and project_id = ${projectId}`);
-    // After the deletion, which takes the policies along: the new versions no longer have the tools.
-    const routineIds = await routineEditor.returnToDraft(tx, {
-      projectId,
-      routineIds: users,
-      reason,
-      by,
-    });
-    const { kind, provider } = connection;
-    const entry = { by, projectId, targetId: id, details: { kind, provider } };
-    await recordProjectAudit(tx, { ...entry, action: 'connection.deleted' });
-    return { connection, routineIds, sealed };
-  });
-}
-
 /** A connection that is gone, with what it could sign in with. */
 export interface ErasedConnection extends Pick<Connection, 'id' | 'provider' | 'auth'> {
   readonly sealed: string | null;
+}
+
+/** Deletes a connection with its credentials and policies. @throws {AppError} `connection_not_found` */
+export async function eraseConnection(
+  tx: Db,
+  projectId: string,
+  id: string,
+): Promise<{ readonly connection: Connection; readonly sealed: string | null }> {
+  const connection = await lockConnection(tx, projectId, id);
+  const { credentials: sealed } = await readSealedCredentials(tx, connection);
+  await execute(tx, sql`delete from connections where id = ${id} and project_id = ${projectId}`);
+  return { connection, sealed };
 }
 
 /** Deletes every connection of a project that is being deleted, credentials, policies, sign-ins under way and all. */
@@ -112,36 +74,4 @@ export async function endSignInsOf(
     await recordProjectAudit(tx, { ...entry, action: 'connection.changed' });
   }
   return ended;
-}
-
-/**
- * Edits routines on behalf of their tools: a change of tools is material. The subject that owns routines implements it.
- */
-export interface RoutineEditor {
-  /**
-   * Holds the routine for the rest of the transaction, so that its policies change one at a time.
-   * @throws {AppError} `routine_not_found`, `routine_archived`
-   */
-  hold(tx: Db, projectId: string, routineId: string): Promise<void>;
-  /**
-   * Holds the routines that may call a tool of the connection by themselves.
-   * @returns their ids
-   */
-  holdUsersOf(tx: Db, projectId: string, connectionId: string): Promise<string[]>;
-  /**
-   * Returns routines to draft as new versions with the tools as they are then: they lose their proof run and their next
-   * time, and scheduled runs that have not begun are skipped. What takes one off its schedule is on record. `reason` is
-   * shown on the routine; null where a person made the change on the routine itself.
-   * @returns the ids of those that were changed
-   */
-  returnToDraft(
-    tx: Db,
-    input: {
-      projectId: string;
-      routineIds: readonly string[];
-      reason: string | null;
-      /** The author of the change; the service itself when it found it. */
-      by: Actor;
-    },
-  ): Promise<string[]>;
 }

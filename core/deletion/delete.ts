@@ -6,6 +6,7 @@ import {
   type ErasedConnection,
   type RevocationDeps,
 } from '#core/connections/index.ts';
+import { forgetSeen } from '#core/gate/index.ts';
 import {
   markErased,
   markOrganizationDeleted,
@@ -15,21 +16,21 @@ import {
   type Organization,
   type Project,
 } from '#core/identity/index.ts';
+import { cancelMessages } from '#core/outbox/index.ts';
 import {
   eraseRoutines,
   forgetVersionsOf,
   projectsWithTexts,
   retireRoutines,
-  type StopDeps,
 } from '#core/routines/index.ts';
-import { stopRuns, type AfterEndDeps } from '#core/runs/index.ts';
+import { stopRuns, unpinRuns, type AfterEndDeps } from '#core/runs/index.ts';
 import { forgetSkillsOf } from '#core/skills/index.ts';
 import { forgetDeliveriesOf, giveUpDeliveries } from '#core/webhooks/index.ts';
-import { transaction, type Db } from '#lib/database/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { revokeAccountsOfProject, type AccountDeps } from './accounts.ts';
 
-export interface DeletionDeps extends StopDeps, AfterEndDeps, RevocationDeps {
-  /** Called in the same transaction, so that other subjects can erase what they own, such as credentials. */
-  readonly projectDeleted: (tx: Db, projectId: string, by: Actor) => Promise<void>;
+export interface DeletionDeps extends AccountDeps, AfterEndDeps, RevocationDeps {
+  readonly database: Database;
 }
 
 type Person = Actor & { readonly id: string };
@@ -86,9 +87,12 @@ async function empty(
   by: Actor,
   projectId: string,
 ): Promise<EmptiedProject> {
-  const routineIds = await retireRoutines(tx, deps.queuedRuns, projectId);
+  const routineIds = await retireRoutines(deps, tx, projectId);
   const connections = await eraseConnections(tx, projectId);
-  await deps.projectDeleted(tx, projectId, by);
+  await unpinRuns(tx, projectId);
+  await forgetSeen(tx, projectId);
+  await cancelMessages(tx, projectId);
+  await revokeAccountsOfProject(deps, tx, { projectId, by });
   return { projectId, routineIds, connections };
 }
 

@@ -1,6 +1,9 @@
 export {
-  deleteOrganization,
-  deleteProject,
-  eraseDeletedProjects,
-  type DeletionDeps,
-} from './delete.ts';
+  revokeAccountsOfMember,
+  revokeAccountsOfProject,
+  revokeModelConnection,
+  type AccountDeps,
+} from './accounts.ts';
+export { deleteConnection } from './connection.ts';
+export { deleteOrganization, deleteProject, eraseDeletedProjects } from './delete.ts';
+export { leaveOrganizations, removeMember } from './departure.ts';

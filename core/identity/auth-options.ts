@@ -1,11 +1,12 @@
 import type { BetterAuthOptions } from 'better-auth';
+import { APIError } from 'better-auth/api';
 import type { Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authHooks, type SignUpMode } from './auth-hooks.ts';
 import type { AuthMails } from './auth-mails.ts';
 import { createKnownBrowsers } from './known-browser.ts';
-import { leaveOrganizations, type MembershipEnded } from './members.ts';
 import { ensureOrganization } from './organizations.ts';
 import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './passwords.ts';
 import { throttle } from './throttle.ts';
@@ -24,7 +25,8 @@ export interface AuthSettings {
   readonly maxOrganizations: number;
   /** The messages of accounts; undefined without a mail server, and then no address is verified. */
   readonly mails: AuthMails | undefined;
-  readonly membershipEnded: MembershipEnded;
+  /** Takes a person out of all their organizations, before their account is deleted. @throws {AppError} `last_owner` */
+  readonly leaveOrganizations: (userId: string) => Promise<void>;
   /** Hashes passwords another way than the library's scrypt, which takes a twentieth of a second on purpose. */
   readonly passwords?: PasswordHashes | undefined;
   /** Takes the library's own warnings, which are dropped without it. */
@@ -145,7 +147,7 @@ export function authOptions(settings: AuthSettings) {
       },
       deleteUser: {
         enabled: true,
-        beforeDelete: async ({ id }) => leaveOrganizations(settings, id),
+        beforeDelete: ({ id }) => settings.leaveOrganizations(id).catch(refuseDeletion),
       },
     },
     session: {
@@ -191,6 +193,15 @@ export function authOptions(settings: AuthSettings) {
       fields: { expiresAt: 'expires_at', ...timestamps },
     },
   } satisfies BetterAuthOptions;
+}
+
+/** Throws an error of ours in the form of the library. */
+function refuseDeletion(error: unknown): never {
+  if (!(error instanceof AppError)) throw error;
+  throw new APIError('CONFLICT', {
+    code: error.code,
+    message: 'You are the last owner of an organization: hand it over or delete it first.',
+  });
 }
 
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;

@@ -38,10 +38,12 @@ export {
 } from './mail-settings.ts';
 export {
   changeRole,
+  endMembership,
+  leaveOrganization,
   listMembers,
   MAX_MEMBERS,
-  removeMember,
-  type MembershipEnded,
+  organizationsOf,
+  type DemotedMember,
 } from './members.ts';
 export {
   foundOrganization,

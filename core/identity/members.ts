@@ -1,14 +1,5 @@
-import { APIError } from 'better-auth/api';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import {
-  execute,
-  row,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { revokeKeysOf, type RevokedKey } from './api-keys.ts';
 import {
@@ -31,25 +22,9 @@ export interface ListedMember {
   readonly joinedAt: Date;
 }
 
-/**
- * Called in the transaction that ends a person's membership of an organization, so that other subjects can end what
- * depends on it, such as personal model connections.
- */
-export type MembershipEnded = (
-  tx: Db,
-  ended: Member,
-  by: Actor,
-) => Promise<Pick<Departure, 'connections'>>;
-
-/** The rights of a person that ended with their membership. */
-interface Departure {
+/** A person, and the API keys of theirs that were revoked because they lost rights. */
+export interface DemotedMember extends ListedMember {
   readonly revokedKeys: readonly RevokedKey[];
-  /** Connections that they had signed in to, which need another sign-in. */
-  readonly connections: readonly {
-    readonly id: string;
-    readonly name: string;
-    readonly projectId: string;
-  }[];
 }
 
 const columns = sql`u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"`;
@@ -81,7 +56,7 @@ export async function changeRole(
   by: Actor & { readonly id: string },
   member: Member,
   role: Role,
-): Promise<ListedMember & Pick<Departure, 'revokedKeys'>> {
+): Promise<DemotedMember> {
   const { organizationId, userId } = member;
   await lockOrganization(tx, organizationId);
   const own = await assertAdmin(tx, { organizationId, userId: by.id });
@@ -107,15 +82,15 @@ export async function changeRole(
 
 /**
  * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked, unless an
- * owner keeps them, and what they had signed in to stops.
+ * owner keeps them. What they had signed in to is left to the caller.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
-export async function removeMember(
+export async function endMembership(
   tx: Db,
   by: Actor & { readonly id: string },
   member: Member,
-  { keepKeys, membershipEnded }: { keepKeys: boolean; membershipEnded: MembershipEnded },
-): Promise<ListedMember & Departure> {
+  { keepKeys }: { keepKeys: boolean },
+): Promise<DemotedMember> {
   const { organizationId, userId } = member;
   await lockOrganization(tx, organizationId);
   const own = await roleOf(tx, { organizationId, userId: by.id });
@@ -131,16 +106,26 @@ export async function removeMember(
     );
   }
   if (removed.role === 'owner') await assertAnotherOwner(tx, member);
-  return { ...removed, ...(await endMembership(tx, by, member, { keepKeys, membershipEnded })) };
+  return { ...removed, revokedKeys: await removeHeld(tx, by, member, keepKeys) };
 }
 
-/** Ends a membership. The caller holds the organization and has checked that it may end. */
-async function endMembership(
+/**
+ * Takes a person who deletes their account out of an organization. @throws {AppError} `organization_not_found`,
+ * `last_owner`
+ */
+export async function leaveOrganization(tx: Db, by: Actor, member: Member): Promise<void> {
+  await lockOrganization(tx, member.organizationId);
+  await assertAnotherOwner(tx, member);
+  await removeHeld(tx, by, member, false);
+}
+
+/** Removes a member. The caller holds the organization and has checked that the membership may end. */
+async function removeHeld(
   tx: Db,
   by: Actor,
   member: Member,
-  { keepKeys, membershipEnded }: { keepKeys: boolean; membershipEnded: MembershipEnded },
-): Promise<Departure> {
+  keepKeys: boolean,
+): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
   await execute(
     tx,
@@ -153,8 +138,7 @@ async function endMembership(
     targetId: userId,
     details: { keysKept: keepKeys },
   });
-  const revokedKeys = keepKeys ? [] : await revokeKeysOf(tx, by, member);
-  return { revokedKeys, ...(await membershipEnded(tx, member, by)) };
+  return keepKeys ? [] : revokeKeysOf(tx, by, member);
 }
 
 /** Reads a member. @throws {AppError} `member_not_found` */
@@ -173,39 +157,14 @@ export async function readMember(
   return found;
 }
 
-/**
- * Takes a person out of all their organizations, before their account is deleted. In one transaction: the last
- * owner of an organization keeps the account and everything else.
- * @throws {APIError} `last_owner`, in the form of the authentication library, which asks for this
- */
-export async function leaveOrganizations(
-  { database, membershipEnded }: { database: Database; membershipEnded: MembershipEnded },
-  userId: string,
-): Promise<void> {
-  const by = { kind: 'person', id: userId, address: null } as const;
-  try {
-    await transaction(database, async (tx) => {
-      const memberships = await rows<{ organizationId: string; deleted: boolean }>(
-        tx,
-        sql`
-          select m.organization_id as "organizationId", o.deleted_at is not null as deleted
-          from memberships m join organizations o on o.id = m.organization_id
-          where m.user_id = ${userId} order by m.organization_id
-        `,
-      );
-      for (const { organizationId, deleted } of memberships) {
-        if (deleted) continue;
-        const member = { organizationId, userId };
-        await lockOrganization(tx, organizationId);
-        await assertAnotherOwner(tx, member);
-        await endMembership(tx, by, member, { keepKeys: false, membershipEnded });
-      }
-    });
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    throw new APIError('CONFLICT', {
-      code: error.code,
-      message: 'You are the last owner of an organization: hand it over or delete it first.',
-    });
-  }
+/** Lists the organizations of a person, those that are deleted left out. */
+export async function organizationsOf(tx: Db, userId: string): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    tx,
+    sql`
+      select o.id from memberships m join organizations o on o.id = m.organization_id
+      where m.user_id = ${userId} and o.deleted_at is null order by o.id
+    `,
+  );
+  return found.map(({ id }) => id);
 }

@@ -1,8 +1,7 @@
 export {
-  revokeAccountsOfMember,
-  revokeAccountsOfProject,
-  revokeModelConnection,
-  type AccountRoutines,
+  accountsOfMember,
+  accountsOfProject,
+  revokeAccount,
   type RevokeDeps,
 } from './revoke/revoke.ts';
 export { issueCall, type IssuedCall } from './calls/issue.ts';
@@ -27,6 +26,7 @@ export {
   type ModelConnection,
   type ModelConnectionError,
   type ModelConnectionRef,
+  type RevokedReason,
 } from './connection.ts';
 export {
   loadModelProviders,
@@ -40,6 +40,7 @@ export {
   listModelConnections,
   markNotReady,
   notBeforeOf,
+  readModelConnection,
   waitUntil,
 } from './store/queries.ts';
 export { sweepModelConnections, type ModelHousekeepingDeps } from './revoke/outbox.ts';
@@ -52,6 +53,7 @@ export {
   type ProviderDescriptor,
 } from './providers/descriptors.ts';
 export { ATTEMPT_STATES } from './sign-in/attempt.ts';
+export { endAttemptsOfProject } from './sign-in/attempt-queries.ts';
 export { connectModelAccountWithKey } from './sign-in/connect-with-key.ts';
 export {
   cancelDeviceSignIn,

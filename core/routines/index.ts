@@ -1,9 +1,14 @@
-export { createAccountRoutines } from './account-routines.ts';
 export { ACTIVATION_REASONS, readRoutineDetail, type RoutineDetail } from './activation.ts';
 export { routineAfterRun } from './after-run.ts';
-export { createRoutineEditor } from './editor.ts';
 export { eraseRoutines, forgetVersionsOf, projectsWithTexts } from './erase.ts';
-export { activateRoutine, archiveRoutine, pauseRoutine, type StopDeps } from './lifecycle.ts';
+export {
+  activateRoutine,
+  archiveRoutine,
+  pauseRoutine,
+  retireRoutines,
+  takeNewTools,
+  type StopDeps,
+} from './lifecycle.ts';
 export {
   isOver,
   nextStarts,
@@ -37,9 +42,14 @@ export {
   type Fields,
 } from './field.ts';
 export { gate, type Gate } from './gate.ts';
-export { listRoutines, lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
+export {
+  listRoutines,
+  lockRoutine,
+  lockUsersOfConnection,
+  readRoutine,
+  type ProvenRoutine,
+} from './queries.ts';
 export { hasProofRun, keepProofs } from './proof.ts';
-export type { QueuedRuns, UnwantedReason } from './queued-runs.ts';
 export {
   RESULT_CHECK_TYPES,
   type ResultCheck,
@@ -48,7 +58,6 @@ export {
   type ResultForm,
   type ResultKey,
 } from './results.ts';
-export { retireRoutines } from './retire.ts';
 export {
   restoreVersion,
   createRoutine,
@@ -70,13 +79,7 @@ export {
   type RoutineState,
   type RoutineSummary,
 } from './routine.ts';
-export {
-  pauseEnded,
-  pauseUnreadable,
-  SCHEDULE_ENDED,
-  type PausedRoutine,
-  type ServicePauses,
-} from './service-pauses.ts';
+export { pauseEnded, pauseRoutinesOn, pauseUnreadable, SCHEDULE_ENDED } from './service-pauses.ts';
 export { ROUTINE_TRANSITIONS } from './states.ts';
 export { mixingIn, WARNING_CODES, type RoutineWarning } from './warnings.ts';
 export { MAX_CARRIED_LENGTH, promptRoom } from './text-limits.ts';

@@ -1,14 +1,23 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { databaseTime, transaction, type Database, type Db } from '#lib/database/index.ts';
+import type { ChangedTools, Emit } from '#core/events.ts';
+import {
+  databaseTime,
+  execute,
+  rows,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
 import { isOver, nextTimeFrom } from './times.ts';
 import { activateSkills, hasProofRun, readProvenSkills } from './proof.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
-import type { QueuedRuns } from './queued-runs.ts';
-import type { Routine } from './routine.ts';
+import { recordDeactivation } from './record-changes.ts';
+import type { Routine, RoutineState } from './routine.ts';
 import { statesBefore, type StateMove } from './states.ts';
-import { moveRoutine } from './writes.ts';
+import { moveRoutine, returnToDraft } from './writes.ts';
 
 export interface ActivationInput {
   readonly projectId: string;
@@ -36,7 +45,7 @@ export async function activateRoutine(
   const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
     if (!hasToMove(routine, 'active')) return takeNewerSkills(tx, by, routine);
-    // Somebody else changed it in between: what was judged is not what would run, so start again.
+    // Another request changed it in between: what was judged is not what would run, so start again.
     if (routine.version !== seen.version) return undefined;
     if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
@@ -79,7 +88,7 @@ async function takeNewerSkills(tx: Db, by: Actor, routine: Routine): Promise<Rou
 
 export interface StopDeps {
   readonly database: Database;
-  readonly queuedRuns: QueuedRuns;
+  readonly emit: Emit;
 }
 
 /**
@@ -110,7 +119,7 @@ export function archiveRoutine(
 }
 
 function stopRoutine(
-  { database, queuedRuns }: StopDeps,
+  { database, emit }: StopDeps,
   by: Actor,
   { projectId, id, state }: { projectId: string; id: string; state: 'paused' | 'archived' },
 ): Promise<Routine> {
@@ -118,10 +127,63 @@ function stopRoutine(
     const routine = await lockRoutine(tx, projectId, id);
     if (!hasToMove(routine, state)) return routine;
     const stopped = await moveRoutine(tx, routine, { state, nextRunAt: null });
-    await queuedRuns.skip(tx, [id], state);
+    await emit(tx, `routine.${state}`, { routineIds: [id] });
     await recordProjectAudit(tx, { by, projectId, action: `routine.${state}`, targetId: id });
     return stopped;
   });
+}
+
+/**
+ * Archives every routine of a project that is being deleted and forgets its addresses and webhook secrets. Runs that
+ * have not begun are skipped.
+ * @returns the ids of all its routines
+ * @throws {AppError} `routines_active` while one is on its schedule
+ */
+export async function retireRoutines(
+  { emit }: { readonly emit: Emit },
+  tx: Db,
+  projectId: string,
+): Promise<readonly string[]> {
+  const found = await rows<{ id: string; state: RoutineState }>(
+    tx,
+    sql`select id, state from routines where project_id = ${projectId} order by id for no key update`,
+  );
+  if (found.some(({ state }) => state === 'active')) throw new AppError('routines_active');
+  const ids = found.map(({ id }) => id);
+  if (ids.length === 0) return ids;
+  await execute(
+    tx,
+    sql`
+      update routines set
+        state = 'archived', archived_at = coalesce(archived_at, now()), next_run_at = null,
+        webhook_secret = null, webhook_secret_previous = null, webhook_url = null,
+        success_ping_url = null, notify_mail = null,
+        version = version + 1, updated_at = now()
+      where project_id = ${projectId}
+    `,
+  );
+  await emit(tx, 'routine.archived', { routineIds: ids });
+  return ids;
+}
+
+/**
+ * Returns routines to draft as new versions with the tools as they are now: they lose their proof run and their next
+ * time, and scheduled runs that have not begun are skipped. An active routine that loses its schedule by it is on
+ * record.
+ * @returns the ids of those that were changed
+ */
+export async function takeNewTools(
+  { emit }: { readonly emit: Emit },
+  tx: Db,
+  { projectId, routineIds, reason, by }: ChangedTools,
+): Promise<string[]> {
+  const changed = await returnToDraft(tx, { projectId, routineIds, reason, actor: by.id });
+  const ids = changed.map(({ id }) => id);
+  await emit(tx, 'routine.changed', { routineIds: ids });
+  for (const { id, revision, wasActive } of changed) {
+    if (wasActive) await recordDeactivation(tx, by, { id, projectId, revision });
+  }
+  return ids;
 }
 
 function scheduleEnded({ endsAt }: Routine): AppError {

@@ -49,11 +49,21 @@ interface RecordedChange {
   readonly restoredFrom: number | undefined;
 }
 
+/** Records that a material change has taken an active routine off its schedule, in the transaction of the change. */
+export function recordDeactivation(
+  tx: Db,
+  by: Actor,
+  { id, projectId, revision }: Pick<Routine, 'id' | 'projectId' | 'revision'>,
+): Promise<void> {
+  const entry = { by, projectId, targetId: id, details: { revision } };
+  return recordProjectAudit(tx, { ...entry, action: 'routine.deactivated' });
+}
+
 function hostOf(url: string | null): string | null {
   return url === null ? null : new URL(url).host;
 }
 
-/** Mails the owners that results go elsewhere. Nobody can unsubscribe from it: a thief would. */
+/** Mails the owners that results go elsewhere. There is no unsubscribing from it: a thief would. */
 async function mailOwners(
   tx: Db,
   { id, projectId, name }: Routine,
@@ -76,19 +86,9 @@ async function mailOwners(
       subject: `Results go elsewhere: ${name}`,
       lines: [
         `The webhook of the active routine "${name}" in the project "${project.name}" was changed. Results went to ${from ?? 'no webhook'} and go to ${to ?? 'no webhook'} from now on.`,
-        'The audit log says who changed it. If nobody should have, change it back, and revoke the API key or end the session that did it.',
+        'The audit log says who changed it. If that was not meant to be, change it back, and revoke the API key or end the session that did it.',
       ],
       path: `/p/${projectId}/routines/${id}`,
     },
   });
-}
-
-/** Records that a material change has taken an active routine off its schedule, in the transaction of the change. */
-export function recordDeactivation(
-  tx: Db,
-  by: Actor,
-  { id, projectId, revision }: Pick<Routine, 'id' | 'projectId' | 'revision'>,
-): Promise<void> {
-  const entry = { by, projectId, targetId: id, details: { revision } };
-  return recordProjectAudit(tx, { ...entry, action: 'routine.deactivated' });
 }

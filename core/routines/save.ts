@@ -1,4 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import type { Emit } from '#core/events.ts';
 import { databaseTime, transaction, type Database, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
@@ -11,7 +12,6 @@ import {
 import { recordDeactivation, recordChanges } from './record-changes.ts';
 import { nextTimeAfterSave } from './times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
-import type { QueuedRuns } from './queued-runs.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { definitionForm } from './stored-definition.ts';
 import { type VersionOrigin, readVersion } from './versions.ts';
@@ -29,7 +29,7 @@ import { assertWithinKeptQuota } from '#lib/quota.ts';
 export interface SaveDeps extends RoutineChecks, WarningDeps {
   readonly database: Database;
   readonly webhookSecrets: SealedWebhookSecrets;
-  readonly queuedRuns: QueuedRuns;
+  readonly emit: Emit;
 }
 
 export interface SavedRoutine {
@@ -41,7 +41,7 @@ export interface SavedRoutine {
 
 /** Creates a draft. @throws {AppError} `limit_reached`, and everything that `checkRoutine` and `checkGate` throw */
 export async function createRoutine(
-  deps: Omit<SaveDeps, 'queuedRuns'>,
+  deps: Omit<SaveDeps, 'emit'>,
   input: { id: string; projectId: string; fields: RoutineFields; actor: string },
 ): Promise<SavedRoutine> {
   const { id, projectId, fields } = input;
@@ -67,7 +67,7 @@ export async function createRoutine(
       warnings: await warningsOf(deps.database, deps, created, []),
     };
   }
-  // An earlier attempt of this request committed but its response was lost, so nobody has seen the secret yet.
+  // An earlier attempt of this request committed but its response was lost, so the secret has not been seen yet.
   const stored = await readWebhookSecret(deps.database, projectId, id);
   const routine = await readRoutine(deps.database, projectId, id);
   return {
@@ -116,7 +116,7 @@ export async function patchRoutine(
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
     assertPatchable(before, expectedVersions);
-    // Somebody else changed it in between: what was checked is not what would be written, so start again.
+    // Another request changed it in between: what was checked is not what would be written, so start again.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
@@ -133,7 +133,7 @@ export async function patchRoutine(
       // Saving the URL, even the same one, says that its receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
     });
-    if (material) await deps.queuedRuns.skip(tx, [id], 'superseded');
+    if (material) await deps.emit(tx, 'routine.changed', { routineIds: [id] });
     const { restoredFrom } = input.origin;
     await recordChanges(tx, { before, after: routine, by: input.by, restoredFrom });
     if (material && before.state === 'active') await recordDeactivation(tx, input.by, routine);

@@ -1,22 +1,6 @@
+import type { Emit, PausedRoutine } from '#core/events.ts';
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { statesBefore } from './states.ts';
-
-/** A routine that the service has paused just now, and the webhook that is told. */
-export interface PausedRoutine {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
-  readonly stateReason: string;
-  readonly pausedAt: Date;
-  readonly webhookUrl: string | null;
-  readonly webhookFailedAt: Date | null;
-}
-
-/** Does what follows when the service pauses routines. The subject that owns runs implements it. */
-export interface ServicePauses {
-  /** Follows the pauses; to be called in the transaction that makes them. */
-  follow(tx: Db, paused: readonly PausedRoutine[]): Promise<void>;
-}
 
 /** Pauses routines whose stored schedule this process cannot compute, and says so. */
 export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
@@ -34,14 +18,21 @@ export async function pauseEnded(tx: Db, ids: readonly string[]): Promise<Paused
   return pauseByService(tx, { those: sql`id = any(${ids})`, reason: SCHEDULE_ENDED });
 }
 
-/** Pauses the active routines on these accounts. @returns those that were active */
-export function pauseRoutinesOn(
+/**
+ * Pauses the active routines on these accounts, and skips their scheduled runs that have not begun. `reason` is shown
+ * on each routine. The caller holds no row of an account yet.
+ * @returns the ids of those that were active
+ */
+export async function pauseRoutinesOn(
+  { emit }: { readonly emit: Emit },
   tx: Db,
   input: { projectId: string; connectionIds: readonly string[]; reason: string },
-): Promise<PausedRoutine[]> {
+): Promise<string[]> {
   const { projectId, connectionIds, reason } = input;
   const those = sql`project_id = ${projectId} and model_connection_id = any(${connectionIds}::text[])`;
-  return pauseByService(tx, { those, reason });
+  const paused = await pauseByService(tx, { those, reason });
+  await emit(tx, 'routine.paused_by_service', { paused });
+  return paused.map(({ id }) => id);
 }
 
 /** Pauses active routines in the order of their ids, so that two that do it at the same time cannot deadlock. */

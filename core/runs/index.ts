@@ -64,7 +64,7 @@ export { inTheWay, type ReplacedRuns, afterReplacing, replaceOpenRuns } from './
 export { type OccurrenceRow, insertOccurrences } from './occurrences.ts';
 export { MAX_PINNED, pinRun, unpinRuns } from './pin.ts';
 export { listRuns, readRunDetail } from './queries.ts';
-export { createQueuedRuns, unwantedReason } from './unwanted.ts';
+export { type SkipNews, skipQueued, type UnwantedReason, unwantedReason } from './unwanted.ts';
 export { listRecentRuns, MAX_RECENT, type RoutineRecentRuns } from './recent.ts';
 export { diffRun, type RunDiff } from './result.ts';
 export {
@@ -74,7 +74,7 @@ export {
 } from './retention/apply-retention.ts';
 export { retentionBacklog } from './retention/due.ts';
 export type { Run, RunDetail, RunSummary, RunUsage, Step } from './run.ts';
-export { createServicePauses, followPause } from './service-pauses.ts';
+export { followPause, followPausesByService } from './service-pauses.ts';
 export {
   FAILURE_CLASSES,
   type FailureClass,

@@ -1,7 +1,7 @@
 import { recordProjectAudit, SYSTEM } from '#core/audit/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { notifyPaused } from '#core/notifications/index.ts';
-import { SCHEDULE_ENDED, type PausedRoutine, type ServicePauses } from '#core/routines/index.ts';
+import type { PausedRoutine } from '#core/events.ts';
+import { SCHEDULE_ENDED } from '#core/routines/index.ts';
 import { enqueuePaused } from '#core/webhooks/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { tellSkipped, skipUnwanted, type SkipNews } from './unwanted.ts';
@@ -48,13 +48,12 @@ export async function followPause(
   return { skipped, deliveries };
 }
 
-/** Follows pauses for subjects below this one, and reports the skipped runs once they are committed. */
-export function createServicePauses(news: SkipNews): ServicePauses {
-  return {
-    async follow(tx, paused) {
-      const { skipped } = await followPause(tx, paused);
-      await notifyPaused(tx, paused);
-      tellSkipped(tx, news, { runIds: skipped, reason: 'paused' });
-    },
-  };
+/** Follows pauses of a lower subject, and reports the skipped runs once they are committed. */
+export async function followPausesByService(
+  news: SkipNews,
+  tx: Db,
+  paused: readonly PausedRoutine[],
+): Promise<void> {
+  const { skipped } = await followPause(tx, paused);
+  tellSkipped(tx, news, { runIds: skipped, reason: 'paused' });
 }

@@ -1,10 +1,13 @@
 import { notBeforeOf } from '#core/model-connections/index.ts';
-import { SCHEDULE_ENDED, type UnwantedReason, type QueuedRuns } from '#core/routines/index.ts';
+import { SCHEDULE_ENDED } from '#core/routines/index.ts';
 import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { skip } from './ending.ts';
 import type { RunChanges } from './events/changes.ts';
+
+/** The reason why a queued run is no longer wanted: its routine was paused, changed or archived. */
+export type UnwantedReason = 'paused' | 'superseded' | 'archived';
 
 /**
  * Selects why a run that has not begun is no longer wanted, null when it is; reads `runs` and its routine as `r`. What
@@ -60,13 +63,19 @@ export interface SkipNews {
   readonly runChanges: RunChanges;
 }
 
-/** Skips queued runs for the subject that owns routines; after the commit, reports them and admits others. */
-export function createQueuedRuns(news: SkipNews): QueuedRuns {
-  return {
-    async skip(tx, routineIds, reason) {
-      tellSkipped(tx, news, { runIds: await skipUnwanted(tx, routineIds, reason), reason });
-    },
-  };
+/**
+ * Skips the scheduled runs of the routines that have not begun, and those that people started too when the routine is
+ * archived; after the commit, reports them and admits others.
+ */
+export async function skipQueued(
+  news: SkipNews,
+  tx: Db,
+  {
+    routineIds,
+    reason,
+  }: { readonly routineIds: readonly string[]; readonly reason: UnwantedReason },
+): Promise<void> {
+  tellSkipped(tx, news, { runIds: await skipUnwanted(tx, routineIds, reason), reason });
 }
 
 /** Reports skipped runs after the commit of the transaction that skips them, and admits others. */

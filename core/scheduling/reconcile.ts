@@ -1,8 +1,9 @@
-import type { AccountRoutines } from '#core/model-connections/index.ts';
+import type { Emit } from '#core/events.ts';
 import { notifyPaused } from '#core/notifications/index.ts';
 import {
   nextTimeFrom,
   pauseEnded,
+  pauseRoutinesOn,
   pauseUnreadable,
   setNextTimes,
   type Timing,
@@ -51,7 +52,7 @@ function tryNext(routine: Unscheduled): Date | undefined {
 export interface RollbackDeps {
   readonly database: Database;
   readonly providerEnabled: (provider: string) => boolean;
-  readonly accountRoutines: AccountRoutines;
+  readonly emit: Emit;
 }
 
 /** Accounts whose routines are paused in one tick; the next goes on. */
@@ -82,7 +83,7 @@ export async function pauseOfDisabledProviders(deps: RollbackDeps): Promise<numb
   let paused = 0;
   for (const account of accounts) {
     const ids = await transaction(deps.database, (tx) =>
-      deps.accountRoutines.pauseOn(tx, { ...account, reason: REASON }),
+      pauseRoutinesOn(deps, tx, { ...account, reason: REASON }),
     );
     paused += ids.length;
   }

@@ -1,4 +1,3 @@
-import type { UnwantedReason } from '#core/routines/index.ts';
 import {
   endRun,
   isEndState,
@@ -7,6 +6,7 @@ import {
   unwantedReason,
   type EndRunDeps,
   type RunState,
+  type UnwantedReason,
 } from '#core/runs/index.ts';
 import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 

@@ -1,16 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import type { RoutineEditor } from '#core/connections/index.ts';
+import type { Emit } from '#core/events.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { assertUsableSchema, schemaRefusal } from './json-schema.ts';
 import type { PolicyState, ToolPolicy } from './policy.ts';
-import { countAutomatic, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
+import {
+  countAutomatic,
+  holdRoutine,
+  readPolicy,
+  updatePolicy,
+  type PolicyChange,
+} from './queries.ts';
 
 export interface PolicyDeps {
   readonly database: Database;
-  readonly routineEditor: RoutineEditor;
+  readonly emit: Emit;
 }
 
 export interface PolicyPatch {
@@ -30,17 +36,17 @@ export interface PolicyPatch {
  * `precondition_failed`, `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
 export async function changePolicy(
-  { database, routineEditor }: PolicyDeps,
+  { database, emit }: PolicyDeps,
   input: PolicyChangeInput,
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;
   // Schemas take time to compile. It is spent outside of the transaction, and only on a change that is otherwise fine.
   const checked = hasSchemas(patch)
-    ? await transaction(database, (tx) => propose(tx, routineEditor, input))
+    ? await transaction(database, (tx) => propose(tx, input))
     : undefined;
   if (checked !== undefined) await assertSchemas(checked.before, patch);
   return transaction(database, async (tx) => {
-    const { before, change } = await propose(tx, routineEditor, input);
+    const { before, change } = await propose(tx, input);
     if (checked !== undefined && checked.before.definitionHash !== before.definitionHash) {
       throw new AppError('precondition_failed', 'The tool has changed meanwhile.');
     }
@@ -50,12 +56,7 @@ export async function changePolicy(
     }
     const { by, policyId } = input;
     const after = await updatePolicy(tx, before, change);
-    await routineEditor.returnToDraft(tx, {
-      projectId,
-      routineIds: [routineId],
-      reason: null,
-      by,
-    });
+    await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason: null, by });
     const details = { routineId, tool: after.toolName, from: before.state, to: after.state };
     await recordProjectAudit(tx, {
       by,
@@ -79,10 +80,9 @@ interface PolicyChangeInput {
 /** Holds the routine and works out what the patch would make of its policy. */
 async function propose(
   tx: Db,
-  routineEditor: RoutineEditor,
   input: PolicyChangeInput,
 ): Promise<{ before: ToolPolicy; change: PolicyChange }> {
-  await routineEditor.hold(tx, input.projectId, input.routineId);
+  await holdRoutine(tx, input);
   const before = await readPolicy(tx, input);
   const { definitionHash } = input.patch;
   if (definitionHash !== undefined && definitionHash !== before.definitionHash) {

@@ -21,7 +21,7 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import { createTurns } from '#lib/turns.ts';
 import type { PolicyDeps } from './change-policy.ts';
 import type { ToolPolicy } from './policy.ts';
-import { listPoliciesOfConnection } from './queries.ts';
+import { holdRoutine, listPoliciesOfConnection } from './queries.ts';
 import { retirement, writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
 
 export interface DiscoverDeps extends PolicyDeps {
@@ -72,19 +72,19 @@ const inTurn = createTurns(20);
 
 async function discover(deps: DiscoverDeps, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;
-  const { database, routineEditor } = deps;
+  const { database, emit } = deps;
   // Looked at before the server is asked, which takes its time; held for good only afterwards.
-  await transaction(database, (tx) => routineEditor.hold(tx, projectId, routineId));
+  await transaction(database, (tx) => holdRoutine(tx, scope));
   const listed = await askServer(deps, scope);
   return transaction(database, async (tx) => {
-    await routineEditor.hold(tx, projectId, routineId);
+    await holdRoutine(tx, scope);
     await lockConnection(tx, projectId, connectionId);
     const { tools, truncated } = listed;
     const counts = await writeDiscovered(tx, scope, { tools, complete: !truncated });
     if (counts.retired.length > 0) {
       const reason = retirement(counts.retired);
       const routineIds = [routineId];
-      await routineEditor.returnToDraft(tx, { projectId, routineIds, reason, by });
+      await emit(tx, 'tools.changed', { projectId, routineIds, reason, by });
     }
     const { added, changed, vanished, unchanged } = counts;
     const policies = await listPoliciesOfConnection(tx, scope);

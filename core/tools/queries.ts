@@ -35,6 +35,25 @@ export function routinesUsing(connectionId: string | null): Sql {
   return sql`select routine_id from tool_policies where connection_id = ${connectionId} and state = 'automatic'`;
 }
 
+/**
+ * Holds a routine for the rest of the transaction, so that its policies change one at a time.
+ * @throws {AppError} `routine_not_found`, `routine_archived`
+ */
+export async function holdRoutine(
+  tx: Db,
+  { projectId, routineId }: { projectId: string; routineId: string },
+): Promise<void> {
+  const found = await row<{ archived: boolean }>(
+    tx,
+    sql`
+      select state = 'archived' as archived from routines where id = ${routineId} and project_id = ${projectId}
+      for no key update
+    `,
+  );
+  if (found === undefined) throw new AppError('routine_not_found');
+  if (found.archived) throw new AppError('routine_archived');
+}
+
 /** Lists the policies of one connection, in the order in which the server lists the tools. */
 export function listPoliciesOfConnection(
   db: Db,

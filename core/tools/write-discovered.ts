@@ -15,6 +15,7 @@ import { newId } from '#lib/ids.ts';
 import { canonicalJson } from '#lib/json.ts';
 import type { PolicyDeps } from './change-policy.ts';
 import type { ToolPolicy } from './policy.ts';
+import { holdRoutine } from './queries.ts';
 
 export interface DiscoveryCounts {
   readonly added: number;
@@ -162,7 +163,7 @@ function markVanished(
  * then stands beside the confirmed hash, and the routine goes back to draft.
  */
 export async function retirePolicy(
-  { database, routineEditor }: PolicyDeps,
+  { database, emit }: PolicyDeps,
   policy: Pick<ToolPolicy, 'projectId' | 'routineId' | 'connectionId' | 'toolName'> & {
     id: string;
   },
@@ -171,7 +172,7 @@ export async function retirePolicy(
   const { projectId, routineId, toolName } = policy;
   await transaction(database, async (tx) => {
     try {
-      await routineEditor.hold(tx, projectId, routineId);
+      await holdRoutine(tx, policy);
     } catch (error) {
       if (error instanceof AppError) return;
       throw error;
@@ -189,12 +190,7 @@ export async function retirePolicy(
           0;
     if (!retired) return;
     const reason = retirement([toolName]);
-    await routineEditor.returnToDraft(tx, {
-      projectId,
-      routineIds: [routineId],
-      reason,
-      by: SYSTEM,
-    });
+    await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason, by: SYSTEM });
   });
 }
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { deleteConnection } from '#core/connections/index.ts';
+import { deleteConnection } from '#core/deletion/index.ts';
 import {
   startProtectedToolServer,
   type ProtectedToolServer,

@@ -1,9 +1,9 @@
 import { expect, vi } from 'vitest';
-import { SYSTEM } from '#core/audit/index.ts';
 import { tick } from '#core/scheduling/index.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { retain } from '#test/retention/planted-runs.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { marker, requestsWith } from '#test/tools/support.ts';
 import {
@@ -481,14 +481,16 @@ test('what a gate saw is erased with the content of its run, and what it said st
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
 });
 
-test('what gates have seen goes with their project', async ({ service, ada, key }) => {
+test('what gates have seen goes with their project', async ({ service }) => {
   const page = await startPage('same');
+  const { session, projectId, ...person } = await signUp(service);
+  const key = await person.key();
   const id = await createRoutine(key, { gate: { url: page.origin } });
   await runOnce(key, id);
   const { database } = service.deps;
   const kept = () =>
-    row(database, sql`select 1 from gate_baselines where project_id = ${ada.projectId}`);
+    row(database, sql`select 1 from gate_baselines where project_id = ${projectId}`);
   expect(await kept()).toBeDefined();
-  await service.deps.projectDeleted(database, ada.projectId, SYSTEM);
+  await session.delete(`/v1/projects/${projectId}?confirm=Default`);
   expect(await kept()).toBeUndefined();
 });

@@ -39,7 +39,7 @@ function settingsOf({ config, deps }: Service): AuthSettings {
     signUp: 'open',
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: undefined,
-    membershipEnded: async () => ({ connections: [] }),
+    leaveOrganizations: async () => {},
   };
 }
 

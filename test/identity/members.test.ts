@@ -3,7 +3,7 @@ import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, signUp, type Person } from '#test/support/people.ts';
-import { changeInvitations, changeKeys } from '#test/support/given.ts';
+import { changeInvitations, changeKeys, plantAccounts } from '#test/support/given.ts';
 
 const test = serviceTest().extend(
   'join',
@@ -167,14 +167,19 @@ test('an owner may keep the keys of a removed member; an admin may not', async (
   expect((await key.get('/v1/routines')).status).toBe(200);
 });
 
-test('other subjects are told who has gone, in the same transaction', async ({ service, join }) => {
+test('other subjects end what a person had, in the transaction that removes them', async ({
+  service,
+  join,
+}) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   await join(owner, grace);
+  const account = { ownerId: grace.userId, credential: 'sealed' };
+  await plantAccounts(service.deps.database, owner.projectId, account);
   const told: unknown[] = [];
-  const { membershipEnded } = service.deps;
+  const { emit } = service.deps;
   Object.assign(service.deps, {
-    membershipEnded: async (_tx: unknown, ended: unknown) => {
-      told.push(ended);
+    emit: async (_tx: unknown, name: unknown) => {
+      told.push(name);
       throw new Error('not possible now');
     },
   });
@@ -182,9 +187,9 @@ test('other subjects are told who has gone, in the same transaction', async ({ s
     const left = await grace.session.delete(`${membersOf(owner)}/${grace.userId}`);
     expect(left.status).toBe(500);
   } finally {
-    Object.assign(service.deps, { membershipEnded });
+    Object.assign(service.deps, { emit });
   }
-  expect(told).toEqual([{ organizationId: owner.organizationId, userId: grace.userId }]);
+  expect(told).toEqual(['routine.paused_by_service']);
   expect((await owner.session.get(membersOf(owner))).data).toHaveLength(2);
 });
 

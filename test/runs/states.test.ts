@@ -144,7 +144,7 @@ const ROUTINE_OPERATIONS: Record<
     to: 'draft',
     by: 'service',
     act: ({ id, projectId }) =>
-      service.deps.routineEditor.returnToDraft(database, {
+      service.deps.emit(database, 'tools.changed', {
         projectId,
         routineIds: [id],
         reason: 'a change',

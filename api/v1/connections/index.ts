@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as connections from '#core/connections/index.ts';
+import * as deletion from '#core/deletion/index.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -114,7 +115,7 @@ const deleteConnection = route({
   params: connectionParams,
   success: { status: 200, data: deletedConnection, description: 'The deleted connection.' },
 }).to(async ({ access, by, params: { connectionId }, deps }) => {
-  const removed = await connections.deleteConnection(deps, access.projectId, connectionId, by);
+  const removed = await deletion.deleteConnection(deps, access.projectId, connectionId, by);
   return {
     data: { ...presentConnection(removed.connection), draftedRoutineIds: [...removed.routineIds] },
   };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as deletion from '#core/deletion/index.ts';
 import * as accounts from '#core/model-connections/index.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
@@ -110,7 +111,7 @@ const revokeModelConnection = route({
   success: { status: 200, data: modelConnection, description: 'The record that stays.' },
   errors: ['owner_required'],
 }).to(async ({ access: { projectId }, by, params: { connectionId }, deps }) => {
-  const revoked = await accounts.revokeModelConnection(deps, { projectId, connectionId, by });
+  const revoked = await deletion.revokeModelConnection(deps, { projectId, connectionId, by });
   return { data: presentModelConnection(revoked, deps.modelProviders) };
 });
 

@@ -1,0 +1,65 @@
+import type { Actor } from '#core/audit/index.ts';
+import { endSignInsOf, type EndedSignIn } from '#core/connections/index.ts';
+import {
+  endMembership,
+  leaveOrganization,
+  organizationsOf,
+  type DemotedMember,
+} from '#core/identity/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
+import { revokeAccountsOfMember, type AccountDeps } from './accounts.ts';
+
+interface Membership {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+/** A person who is no longer a member, and what ended with that. */
+interface RemovedMember extends DemotedMember {
+  /** Connections that they had signed in to, which need another sign-in. */
+  readonly connections: readonly EndedSignIn[];
+}
+
+/**
+ * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked, unless an
+ * owner keeps them, and what they had signed in to stops.
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
+ */
+export function removeMember(
+  deps: AccountDeps,
+  by: Actor & { readonly id: string },
+  member: Membership,
+  options: { readonly keepKeys: boolean },
+): Promise<RemovedMember> {
+  return transaction(deps.database, async (tx) => {
+    const removed = await endMembership(tx, by, member, options);
+    return { ...removed, connections: await endRights(deps, tx, by, member) };
+  });
+}
+
+/**
+ * Takes a person out of all their organizations, before their account is deleted. In one transaction: the last
+ * owner of an organization keeps the account and everything else.
+ * @throws {AppError} `last_owner`
+ */
+export async function leaveOrganizations(deps: AccountDeps, userId: string): Promise<void> {
+  const by = { kind: 'person', id: userId, address: null } as const;
+  await transaction(deps.database, async (tx) => {
+    for (const organizationId of await organizationsOf(tx, userId)) {
+      const member = { organizationId, userId };
+      await leaveOrganization(tx, by, member);
+      await endRights(deps, tx, by, member);
+    }
+  });
+}
+
+/** Ends what a person had signed in to in an organization. @returns the connections that need another sign-in */
+async function endRights(
+  deps: AccountDeps,
+  tx: Db,
+  by: Actor,
+  member: Membership,
+): Promise<EndedSignIn[]> {
+  await revokeAccountsOfMember(deps, tx, { ...member, by });
+  return endSignInsOf(tx, by, member);
+}

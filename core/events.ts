@@ -1,0 +1,65 @@
+import type { Actor } from '#core/audit/index.ts';
+import type { Db } from '#lib/database/index.ts';
+
+/**
+ * Lists what a subject tells those above it, which it cannot call. `handlersOf` in `core/services.ts` lists what follows each. A subject
+ * that is above the others calls them instead, and so does one that needs a value in return.
+ */
+export interface Events {
+  /** Routines do something else from now on: they have a new revision and are drafts without a proof run. */
+  readonly 'routine.changed': Routines;
+  /** A person has taken routines off their schedules. */
+  readonly 'routine.paused': Routines;
+  /** Routines are archived, for good. */
+  readonly 'routine.archived': Routines;
+  /** The service has taken routines off their schedules, as their model account is gone. */
+  readonly 'routine.paused_by_service': { readonly paused: readonly PausedRoutine[] };
+  /** Tools that a routine could call by itself are others, which is a material change of it. */
+  readonly 'tools.changed': ChangedTools;
+}
+
+interface Routines {
+  readonly routineIds: readonly string[];
+}
+
+/** A routine that the service has paused just now, and the webhook that is told. */
+export interface PausedRoutine {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly stateReason: string;
+  readonly pausedAt: Date;
+  readonly webhookUrl: string | null;
+  readonly webhookFailedAt: Date | null;
+}
+
+/** The routines whose tools have changed; the transaction holds them. */
+export interface ChangedTools extends Routines {
+  readonly projectId: string;
+  /** Shown on the routine; null where a person made the change on the routine itself. */
+  readonly reason: string | null;
+  /** The author of the change; the service itself when it found it. */
+  readonly by: Actor;
+}
+
+/**
+ * Calls the handlers of an event one after another, in the transaction that makes the change: an error of one rolls the
+ * change back. What a handler does outside Postgres it leaves to `afterCommit`.
+ */
+export type Emit = <Name extends keyof Events>(
+  tx: Db,
+  name: Name,
+  event: Events[Name],
+) => Promise<void>;
+
+/** The handlers of each event, in the order in which they are called. */
+export type Handlers = {
+  readonly [Name in keyof Events]: readonly ((tx: Db, event: Events[Name]) => Promise<unknown>)[];
+};
+
+/** Creates what subjects emit with; the handlers are looked up with each event, as they emit events themselves. */
+export function createEmit(handlers: () => Handlers): Emit {
+  return async (tx, name, event) => {
+    for (const handle of handlers()[name]) await handle(tx, event);
+  };
+}
