@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { AuthOperation } from '../auth/operation.ts';
-import { errorHeaders } from './responses.ts';
+import { errorResponse } from './responses.ts';
 
 /** Builds the paths of what is served under `/auth`. */
 export function authPaths(operations: readonly AuthOperation[]) {
@@ -50,21 +50,22 @@ function responsesOf(operation: AuthOperation): ZodOpenApiResponsesObject {
   for (const status of STATUSES) {
     const codes = errors.get(status) ?? [];
     if (codes.length === 0) continue;
-    responses[`${status}`] = {
+    responses[`${status}`] = errorResponse(['auth', status, ...codes].join('.'), status, () => ({
       description: codes.map((code) => `\`${code}\``).join(', '),
-      headers: errorHeaders(status),
-      content: { 'application/json': { schema: failure } },
-    };
+      schema: failure,
+    }));
   }
   return responses;
 }
 
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 415, 429, 431, 500, 503] as const;
 
-const failure = z.strictObject({
-  error: z.strictObject({ code: z.string(), message: z.string() }),
-  requestId: z.string(),
-});
+const failure = z
+  .strictObject({
+    error: z.strictObject({ code: z.string(), message: z.string() }),
+    requestId: z.string(),
+  })
+  .meta({ id: 'AccountError' });
 
 /** Returns the codes of an operation by their status: its own, and those that follow from its declaration. */
 function errorsOf({ method, needsSession, errors }: AuthOperation): Map<number, readonly string[]> {

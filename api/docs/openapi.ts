@@ -8,6 +8,7 @@ import { withStorableText } from './storable-text.ts';
 import { TAGS } from '../tags.ts';
 import { webhooks } from './webhooks.ts';
 import { operation } from './operation.ts';
+import { HEADERS } from './responses.ts';
 
 /** Builds the OpenAPI 3.1 document of the declared routes: schemas, security and every error of every operation. */
 export function buildOpenApi(
@@ -32,6 +33,7 @@ export function buildOpenApi(
     paths: { ...paths, ...authPaths(authOperations) },
     webhooks: webhooks(),
     components: {
+      headers: HEADERS,
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of one project.' },
         session: {
@@ -56,7 +58,7 @@ export function buildOpenApi(
       },
     },
   });
-  return withStorableText(document);
+  return withSharedParameters(withStorableText(document));
 }
 
 const writers = Object.entries(PLANS).flatMap(([name, plan]) => (plan.apiWrites ? [name] : []));
@@ -66,3 +68,35 @@ const DESCRIPTION = `Recurring work for language models: scheduled, recorded ste
 Every success is \`{data, requestId}\`, every failure \`{error: {code, message}, requestId}\`.
 Lists are newest first; the next page is in the \`Link\` header. Times are RFC 3339 in UTC.
 API keys read on every plan and write on: ${writers.join(', ')}.`;
+
+type Document = ReturnType<typeof createDocument>;
+
+/** Operations from which a parameter that they have in common stands once for all. */
+const SHARED_FROM = 3;
+
+/**
+ * Moves the parameters that operations share into `components`, each under its own name: of the forms that a name has,
+ * the one that most operations take.
+ */
+function withSharedParameters(document: Document): Document {
+  const operations = Object.values(document.paths ?? {})
+    .flatMap((path) => [path.get, path.post, path.patch, path.delete])
+    .filter((operation) => operation !== undefined);
+  const parameters = operations
+    .flatMap((operation) => operation.parameters ?? [])
+    .filter((parameter) => 'name' in parameter);
+  const byForm = [...Map.groupBy(parameters, (parameter) => JSON.stringify(parameter))]
+    .filter(([, { length }]) => length >= SHARED_FROM)
+    .toSorted(([, a], [, b]) => a.length - b.length);
+  // The last of a name stays, which most operations have.
+  const shared = new Map(byForm.flatMap(([, [one]]) => (one ? [[one.name, one] as const] : [])));
+  const forms = new Map([...shared.values()].map((one) => [JSON.stringify(one), one.name]));
+  for (const operation of operations) {
+    operation.parameters &&= operation.parameters.map((parameter) => {
+      const name = forms.get(JSON.stringify(parameter));
+      return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` };
+    });
+  }
+  document.components = { ...document.components, parameters: Object.fromEntries(shared) };
+  return document;
+}

@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import type { ZodOpenApiResponsesObject } from 'zod-openapi';
+import type {
+  ZodOpenApiMediaTypeObject,
+  ZodOpenApiResponseObject,
+  ZodOpenApiResponsesObject,
+} from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
 import { notFoundOf } from '../http/path-parameters.ts';
 import type { RouteSpec } from '../route.ts';
@@ -8,16 +12,14 @@ import { hasProject, isSignedIn } from './callers.ts';
 /** Describes the response of a success, and one for each status of an error. */
 export function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
   const { success } = spec;
-  const headers = { ...success.headers, ...commonHeaders(spec) };
+  const own = Object.entries(success.headers ?? {}).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' as const } },
+  ]);
   const responses: ZodOpenApiResponsesObject = {
     [`${success.status}`]: {
       description: success.description,
-      headers: Object.fromEntries(
-        Object.entries(headers).map(([name, description]) => [
-          name,
-          { description, schema: { type: 'string' as const } },
-        ]),
-      ),
+      headers: { ...Object.fromEntries(own), ...refs(headersOf(spec)) },
       content:
         success.stream === true
           ? { 'text/event-stream': { schema: success.data } }
@@ -31,32 +33,40 @@ export function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
   };
   const byStatus = Map.groupBy(errorsOf(spec), (code) => ERRORS[code][0]);
   for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
-    responses[`${status}`] = {
+    responses[`${status}`] = errorResponse([status, ...codes].join('.'), status, () => ({
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
-      headers: errorHeaders(status),
-      content: {
-        'application/json': {
-          schema: failureOf(codes),
-          examples: Object.fromEntries(
-            codes.map((code) => [
-              code,
-              {
-                value: {
-                  error: { code, message: ERRORS[code][1] },
-                  requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11',
-                },
-              },
-            ]),
-          ),
-        },
-      },
-    };
+      schema: failureOf(codes),
+      examples: Object.fromEntries(codes.map((code) => [code, EXAMPLES.get(code) ?? {}])),
+    }));
   }
   return responses;
 }
 
 const NOTHING_MORE =
   '`Last-Event-ID` names the last event there will ever be; a browser stops reconnecting.';
+
+function refs(headers: readonly (keyof typeof HEADERS)[]) {
+  return Object.fromEntries(
+    headers.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]),
+  );
+}
+
+const errorResponses = new Map<string, ZodOpenApiResponseObject>();
+
+/** Describes an error response: one component of the document for all operations that have it. */
+export function errorResponse(
+  id: string,
+  status: number,
+  describe: () => { description: string } & ZodOpenApiMediaTypeObject,
+): ZodOpenApiResponseObject {
+  const known = errorResponses.get(id);
+  if (known !== undefined) return known;
+  const { description, ...content } = describe();
+  const headers = { ...refs(['X-Request-Id']), ...ERROR_HEADERS[status] };
+  const response = { id, description, headers, content: { 'application/json': content } };
+  errorResponses.set(id, response);
+  return response;
+}
 
 function failureOf(codes: readonly ErrorCode[]) {
   return z.strictObject({
@@ -95,49 +105,52 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   return [...codes];
 }
 
-function commonHeaders(spec: RouteSpec): Record<string, string> {
-  const limited = isSignedIn(spec);
-  const listed = spec.query !== undefined;
-  return {
-    'X-Request-Id': 'The `requestId` of the envelope.',
-    ...(limited
-      ? {
-          'X-RateLimit-Limit': 'Requests a minute.',
-          'X-RateLimit-Remaining': 'Requests left in this minute.',
-        }
-      : {}),
-    ...(listed ? { Link: '`<…>; rel="next"` while there are more.' } : {}),
-    ...(spec.idempotent === true
-      ? { 'Idempotent-Replayed': '`true` when this is the first response again.' }
-      : {}),
-  };
+/** Names the headers of a success that follow from the declaration of its route. */
+function headersOf(spec: RouteSpec): (keyof typeof HEADERS)[] {
+  return [
+    'X-Request-Id',
+    ...(isSignedIn(spec) ? (['X-RateLimit-Limit', 'X-RateLimit-Remaining'] as const) : []),
+    ...(spec.query === undefined ? [] : (['Link'] as const)),
+    ...(spec.idempotent === true ? (['Idempotent-Replayed'] as const) : []),
+  ];
 }
 
-const REQUEST_ID = {
-  'X-Request-Id': { description: 'The `requestId` of the envelope.', schema: { type: 'string' } },
+const text = { type: 'string' } as const;
+const seconds = { type: 'integer', minimum: 1 } as const;
+const RETRY_AFTER = 'Seconds after which the request may be repeated.';
+
+/** The headers that responses share. */
+export const HEADERS = {
+  'X-Request-Id': { description: 'The `requestId` of the envelope.', schema: text },
+  'X-RateLimit-Limit': { description: 'Requests a minute.', schema: text },
+  'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: text },
+  Link: { description: '`<…>; rel="next"` while there are more.', schema: text },
+  'Idempotent-Replayed': {
+    description: '`true` when this is the first response again.',
+    schema: text,
+  },
+  'WWW-Authenticate': {
+    description: 'How to authenticate (RFC 9110, section 11.6.1).',
+    schema: text,
+  },
+  'Retry-After': { description: RETRY_AFTER, schema: seconds },
+  'Retry-After-Always': { description: RETRY_AFTER, schema: seconds, required: true },
 } as const;
 
-const RETRY_AFTER = {
-  description: 'Seconds after which the request may be repeated.',
-  schema: { type: 'integer', minimum: 1 },
-} as const;
+/** The headers of an error by its status, beside its request id. */
+const ERROR_HEADERS: Readonly<Record<number, ReturnType<typeof refs>>> = {
+  401: refs(['WWW-Authenticate']),
+  429: { 'Retry-After': { $ref: '#/components/headers/Retry-After-Always' } },
+  503: refs(['Retry-After']),
+};
 
-/** Describes the headers of an error by its status. */
-export function errorHeaders(status: number) {
-  switch (status) {
-    case 401:
-      return {
-        ...REQUEST_ID,
-        'WWW-Authenticate': {
-          description: 'How to authenticate (RFC 9110, section 11.6.1).',
-          schema: { type: 'string' as const },
-        },
-      };
-    case 429:
-      return { ...REQUEST_ID, 'Retry-After': { ...RETRY_AFTER, required: true } };
-    case 503:
-      return { ...REQUEST_ID, 'Retry-After': RETRY_AFTER };
-    default:
-      return REQUEST_ID;
-  }
-}
+/** An example of each error; `id` makes it a component of the document. */
+const EXAMPLES = new Map(
+  Object.entries(ERRORS).map(([code, [, message]]) => [
+    code,
+    {
+      id: code,
+      value: { error: { code, message }, requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11' },
+    },
+  ]),
+);

@@ -37,7 +37,7 @@ export const EXAMPLE = {
 /** RFC 3339, UTC, milliseconds. */
 export const timestamp = z.iso
   .datetime({ precision: 3 })
-  .meta({ description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });
+  .meta({ id: 'Timestamp', description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });
 
 const INSTANT = { type: 'string', format: 'date-time', example: '2027-01-01T00:00:00Z' } as const;
 const THIS_AGE = /^2[01]\d\d-/;

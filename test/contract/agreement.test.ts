@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { assertStorable } from '#api/http/body.ts';
 import { routes } from '#api/routes.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
-import { documented, nearly, operationOf, type Parameter } from './agreement.ts';
+import { documented, nearly, operationOf, parametersOf, type Parameter } from './agreement.ts';
 
 /** Values that each schema is tried with: enough that some fit the narrowest. */
 const TRIED = { numRuns: sized(1_000) * TIMES };
@@ -37,8 +37,7 @@ test.each(withBody.map(({ spec }) => [spec.id, spec] as const))(
 test.each(withParameters.map(({ spec }) => [spec.id, spec] as const))(
   'the document and the parser agree on every parameter of %s',
   (_, spec) => {
-    const { parameters = [] } = operationOf(spec);
-    for (const parameter of parameters) {
+    for (const parameter of parametersOf(spec)) {
       if (parameter.in === 'header') continue;
       const parser = (parameter.in === 'query' ? spec.query : spec.params) as unknown as {
         shape: Record<string, { safeParse(value: unknown): { success: boolean } }>;

@@ -34,8 +34,12 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
+interface Reference {
+  readonly $ref: string;
+}
+
 interface Operation {
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: {
     readonly content: { readonly 'application/json': { readonly schema: Schema } };
   };
@@ -46,13 +50,27 @@ const document = JSON.parse(
   JSON.stringify(buildOpenApi(routes, { publicUrl: 'https://api.acme.dev', productTag: 'ras' })),
 ) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+  };
 };
 
 export function operationOf({ method, path }: { method: string; path: string }): Operation {
   const found = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
   if (found === undefined) throw new Error(`${method} ${path} is not in the document`);
   return found;
+}
+
+export function parametersOf(route: { method: string; path: string }): readonly Parameter[] {
+  const { parameters = [] } = operationOf(route);
+  return parameters.map((parameter) =>
+    '$ref' in parameter ? document.components.parameters[nameIn(parameter.$ref)]! : parameter,
+  );
+}
+
+function nameIn(ref: string): string {
+  return ref.split('/').at(-1) ?? '';
 }
 
 /** Compiles a schema of the document with a validator that is not ours. */
@@ -83,8 +101,7 @@ export function nearly(schema: Schema): fc.Arbitrary<unknown> {
 
 function fitting(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.$ref !== undefined) {
-    const name = schema.$ref.split('/').at(-1) ?? '';
-    return nearly(document.components.schemas[name] ?? {});
+    return nearly(document.components.schemas[nameIn(schema.$ref)] ?? {});
   }
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema.const !== undefined) return fc.constant(schema.const);

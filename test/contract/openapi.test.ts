@@ -34,12 +34,13 @@ test('the linter is there: it finds an operation without a description and an ex
 });
 
 test('every operation documents every error it can respond with, each with its status, and none that cannot exist', () => {
-  const { paths } = document();
+  const { paths, components } = document();
   for (const { spec } of routes) {
     const url = spec.path.replaceAll(/:(\w+)/g, '{$1}');
     const responses: object = paths[url][spec.method.toLowerCase()].responses;
-    const shown = Object.entries(responses).flatMap(([status, response]) => {
+    const shown = Object.entries(responses).flatMap(([status, { $ref }]) => {
       if (Number(status) < 400) return [];
+      const response = components.responses[$ref.split('/').at(-1)];
       const { properties } = response.content['application/json'].schema;
       const codes: (keyof typeof ERRORS)[] = properties.error.properties.code.enum;
       for (const code of codes) expect(ERRORS[code][0], `${spec.id} ${code}`).toBe(Number(status));
@@ -59,6 +60,22 @@ test('every code of the closed list is an error of some operation, but for those
 /** Errors of requests that reach no operation. */
 const WITHOUT_OPERATION: readonly ErrorCode[] = ['method_not_allowed', 'route_not_found'];
 
+test('what operations share stands once: errors, and the parameters and headers that they have in common', () => {
+  const { paths, components } = document();
+  const operations: { parameters?: object[]; responses: object }[] = Object.values(paths).flatMap(
+    (path) => Object.values(path as object),
+  );
+  const inPlace = operations.flatMap(({ parameters = [] }) =>
+    parameters.filter((parameter) => !('$ref' in parameter)).map((each) => JSON.stringify(each)),
+  );
+  const often = [...Map.groupBy(inPlace, (each) => each)].filter(([, { length }]) => length > 2);
+  expect(often).toEqual([]);
+  const errors = operations.flatMap(({ responses }) =>
+    Object.entries(responses).filter(([status]) => Number(status) >= 400),
+  );
+  expect(errors.filter(([, response]) => !('$ref' in response))).toEqual([]);
+  expect(Object.keys(components.parameters)).toContain('X-Project-Id');
+});
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the document as any reader of it sees it
 function document(): any {

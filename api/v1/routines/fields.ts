@@ -5,6 +5,7 @@ import {
   MISFIRE_POLICIES,
   OVERLAP_POLICIES,
   looseOf,
+  shownOf,
   type Fields,
 } from '#core/routines/index.ts';
 import { EXAMPLE, idOf, instantOfThisAge, nameOf, timestamp } from '../../http/schemas.ts';
@@ -165,6 +166,21 @@ const SETTINGS = {
 /** Returns all fields that people set, with those of a definition. */
 export function fieldsWith<T extends Fields>(definition: T) {
   return { ...SETTINGS, ...definition };
+}
+
+/** The schemas of fields in responses, one for all that have the field. */
+const named = new WeakMap<z.ZodType, z.ZodType>();
+
+/** Returns the shape of the fields in responses, each a schema of its own in OpenAPI. */
+export function responseFields<T extends Fields>(fields: T): ReturnType<typeof shownOf<T>> {
+  const shapes = Object.entries(shownOf<Fields>(fields)).map(([name, schema]) => {
+    const id = `Routine${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    const known = named.get(schema) ?? schema.meta({ id });
+    named.set(schema, known);
+    return [name, known];
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which field is which
+  return Object.fromEntries(shapes) as ReturnType<typeof shownOf<T>>;
 }
 
 /** Every field of a routine that people set. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import {
   ACTIVATION_REASONS,
-  shownOf,
   ROUTINE_STATES,
   shortFields,
   WARNING_CODES,
@@ -10,7 +9,7 @@ import {
 import { NEEDS } from '#core/skills/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { mailDelivery } from '../settings-schemas.ts';
-import { FIELDS } from './fields.ts';
+import { FIELDS, responseFields } from './fields.ts';
 
 /** The fields of a routine that people do not set. */
 const kept = {
@@ -36,7 +35,7 @@ const kept = {
 
 /** The shape of a routine with these fields in responses. */
 export function shapeWith<T extends Fields>(fields: T) {
-  return { ...kept, ...shownOf(fields) };
+  return { ...kept, ...responseFields(fields) };
 }
 
 export const shape = shapeWith(FIELDS);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { DEFINITION, shownOf, VERSION_FIELDS, type Fields } from '#core/routines/index.ts';
+import { DEFINITION, VERSION_FIELDS, type Fields } from '#core/routines/index.ts';
 import { decimal, EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { responseFields } from './fields.ts';
 
 export const author = z
   .strictObject({
@@ -55,7 +56,7 @@ export function versionWith<T extends Fields>(definition: T) {
     .strictObject({
       ...summary,
       routineId: idOf('routine', EXAMPLE.routine),
-      ...shownOf(definition),
+      ...responseFields(definition),
       tools: z
         .array(tool)
         .meta({ description: 'The tools that were automatic; restoring does not change them.' }),

@@ -39,6 +39,7 @@ const shortShape = {
     .string()
     .nullable()
     .meta({
+      id: 'RunReason',
       description: `Why it ended so. The list may grow: take a reason that you do not know by the state. ${Object.entries(
         RUN_REASONS,
       )
@@ -50,6 +51,7 @@ const shortShape = {
     .enum(failureClasses)
     .nullable()
     .meta({
+      id: 'RunFailureClass',
       description: `Whose fault a failed run is, by its reason: ${Object.entries(FAILURE_CLASSES)
         .map(([name, consequence]) => `\`${name}\` (${consequence})`)
         .join(', ')}.`,

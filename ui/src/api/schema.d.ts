@@ -2,2280 +2,329 @@
 
 export interface paths {
     "/auth/change-email": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change your e-mail address
-         * @description Needs a mail server. The present address agrees first, then the new one confirms. The response does not tell whether another account has it.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["changeEmail"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/change-password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change your password
-         * @description Five attempts in a quarter of an hour, together with those to delete the account.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["changePassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/delete-user": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Delete your account
-         * @description Ends every session and membership, and revokes the API keys that you made. The last owner of an organization hands it over or deletes it first.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["deleteUser"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/get-session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the present session
-         * @description Null without a session.
-         */
         get: operations["getSession"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/passkeys/add": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Add a passkey
-         * @description Add a passkey.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["addPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/passkeys/begin": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to add a passkey
-         * @description Needs a second factor, whose recovery codes are the way back when a passkey is lost.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["beginPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/passkeys/remove": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Remove a passkey
-         * @description Remove a passkey.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["removePasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/prove": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Prove again who you are
-         * @description What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. A person with a second factor gives a code, a recovery code or a passkey, others give their password.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["prove"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/request-password-reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Mail a link to choose a new password
-         * @description The response does not tell whether there is an account. At most five such mails an hour go to one address.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["requestPasswordReset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/reset-password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Choose a new password
-         * @description Ends every session of the account, and forgets the attempts to sign in to it. This browser is then known.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["resetPassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/second-factor": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read your second factor
-         * @description Read your second factor.
-         */
         get: operations["readSecondFactor"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/second-factor/begin": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to add a second factor
-         * @description Makes a secret for an authenticator (RFC 6238: SHA-1, six digits, 30 seconds). It counts for nothing until it is confirmed by a code.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["beginSecondFactor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/second-factor/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Confirm a second factor by a code
-         * @description Ends your other sessions. From then on signing in needs a code.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["confirmSecondFactor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/second-factor/recovery-codes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Make new recovery codes
-         * @description The earlier ones no longer work.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["replaceRecoveryCodes"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/second-factor/remove": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Remove your second factor
-         * @description Your passkeys are removed with it.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["removeSecondFactor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/send-verification-email": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Mail the confirmation of an address again
-         * @description At most five such mails an hour go to one address. The response does not tell whether there is an account.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["sendVerificationEmail"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/sign-in/email": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign in
-         * @description Sets the session cookie, and one by which this browser is known to have been signed in; for a person with a second factor it responds with `secondFactorRequired` instead, and `POST /auth/sign-in/second-factor` goes on. In a quarter of an hour ten attempts for an account from one network, or from one browser that is known, then 429; 200 from all networks together, which do not count against known browsers. Unknown addresses are counted as known ones are. At most three in ten seconds from one network.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["signIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/sign-in/passkey": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign in with a passkey
-         * @description A passkey is asked for a PIN or a finger, and needs no password.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["signInPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/sign-in/passkey/begin": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin a sign-in with a passkey
-         * @description Also begins a proof by a passkey. The challenge is for this browser and five minutes.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["beginPasskeySignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/sign-in/second-factor": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Give the second factor of a sign-in
-         * @description After `secondFactorRequired`, within ten minutes and with the cookie of that response: a code, or one of the recovery codes. Ten attempts for an account in a quarter of an hour.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["signInSecondFactor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/sign-out": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign out
-         * @description Sign out.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["signOut"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/sign-up/email": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Sign up
-         * @description The response is the same whether or not the address has an account, and does not sign in. With a mail server the address is confirmed first. `SIGN_UP` of the operator says who may: `invited` needs the token of an invitation of this address.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["signUp"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/update-user": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change your name
-         * @description Change your name.
-         *
-         *     Browsers send `Origin`, which has to be that of the user interface.
-         */
         post: operations["updateUser"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/verify-email": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Confirm an address
-         * @description The link in the mail. With `callbackURL` it leads there, with `error` when it failed.
-         */
         get: operations["verifyEmail"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Liveness
-         * @description The process responds. That says nothing about Postgres or Temporal; see `/ready`.
-         */
         get: operations["health"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/internal/scheduler/tick": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Tick the scheduler from outside
-         * @description The same tick that the scheduler workflow makes each minute, in this process, for an external cron as a fallback. Ticks may overlap. The response does not wait for the tick to end.
-         */
         post: operations["schedulerTick"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/oauth/callback/{provider}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * End a sign-in to a provider or tool server
-         * @description The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state works once, within ten minutes, for that session and provider; each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. What the provider says of an error is not repeated.
-         */
         get: operations["completeConnectionSignIn"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/public/business-leads": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a business enquiry
-         * @description From a page of the user interface only. At most 5 an hour from one address, 20 from one network and 200 in all, of which 100 are not the first of their address. The response is the same whether the enquiry is kept or taken for a robot.
-         */
         post: operations["submitBusinessLead"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/public/config": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read what a user interface has to know before a sign-in
-         * @description The product tag, the launch switches and who may sign up. The dashboard is not ready while its own switches differ from these.
-         */
         get: operations["readPublicConfig"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Readiness
-         * @description Whether Postgres and Temporal can be reached, and the database has every migration that this release needs. One address that asks more than 120 times a minute gets what was found last, at most five seconds ago.
-         */
         get: operations["ready"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the API keys of the project
-         * @description List the API keys of the project.
-         */
         get: operations["listApiKeys"];
-        put?: never;
-        /**
-         * Create an API key
-         * @description The key is in this response and nowhere else: only its SHA-256 is stored. Keys with a write scope are made by owners and admins. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.
-         */
         post: operations["createApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys/{apiKeyId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Revoke an API key
-         * @description Takes effect with the next request.
-         */
         delete: operations["revokeApiKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/audit-events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List who changed what in an organization
-         * @description Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, of what routines do and where their results go, pinning and activation are recorded together with the change, and never altered.
-         */
         get: operations["listAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read plan, period, allowances and usage
-         * @description With `refresh=true` the payment processor is asked first, as after a return from its pages, at most 60 times a minute for an organization. Being led back from there grants nothing.
-         */
         get: operations["readBillingSummary"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/checkout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin a checkout on the page of the payment processor
-         * @description An organization that has a subscription is led to the portal instead. `entrypoint` names the page to return to; an unknown one leads to the page on billing.
-         */
         post: operations["startCheckout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/portal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Open the portal of the payment processor
-         * @description To change or cancel a subscription, its means of payment and its addresses.
-         */
         post: operations["openBillingPortal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/connections": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the connections of the project
-         * @description Credentials are never part of a response.
-         *
-         *     API keys need the scope `connections:read`.
-         */
         get: operations["listConnections"];
-        put?: never;
-        /**
-         * Connect a tool server of your own
-         * @description The server is asked before anything is kept: it has to answer at this address in MCP over Streamable HTTP and to take the credentials. What is wrong with the address or credentials is `invalid_request`; a server that cannot be reached or fails is `provider_error`.
-         *
-         *     API keys need the scope `connections:write`.
-         */
         post: operations["createConnection"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/connections/{connectionId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a connection
-         * @description Read a connection.
-         *
-         *     API keys need the scope `connections:read`.
-         */
         get: operations["readConnection"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a connection with its credentials
-         * @description Its tool policies go with it. Routines with an automatic tool of it go back to draft; `stateReason` says why. A sign-in is revoked at its provider too, where that takes tokens back (RFC 7009); the response does not wait for it.
-         *
-         *     API keys need the scope `connections:write`.
-         */
         delete: operations["deleteConnection"];
-        options?: never;
-        head?: never;
-        /**
-         * Rename a connection or replace its credentials
-         * @description Credentials that a person types in: the server is asked first, as for a new connection, and nothing is changed unless it takes them. A connection that was `needs_reauthorization` is then `ready` again. Id and tool policies stay, and routines keep their state. Where a provider gave the credentials only the name can be changed: those connect again with `connectionId`.
-         *
-         *     API keys need the scope `connections:write`.
-         */
         patch: operations["updateConnection"];
-        trace?: never;
     };
     "/v1/connections/{connectionId}/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the accounts that a connection can see
-         * @description Asked from the provider now: sites, properties, workspaces or the like. Empty where there is no such list, as of a tool server of your own.
-         *
-         *     API keys need the scope `connections:read`.
-         */
         get: operations["listConnectionAccounts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/connections/api-key/{provider}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Connect a provider with an API key of it
-         * @description The key is tried at the provider first. It is stored encrypted and never returned.
-         *
-         *     API keys need the scope `connections:write`.
-         */
         post: operations["connectWithApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/connections/oauth/{provider}/start": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to sign in to a provider or tool server
-         * @description Returns the address that the browser of this person goes to next. The provider sends it back to `redirectUri`, which hands on to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for a tool server of your own that wants a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, and asked for what its server has found missing as well. Only the session that begins a sign-in can end it.
-         */
         post: operations["startConnectionSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/connections/providers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the managed providers
-         * @description List the managed providers.
-         */
         get: operations["listConnectionProviders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/invitations/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Accept an invitation
-         * @description Signed in with the address that was invited. The invitation is used up. A token that is unknown, over or for another address is the same 404.
-         */
         post: operations["acceptInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the personal model accounts of the project
-         * @description Of everybody in the project, revoked ones too, whose record stays. Credentials are never part of a response.
-         *
-         *     API keys need the scope `connections:read`.
-         */
         get: operations["listModelConnections"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/{connectionId}/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the models of a personal account
-         * @description As last listed by its provider; the service asks again in the background. Only of an account that is ready.
-         *
-         *     API keys need the scope `models:read`.
-         */
         get: operations["listAccountModels"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/{connectionId}/revoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Revoke a personal model account
-         * @description Its credential is of no use from now on: routines on it pause, the provider is told where it takes credentials back, and then it is erased. The record stays. Revoking again gives the same record.
-         *
-         *     Only the browser session of the account’s owner may call this; an API key cannot act as the owner.
-         */
         post: operations["revokeModelConnection"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/provider-a/device/{attemptId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Poll a device-code attempt
-         * @description Only for the person who began it; others get 404. However often it is polled, the provider is asked at most once in `intervalSeconds`, which grows when the provider asks for that.
-         *
-         *     Only the browser session of the account’s owner may call this; an API key cannot act as the owner.
-         */
         get: operations["pollDeviceSignIn"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/provider-a/device/{attemptId}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a device-code attempt
-         * @description One that has ended stays as it is.
-         *
-         *     Only the browser session of the account’s owner may call this; an API key cannot act as the owner.
-         */
         post: operations["cancelDeviceSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/provider-a/device/start": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to connect an account by device code
-         * @description Gives a code that the person types in at the provider (RFC 8628), in place of the attempt that they have under way. It runs out when the provider says, after 15 minutes at most. With `connectionId` the same account is signed in to again, and the connection keeps its id.
-         *
-         *     Only the browser session of the account’s owner may call this; an API key cannot act as the owner.
-         */
         post: operations["startDeviceSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/provider-b/oauth/callback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * End a sign-in at a model provider
-         * @description Takes the query that the provider sent the browser back with, or that address as a whole, from the session that began the sign-in. A state works once, within ten minutes. The account is tried before it is stored; what the provider says of an error is not repeated.
-         *
-         *     Only the browser session of the account’s owner may call this; an API key cannot act as the owner.
-         */
         get: operations["completeModelSignIn"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/provider-b/oauth/start": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Begin to connect an account by signing in
-         * @description Returns the address that the browser of this person goes to next, in place of the sign-in that they have under way. The provider sends it back to `redirectUri` within ten minutes. Where `redirect` is `paste` nothing listens there: the person copies the address at which the browser ended and hands it to the callback. With `connectionId` the same account is signed in to again, and the connection keeps its id. Only the session that begins a sign-in can end it.
-         *
-         *     Only the browser session of the account’s owner may call this; an API key cannot act as the owner.
-         */
         post: operations["startModelSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/provider-c": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read the provider that takes API keys
-         * @description Its descriptor, whether it is enabled, and the page on which a person makes a key.
-         *
-         *     API keys need the scope `connections:read`.
-         */
         get: operations["readKeyProvider"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/provider-c/api-key": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Connect an account with an API key of it
-         * @description The key is tried at the provider first, by a request that costs nothing, then stored encrypted and never returned. The same key again renews its connection; with `connectionId` the key of that connection is replaced.
-         *
-         *     Only the browser session of the account’s owner may call this; an API key cannot act as the owner.
-         */
         post: operations["connectModelAccountWithApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-connections/providers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the model providers
-         * @description The managed gateway and the three connected providers, those that are switched off too. `viewer` says whether the caller can connect an account there now, and if not, why.
-         *
-         *     API keys need the scope `connections:read`.
-         */
         get: operations["listModelProviders"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/model-figures": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Enter the context window, output limit or prices of a model by hand
-         * @description For the whole organization, and for what neither the model’s server nor the operator states. Needs the role owner or admin. A field that is left out keeps its value; null takes it back. Where the operator limits what each organization may spend, only the operator can set prices (403).
-         */
         patch: operations["updateModelFigures"];
-        trace?: never;
     };
     "/v1/model-sources": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the model sources of the service
-         * @description The model servers that the operator has configured, in the order of the configuration: whether each can be reached, and if not, what came back. One that is away hides no models of the others.
-         *
-         *     API keys need the scope `models:read`.
-         */
         get: operations["listModelSources"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the models that routines can run on
-         * @description The live lists of the model sources and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While a source is away its last list serves on, with `X-Models-Stale: true`.
-         *
-         *     API keys need the scope `models:read`.
-         */
         get: operations["listModels"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/models/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Test a model
-         * @description Asks the model for one short text, one call of a tool and one answer by a schema, and remembers what it can do. It costs what these three requests cost, which counts towards the budgets of project and organization and stands in their usage as `model-tests`; `dryRun: true` says what that is at most, and asks nothing. Needs the role owner or admin. At most 30 an hour for an organization.
-         */
         post: operations["testModelNow"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/organizations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the organizations you belong to
-         * @description List the organizations you belong to.
-         */
         get: operations["listOrganizations"];
-        put?: never;
-        /**
-         * Create an organization with its default project
-         * @description Create an organization with its default project.
-         */
         post: operations["createOrganization"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/organizations/{organizationId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read an organization with its budget
-         * @description Read an organization with its budget.
-         */
         get: operations["readOrganization"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete an organization with all its projects
-         * @description Needs the role owner, no active routine in any project, no subscription, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.
-         */
         delete: operations["deleteOrganization"];
-        options?: never;
-        head?: never;
-        /**
-         * Change the name or the budget of an organization
-         * @description Needs the role owner or admin. `budget` is changed field by field. `requiresSecondFactor` is for an owner who has a second factor, and asks for a fresh proof.
-         */
         patch: operations["updateOrganization"];
-        trace?: never;
     };
     "/v1/organizations/{organizationId}/invitations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List open invitations
-         * @description Needs the role owner or admin.
-         */
         get: operations["listInvitations"];
-        put?: never;
-        /**
-         * Invite a person by e-mail address
-         * @description Needs the role owner or admin. It holds for seven days and for this address only; an earlier one of the same address is replaced. The token is in this response, and in the mail where there is a mail server, and nowhere else. Ownership is handed over to a member afterwards.
-         */
         post: operations["createInvitation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/organizations/{organizationId}/invitations/{invitationId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Take an invitation back
-         * @description Needs the role owner or admin.
-         */
         delete: operations["deleteInvitation"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/organizations/{organizationId}/members": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the members of an organization
-         * @description List the members of an organization.
-         */
         get: operations["listMembers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/organizations/{organizationId}/members/{userId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Remove a member, or leave
-         * @description Owners and admins remove others, owners also owners; everyone may leave, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.
-         */
         delete: operations["removeMember"];
-        options?: never;
-        head?: never;
-        /**
-         * Give a member another role
-         * @description Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope, of an owner or admin who becomes a member.
-         */
         patch: operations["changeMemberRole"];
-        trace?: never;
     };
     "/v1/organizations/{organizationId}/members/{userId}/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End the sessions of a member
-         * @description Needs the role owner or admin; those of an owner are ended by an owner. The person signs in again. Their API keys go on.
-         */
         delete: operations["endMemberSessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/projects": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List your projects
-         * @description List your projects.
-         */
         get: operations["listProjects"];
-        put?: never;
-        /**
-         * Create a project
-         * @description Needs the role owner or admin in the organization.
-         */
         post: operations["createProject"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/projects/{projectId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a project with its budget and how long it keeps runs
-         * @description Read a project with its budget and how long it keeps runs.
-         */
         get: operations["readProject"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a project
-         * @description Needs the role owner or admin, no active routine, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.
-         */
         delete: operations["deleteProject"];
-        options?: never;
-        head?: never;
-        /**
-         * Change the name, the budget, the retention or the notifications of a project
-         * @description Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention holds for the runs that there are, within minutes, and what it erases is gone for good.
-         */
         patch: operations["updateProject"];
-        trace?: never;
     };
     "/v1/routines": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the routines of the project
-         * @description List the routines of the project.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["listRoutines"];
-        put?: never;
-        /**
-         * Create a routine
-         * @description The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response holds `webhookSecret`, once: a response that is repeated under its `Idempotency-Key` no longer has it, so rotate it if the first one was lost.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         post: operations["createRoutine"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a routine
-         * @description Read a routine.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["readRoutine"];
-        put?: never;
-        post?: never;
-        /**
-         * Archive a routine
-         * @description It never runs again; its runs stay, those that have not begun as `skipped`.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         delete: operations["archiveRoutine"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a routine
-         * @description A change of `instructions`, `variables`, `overridable`, `model`, `skills`, `limits`, `carryResult`, `builtInTools`, `outcome`, `checks`, `gate`, `resultSchema` or `resultKey` is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as `superseded`. `limits`, `budget` and `notifications` are changed field by field. With `If-Match` the change is refused when someone else has changed the routine meanwhile.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         patch: operations["updateRoutine"];
-        trace?: never;
     };
     "/v1/routines/{routineId}/activate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Put a routine on its schedule
-         * @description Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs take the texts that its custom skills had in the latest such run; activating an active routine again takes over newer ones. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, `warnings` has `forecast_over_budget`, which names the limit, the day, and who may raise it; with `refuseOverBudget: true` that is the error instead.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         post: operations["activateRoutine"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/backfill": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Make runs for past times of a schedule
-         * @description Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they use has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it even when the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.
-         *
-         *     API keys need the scope `runs:write`.
-         */
         post: operations["backfillRoutine"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/backfill/forecast": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Forecast a backfill
-         * @description The runs that a backfill of this window would make, what they would use if all of them ran today, and every limit that binds them. Nothing is made.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["forecastBackfill"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/connections/{connectionId}/discover": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Ask a connection for its tools
-         * @description Each tool gets a policy for this routine, disabled. Asking again adds new tools and marks vanished ones; a tool that changed since it was confirmed, or vanished, is disabled, and the routine goes back to draft.
-         *
-         *     API keys need the scope `connections:write`.
-         */
         post: operations["discoverTools"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/forecast": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Forecast what a routine will cost
-         * @description The occurrences of the next 30 days, as if the routine were active now, times what its runs have used (p50 and p95 by the nearest rank), held against every limit. Other routines count with their present pace. An archived routine has no occurrences.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["readRoutineForecast"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take a routine off its schedule
-         * @description From any state but `archived`, which is 409 `routine_archived`: an archived routine never runs again. Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         post: operations["pauseRoutine"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Preview a run
-         * @description Everything that a manual run would be told and offered if it began now, the verdict of its preflight, and what it may cost. No model is called, no run is made and nothing is written; a sign-in of a connection that is due for renewal is renewed.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         post: operations["previewRoutine"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Start a manual run
-         * @description The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, even when the routine is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.
-         *
-         *     API keys need the scope `runs:write`.
-         */
         post: operations["runRoutine"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the runs of a routine
-         * @description List the runs of a routine.
-         *
-         *     API keys need the scope `runs:read`.
-         */
         get: operations["listRoutineRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/tools": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the tool policies of a routine
-         * @description List the tool policies of a routine.
-         *
-         *     API keys need the scope `connections:read`.
-         */
         get: operations["listTools"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/tools/{policyId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Confirm or restrict a tool
-         * @description With `confirmAutomaticExecution: true` runs of the routine may call the tool as it is defined now. Without it a policy can only be made stricter. Any change is material: the routine goes back to draft.
-         *
-         *     API keys need the scope `connections:write`.
-         */
         patch: operations["updateToolPolicy"];
-        trace?: never;
     };
     "/v1/routines/{routineId}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the versions of a routine
-         * @description Each material change makes a version, which never changes afterwards. A run executes the version that it was made with. The latest 200 are kept.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["listRoutineVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/versions/{revision}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a version of a routine
-         * @description Read a version of a routine.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["readRoutineVersion"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/versions/{revision}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Restore a version of a routine
-         * @description `instructions`, `variables`, `overridable`, `model`, `skills`, `limits`, `carryResult`, `builtInTools`, `outcome`, `checks`, `gate`, `resultSchema` and `resultKey` become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         post: operations["restoreRoutineVersion"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/routines/{routineId}/webhook-secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Replace the webhook secret
-         * @description For 24 hours deliveries are signed with the new secret and with the one before. A second rotation inside that time needs `force`.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         post: operations["rotateWebhookSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the runs of the project
-         * @description List the runs of the project.
-         *
-         *     API keys need the scope `runs:read`.
-         */
         get: operations["listRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{runId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a run with its steps, usage and webhook deliveries
-         * @description Read a run with its steps, usage and webhook deliveries.
-         *
-         *     API keys need the scope `runs:read`.
-         */
         get: operations["readRun"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Pin a run, or unpin it
-         * @description A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have 1000 pinned runs.
-         *
-         *     API keys need the scope `runs:write`.
-         */
         patch: operations["updateRun"];
-        trace?: never;
     };
     "/v1/runs/{runId}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Cancel a run
-         * @description A queued run is cancelled at once; one under way stops within seconds, in the middle of its model call.
-         *
-         *     API keys need the scope `runs:write`.
-         */
         post: operations["cancelRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{runId}/diff": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Compare the data of a run with that of another
-         * @description By the `resultKey` that the run ended with. Unlike its `changes` this has every item, however many there are.
-         *
-         *     API keys need the scope `runs:read`.
-         */
         get: operations["diffRun"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{runId}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Follow a run as server-sent events
-         * @description A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. The stream ends after the final state. A comment comes every 15 seconds. Where a stream ends before that, an `end` event says why: after 15 minutes, when the server stops (go on with `Last-Event-ID`, as browsers do by themselves), or when the credential may not read the run any more, which is checked every minute. A credential may have 20 streams open and an organization 200, unless the operator has set other limits; one more is 429. A client that does not read for 15 seconds is cut off.
-         *
-         *     API keys need the scope `runs:read`.
-         */
         get: operations["followRun"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{runId}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Run again with the same inputs
-         * @description A new manual run of the routine as it is now, with the variables of this one.
-         *
-         *     API keys need the scope `runs:write`.
-         */
         post: operations["retryRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{runId}/steps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the steps of a run
-         * @description In their order, with all texts. A page ends before its limit where its texts have 4,000,000 characters.
-         *
-         *     API keys need the scope `runs:read`.
-         */
         get: operations["listRunSteps"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a webhook delivery again
-         * @description With the same `webhook-id` and body, and again with all its retries.
-         *
-         *     API keys need the scope `runs:write`.
-         */
         post: operations["redeliverWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runs/recent": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the last runs of each routine
-         * @description A few of each, and the result of the last that ended: for an overview that would need a request for each routine.
-         *
-         *     API keys need the scope `runs:read`.
-         */
         get: operations["listRecentRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/schedules/occurrences": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the times of the active routines
-         * @description Inside their windows, without their skipped dates. At most 31 days.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["listScheduledOccurrences"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/schedules/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the next times of a schedule
-         * @description Or the errors that saving a routine with it would get.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["previewSchedule"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List your sessions
-         * @description List your sessions.
-         */
         get: operations["listSessions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/sessions/{sessionId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End a session
-         * @description Takes effect with the next request. Your present one can be ended too.
-         */
         delete: operations["revokeSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/skills": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the skills of the project and the curated ones
-         * @description The project's custom skills, newest first, and behind the last of them the curated catalogue. `limit` counts both.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["listSkills"];
-        put?: never;
-        /**
-         * Create a custom skill
-         * @description Create a custom skill.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         post: operations["createSkill"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/skills/{skillId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a skill with its instructions
-         * @description Read a skill with its instructions.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["readSkill"];
-        put?: never;
-        post?: never;
-        /**
-         * Delete a custom skill
-         * @description Routines that have it attached skip it from their next run on; those runs do not fail.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         delete: operations["deleteSkill"];
-        options?: never;
-        head?: never;
-        /**
-         * Change a custom skill
-         * @description Another name or text is a new revision. The next manual run of each routine that has it attached takes it. Scheduled runs of active routines, which keep their state, go on with the revision that was proven, until the routine is activated again after a successful manual run.
-         *
-         *     API keys need the scope `routines:write`.
-         */
         patch: operations["updateSkill"];
-        trace?: never;
     };
     "/v1/skills/{skillId}/revisions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the revisions of a custom skill
-         * @description Each has its whole text, and names what differs from the one before. The newest 100 are kept, and of the older ones those that a routine, its proof or a run that is kept names.
-         *
-         *     API keys need the scope `routines:read`.
-         */
         get: operations["listSkillRevisions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read what the project has used
-         * @description Sums of tokens and cost by calendar day (UTC), over at most 366 days. Without `to` it ends today, without `from` it begins 29 days before its end.
-         *
-         *     API keys need the scope `runs:read`.
-         */
         get: operations["readProjectUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks/stripe": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Take an event of the payment processor
-         * @description For the payment processor only. The signature in `Stripe-Signature` is verified over the raw body. An event only asks for the current subscriptions of its customer; nothing in it grants anything. Events of other kinds, of the other mode and repetitions are accepted and ignored.
-         */
         post: operations["receivePaymentEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -2288,187 +337,64 @@ export interface components {
             id: string;
             name: string;
         };
+        AccountError: {
+            error: {
+                code: string;
+                message: string;
+            };
+            requestId: string;
+        };
         AccountModel: {
             contextTokens: number | null;
             modelId: string;
             name: string;
         };
         ActivatedRoutine: {
-            archivedAt: string | null;
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
-            builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
-            checks: components["schemas"]["ResultCheckOutput"][];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
-             * @enum {string}
-             */
-            deliver: "always" | "changed" | "failed";
-            endsAt: string | null;
-            gate: components["schemas"]["Gate"];
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            archivedAt: components["schemas"]["Timestamp"] | null;
+            budget: components["schemas"]["RoutineBudget"];
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
+            carryResult: components["schemas"]["RoutineCarryResult"];
+            checks: components["schemas"]["RoutineChecks"];
+            createdAt: components["schemas"]["Timestamp"];
+            deliver: components["schemas"]["RoutineDeliver"];
+            endsAt: components["schemas"]["RoutineEndsAt"];
+            gate: components["schemas"]["RoutineGate"];
+            /** @description Id of the routine. */
             id: string;
-            /** @example Audit the site {{site}} and report what changed since last week. */
-            instructions: string;
-            /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
-             * @example 600
-             */
-            jitterSeconds: number;
-            lastRunAt: string | null;
-            limits: {
-                abnormalFactor: number | null;
-                maxOutputTokens: number | null;
-                maxQueueSeconds: number;
-                maxSteps: number;
-                maxTotalTokens: number | null;
-                timeoutSeconds: number;
-            };
-            /** @enum {string} */
-            misfire: "run_once" | "skip";
-            model: components["schemas"]["ModelReferenceOutput"];
-            /** @example Weekly SEO audit */
-            name: string;
+            instructions: components["schemas"]["RoutineInstructions"];
+            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
+            lastRunAt: components["schemas"]["Timestamp"] | null;
+            limits: components["schemas"]["RoutineLimits"];
+            misfire: components["schemas"]["RoutineMisfire"];
+            model: components["schemas"]["RoutineModel"];
+            name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: string | null;
-            notifications: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @example https://monitor.example.com/ping/4f1c
-                 */
-                successPingUrl: string | null;
-            };
-            /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            /** @enum {string} */
-            overlap: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
-            overridable: string[] | null;
-            pauseAfterFailures: number;
-            resultKey: components["schemas"]["ResultKey"];
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
-             */
-            resultSchema: {
-                [key: string]: unknown;
-            } | null;
+            nextRunAt: components["schemas"]["Timestamp"] | null;
+            notifications: components["schemas"]["RoutineNotifications"];
+            outcome: components["schemas"]["RoutineOutcome"];
+            overlap: components["schemas"]["RoutineOverlap"];
+            overridable: components["schemas"]["RoutineOverridable"];
+            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            resultKey: components["schemas"]["RoutineResultKey"];
+            resultSchema: components["schemas"]["RoutineResultSchema"];
             /** @description Counts material changes. */
             revision: number;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
-            skills: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
-             */
-            skipDates: string[];
-            startsAt: string | null;
+            schedule: components["schemas"]["RoutineSchedule"];
+            skills: components["schemas"]["RoutineSkills"];
+            skipDates: components["schemas"]["RoutineSkipDates"];
+            startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
-            /**
-             * @description IANA name.
-             * @example Europe/Berlin
-             */
-            timezone: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
-             */
-            variables: {
-                [key: string]: string;
-            };
+            timezone: components["schemas"]["RoutineTimezone"];
+            updatedAt: components["schemas"]["Timestamp"];
+            variables: components["schemas"]["RoutineVariables"];
             /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: string | null;
-            /** @example https://example.com/hooks/routine */
-            webhookUrl: string | null;
+            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         ActivateRoutine: {
             /**
@@ -2492,26 +418,18 @@ export interface components {
             reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "definition_unreadable" | "schedule_ended" | "allowance_exceeded") | null;
         };
         ApiKey: {
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description The person who made it; null when their account is gone. */
             createdBy: {
                 id: string;
                 name: string;
             } | null;
             /** @description When it stops working; null for never. */
-            expiresAt: string | null;
-            /**
-             * @description Id of the apiKey.
-             * @example key_01kx3k9y6wfd8r0v5m2c7t4q3b
-             */
+            expiresAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the apiKey. */
             id: string;
             /** @description Written at most once a minute. */
-            lastUsedAt: string | null;
+            lastUsedAt: components["schemas"]["Timestamp"] | null;
             name: string;
             /** @description The part of the key that may be shown. */
             prefix: string;
@@ -2529,67 +447,34 @@ export interface components {
                 /** @description Of the person or the key, as it is now; null for the service, and for an account or key that is gone. */
                 name: string | null;
             };
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description What changed, as the action has it.
-             * @example {
-             *       "to": "admin"
-             *     }
-             */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description What changed, as the action has it. */
             details: {
                 [key: string]: components["schemas"]["__schema0"];
             };
-            /**
-             * @description Id of the auditEvent.
-             * @example aud_01kx3k9y6wfd8r0v5m2c7t4q1k
-             */
+            /** @description Id of the auditEvent. */
             id: string;
-            /**
-             * @description Id of the organization.
-             * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
-             */
+            /** @description Id of the organization. */
             organizationId: string;
             projectId: string | null;
-            /**
-             * @description What was changed.
-             * @example key_01kx3k9y6wfd8r0v5m2c7t4q3b
-             */
+            /** @description What was changed. */
             targetId: string;
         };
         Backfill: {
-            /**
-             * @description Id of the backfill.
-             * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
-             */
+            /** @description Id of the backfill. */
             id: string;
             leftOut: components["schemas"]["LeftOut"];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
-            nextFrom: string | null;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            nextFrom: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the routine. */
             routineId: string;
             /** @description The version that its runs execute. */
             routineRevision: number;
             /** @description The queued runs and their instants, the earliest first. */
             runs: {
-                /**
-                 * @description Id of the run.
-                 * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
-                 */
+                /** @description Id of the run. */
                 id: string;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                scheduledFor: string;
+                scheduledFor: components["schemas"]["Timestamp"];
             }[];
         };
         BackfillForecast: {
@@ -2597,18 +482,15 @@ export interface components {
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
-            nextFrom: string | null;
+            nextFrom: components["schemas"]["Timestamp"] | null;
             occurrences: {
                 count: number;
-                first: string | null;
-                last: string | null;
+                first: components["schemas"]["Timestamp"] | null;
+                last: components["schemas"]["Timestamp"] | null;
             };
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: {
@@ -2630,7 +512,6 @@ export interface components {
             /**
              * Format: date-time
              * @description The first instant of the window; not before the time for which the project keeps its runs.
-             * @example 2026-11-01T00:00:00Z
              */
             from: string;
             /** @default 200 */
@@ -2638,17 +519,13 @@ export interface components {
             /**
              * Format: date-time
              * @description The last instant of the window; not in the future.
-             * @example 2026-11-08T00:00:00Z
              */
             to: string;
         };
         BegunSecondFactor: {
             /** @description In base32, to type. */
             secret: string;
-            /**
-             * @description For a QR code.
-             * @example otpauth://totp/…
-             */
+            /** @description For a QR code. */
             uri: string;
         };
         Billing: {
@@ -2665,7 +542,7 @@ export interface components {
             attention: {
                 /** @constant */
                 code: "payment_failed";
-                until: string | null;
+                until: components["schemas"]["Timestamp"] | null;
             } | null;
             checkout: {
                 available: boolean;
@@ -2673,20 +550,10 @@ export interface components {
             };
             isOwner: boolean;
             period: {
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                end: string;
+                end: components["schemas"]["Timestamp"];
                 /** @enum {string} */
                 kind: "subscription" | "month";
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                start: string;
+                start: components["schemas"]["Timestamp"];
             };
             /**
              * @description The plan that counts now.
@@ -2714,26 +581,18 @@ export interface components {
             };
             /** @enum {string} */
             source: "self_hosted" | "subscription" | "none";
-            /**
-             * @description Of the subscription, in the words of the payment processor.
-             * @example active
-             */
+            /** @description Of the subscription, in the words of the payment processor. */
             status: string | null;
             subscription: {
-                cancelsAt: string | null;
+                cancelsAt: components["schemas"]["Timestamp"] | null;
                 currency: string | null;
                 interval: string | null;
                 plan: ("starter" | "pro" | "scale") | null;
                 priceCents: number | null;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                startedAt: string;
+                startedAt: components["schemas"]["Timestamp"];
             } | null;
             /** @description When the payment processor was last asked. */
-            syncedAt: string | null;
+            syncedAt: components["schemas"]["Timestamp"] | null;
             usage: {
                 activeRoutines: number;
                 runs: number;
@@ -2745,10 +604,7 @@ export interface components {
         };
         BusinessLead: {
             company: string;
-            /**
-             * Format: email
-             * @example grace@example.com
-             */
+            /** Format: email */
             email: string;
             message: string;
             name: string;
@@ -2778,21 +634,13 @@ export interface components {
         };
         ChangedMember: {
             email: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            joinedAt: string;
+            joinedAt: components["schemas"]["Timestamp"];
             name: string;
             /** @description API keys that the person had made, and that were revoked with this. */
             revokedKeys: components["schemas"]["RevokedKey"][];
             /** @enum {string} */
             role: "owner" | "admin" | "member";
-            /**
-             * @description Id of a person.
-             * @example uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp
-             */
+            /** @description Id of a person. */
             userId: string;
         };
         Checkout: {
@@ -2802,7 +650,6 @@ export interface components {
             url: string;
         };
         CheckResult: {
-            /** @example Distinct source addresses in the result: 2, at least 3 wanted. */
             detail: string;
             passed: boolean;
             /** @enum {string} */
@@ -2826,22 +673,14 @@ export interface components {
             /** @enum {string} */
             auth: "none" | "bearer" | "headers" | "oauth" | "api_key";
             /** @description When its server last passed the check. */
-            checkedAt: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            checkedAt: components["schemas"]["Timestamp"] | null;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description Why the connection is not ready. */
             error: {
                 code: string;
                 message: string;
             } | null;
-            /**
-             * @description Id of the connection.
-             * @example con_01kx3k9y6wfd8r0v5m2c7t4q8g
-             */
+            /** @description Id of the connection. */
             id: string;
             /** @enum {string} */
             kind: "tool_server" | "managed";
@@ -2859,12 +698,7 @@ export interface components {
             } | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
+            updatedAt: components["schemas"]["Timestamp"];
             /** @description The MCP endpoint; values of its query are `[redacted]`. */
             url: string | null;
         };
@@ -2879,12 +713,10 @@ export interface components {
             /** @description Whether people can connect: where it is needed, the operator has registered a client. */
             configured: boolean;
             documentation: string;
-            /** @example github */
             id: string;
             /** @description Where a person makes an API key. */
             keyPage: string | null;
             listsAccounts: boolean;
-            /** @example GitHub */
             name: string;
             /** @description What the operator registers at the provider. */
             redirectUri: string | null;
@@ -2896,78 +728,41 @@ export interface components {
         CreateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
-            /**
-             * @description Headers that authenticate requests. Stored encrypted, never returned.
-             * @example {
-             *       "X-Api-Key": "k-3f8a"
-             *     }
-             */
+            /** @description Headers that authenticate requests. Stored encrypted, never returned. */
             headers?: {
                 [key: string]: string;
             };
-            /** @example Analytics tools */
             name: string;
-            /**
-             * @description The MCP endpoint (Streamable HTTP) of the tool server. The values of its query are stored encrypted.
-             * @example https://tools.example.com/mcp
-             */
+            /** @description The MCP endpoint (Streamable HTTP) of the tool server. The values of its query are stored encrypted. */
             url: string;
         };
         CreatedApiKey: {
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description The person who made it; null when their account is gone. */
             createdBy: {
                 id: string;
                 name: string;
             } | null;
             /** @description When it stops working; null for never. */
-            expiresAt: string | null;
-            /**
-             * @description Id of the apiKey.
-             * @example key_01kx3k9y6wfd8r0v5m2c7t4q3b
-             */
+            expiresAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the apiKey. */
             id: string;
-            /**
-             * @description Shown once; null when the response is repeated.
-             * @example ras_4fGk29Xa_…
-             */
+            /** @description Shown once; null when the response is repeated. */
             key: string | null;
             /** @description Written at most once a minute. */
-            lastUsedAt: string | null;
+            lastUsedAt: components["schemas"]["Timestamp"] | null;
             name: string;
             /** @description The part of the key that may be shown. */
             prefix: string;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
         };
         CreatedInvitation: {
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /** @example grace@example.com */
+            createdAt: components["schemas"]["Timestamp"];
             email: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            expiresAt: string;
-            /**
-             * @description Id of the invitation.
-             * @example inv_01kx3k9y6wfd8r0v5m2c7t4q0j
-             */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the invitation. */
             id: string;
-            /**
-             * @description Id of the organization.
-             * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
-             */
+            /** @description Id of the organization. */
             organizationId: string;
             /** @enum {string} */
             role: "admin" | "member";
@@ -2975,17 +770,9 @@ export interface components {
             token: string | null;
         };
         CreatedOrganization: {
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            createdAt: components["schemas"]["Timestamp"];
             defaultProject: components["schemas"]["Project"];
-            /**
-             * @description Id of the organization.
-             * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
-             */
+            /** @description Id of the organization. */
             id: string;
             name: string;
             /**
@@ -2995,183 +782,53 @@ export interface components {
             role: "owner" | "admin" | "member";
         };
         CreatedRoutine: {
-            archivedAt: string | null;
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
-            builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
-            checks: components["schemas"]["ResultCheckOutput"][];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
-             * @enum {string}
-             */
-            deliver: "always" | "changed" | "failed";
-            endsAt: string | null;
-            gate: components["schemas"]["Gate"];
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            archivedAt: components["schemas"]["Timestamp"] | null;
+            budget: components["schemas"]["RoutineBudget"];
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
+            carryResult: components["schemas"]["RoutineCarryResult"];
+            checks: components["schemas"]["RoutineChecks"];
+            createdAt: components["schemas"]["Timestamp"];
+            deliver: components["schemas"]["RoutineDeliver"];
+            endsAt: components["schemas"]["RoutineEndsAt"];
+            gate: components["schemas"]["RoutineGate"];
+            /** @description Id of the routine. */
             id: string;
-            /** @example Audit the site {{site}} and report what changed since last week. */
-            instructions: string;
-            /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
-             * @example 600
-             */
-            jitterSeconds: number;
-            lastRunAt: string | null;
-            limits: {
-                abnormalFactor: number | null;
-                maxOutputTokens: number | null;
-                maxQueueSeconds: number;
-                maxSteps: number;
-                maxTotalTokens: number | null;
-                timeoutSeconds: number;
-            };
-            /** @enum {string} */
-            misfire: "run_once" | "skip";
-            model: components["schemas"]["ModelReferenceOutput"];
-            /** @example Weekly SEO audit */
-            name: string;
+            instructions: components["schemas"]["RoutineInstructions"];
+            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
+            lastRunAt: components["schemas"]["Timestamp"] | null;
+            limits: components["schemas"]["RoutineLimits"];
+            misfire: components["schemas"]["RoutineMisfire"];
+            model: components["schemas"]["RoutineModel"];
+            name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: string | null;
-            notifications: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @example https://monitor.example.com/ping/4f1c
-                 */
-                successPingUrl: string | null;
-            };
-            /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            /** @enum {string} */
-            overlap: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
-            overridable: string[] | null;
-            pauseAfterFailures: number;
-            resultKey: components["schemas"]["ResultKey"];
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
-             */
-            resultSchema: {
-                [key: string]: unknown;
-            } | null;
+            nextRunAt: components["schemas"]["Timestamp"] | null;
+            notifications: components["schemas"]["RoutineNotifications"];
+            outcome: components["schemas"]["RoutineOutcome"];
+            overlap: components["schemas"]["RoutineOverlap"];
+            overridable: components["schemas"]["RoutineOverridable"];
+            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            resultKey: components["schemas"]["RoutineResultKey"];
+            resultSchema: components["schemas"]["RoutineResultSchema"];
             /** @description Counts material changes. */
             revision: number;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
-            skills: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
-             */
-            skipDates: string[];
-            startsAt: string | null;
+            schedule: components["schemas"]["RoutineSchedule"];
+            skills: components["schemas"]["RoutineSkills"];
+            skipDates: components["schemas"]["RoutineSkipDates"];
+            startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
-            /**
-             * @description IANA name.
-             * @example Europe/Berlin
-             */
-            timezone: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
-             */
-            variables: {
-                [key: string]: string;
-            };
+            timezone: components["schemas"]["RoutineTimezone"];
+            updatedAt: components["schemas"]["Timestamp"];
+            variables: components["schemas"]["RoutineVariables"];
             /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: string | null;
+            webhookFailedAt: components["schemas"]["Timestamp"] | null;
             /** @description Shown once, where there is a webhook URL; null when the response is repeated. */
             webhookSecret?: string | null;
-            /** @example https://example.com/hooks/routine */
-            webhookUrl: string | null;
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         CreateRoutine: {
             /** @default {} */
@@ -3190,9 +847,6 @@ export interface components {
             /**
              * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
              * @default []
-             * @example [
-             *       "calculate"
-             *     ]
              */
             builtInTools?: "calculate"[];
             /**
@@ -3203,12 +857,6 @@ export interface components {
             /**
              * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
              * @default []
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
@@ -3217,19 +865,14 @@ export interface components {
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /**
-             * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
-             * @example 2027-12-31T23:59:00Z
-             */
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
             /** @default null */
             gate?: components["schemas"]["GateInput"];
-            /** @example Audit the site {{site}} and report what changed since last week. */
             instructions: string;
             /**
              * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
              * @default 0
-             * @example 600
              */
             jitterSeconds?: number;
             /** @default {} */
@@ -3268,7 +911,6 @@ export interface components {
              */
             misfire?: "run_once" | "skip";
             model: components["schemas"]["ModelReference"];
-            /** @example Weekly SEO audit */
             name: string;
             /** @default {} */
             notifications?: {
@@ -3280,7 +922,6 @@ export interface components {
                 /**
                  * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
                  * @default null
-                 * @example https://monitor.example.com/ping/4f1c
                  */
                 successPingUrl?: string | null;
             };
@@ -3298,9 +939,6 @@ export interface components {
             /**
              * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
              * @default null
-             * @example [
-             *       "topic"
-             *     ]
              */
             overridable?: string[] | null;
             /** @default 5 */
@@ -3310,67 +948,27 @@ export interface components {
             /**
              * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
              * @default null
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
              */
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
+            /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
              * @description Curated slugs or custom skill ids, in order.
              * @default []
-             * @example [
-             *       "seo-audit"
-             *     ]
              */
             skills?: string[];
             /**
              * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
              * @default []
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
              */
             skipDates?: string[];
-            /**
-             * @description The schedule has no times before this one; null for no such bound.
-             * @example 2027-01-01T00:00:00Z
-             */
+            /** @description The schedule has no times before this one; null for no such bound. */
             startsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description IANA name.
              * @default UTC
-             * @example Europe/Berlin
              */
             timezone?: string;
             /** @description Only an empty list: tools come from a saved connection. */
@@ -3380,17 +978,11 @@ export interface components {
             /**
              * @description Values of the `{{placeholders}}` in the instructions.
              * @default {}
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
              */
             variables?: {
                 [key: string]: string;
             };
-            /**
-             * @default null
-             * @example https://example.com/hooks/routine
-             */
+            /** @default null */
             webhookUrl?: string | null;
         };
         DeletedConnection: {
@@ -3398,13 +990,8 @@ export interface components {
             /** @enum {string} */
             auth: "none" | "bearer" | "headers" | "oauth" | "api_key";
             /** @description When its server last passed the check. */
-            checkedAt: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            checkedAt: components["schemas"]["Timestamp"] | null;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description Routines that used it and went back to draft. */
             draftedRoutineIds: string[];
             /** @description Why the connection is not ready. */
@@ -3412,10 +999,7 @@ export interface components {
                 code: string;
                 message: string;
             } | null;
-            /**
-             * @description Id of the connection.
-             * @example con_01kx3k9y6wfd8r0v5m2c7t4q8g
-             */
+            /** @description Id of the connection. */
             id: string;
             /** @enum {string} */
             kind: "tool_server" | "managed";
@@ -3433,20 +1017,12 @@ export interface components {
             } | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
+            updatedAt: components["schemas"]["Timestamp"];
             /** @description The MCP endpoint; values of its query are `[redacted]`. */
             url: string | null;
         };
         DeviceSignIn: {
-            /**
-             * @description Id of the attempt.
-             * @example att_01kx3k9y6wfd8r0v5m2c7t4qbk
-             */
+            /** @description Id of the attempt. */
             attemptId: string;
             /** @description The account that it has connected, or that is signed in to again. */
             connectionId: string | null;
@@ -3454,20 +1030,12 @@ export interface components {
                 code: string;
                 message: string;
             } | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            expiresAt: string;
+            expiresAt: components["schemas"]["Timestamp"];
             /** @description How often polling makes sense; the provider is asked no more often. */
             intervalSeconds: number;
             /** @enum {string} */
             state: "pending" | "succeeded" | "denied" | "expired" | "cancelled" | "failed";
-            /**
-             * @description What the person types in at `verificationUri`.
-             * @example WDJB-MJHT
-             */
+            /** @description What the person types in at `verificationUri`. */
             userCode: string | null;
             verificationUri: string | null;
             /** @description The same page with the code filled in, where the provider has one. */
@@ -3494,56 +1062,33 @@ export interface components {
             ended: number;
         };
         EndedSignIn: {
-            /**
-             * @description Id of the connection.
-             * @example con_01kx3k9y6wfd8r0v5m2c7t4q8g
-             */
+            /** @description Id of the connection. */
             id: string;
             name: string;
-            /**
-             * @description Id of the project.
-             * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
-             */
+            /** @description Id of the project. */
             projectId: string;
         };
         ForecastAmount: {
-            /**
-             * @description US dollars, a decimal string; null for a model without prices.
-             * @example 0.0124
-             */
+            /** @description US dollars, a decimal string; null for a model without prices. */
             costUsd: string | null;
-            /**
-             * @description Input and output; null where nothing bounds them.
-             * @example 5200
-             */
+            /** @description Input and output; null where nothing bounds them. */
             tokens: number | null;
         };
         /** @description What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions. */
         Gate: {
             /** @description After so long without a run that woke its model, the next one does in any case. */
             maxQuietHours: number | null;
-            /**
-             * @description JSON Pointers to what matters in the response; none for the whole of it.
-             * @example [
-             *       "/items"
-             *     ]
-             */
+            /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
             tool: {
                 arguments: {
                     [key: string]: unknown;
                 };
-                /**
-                 * @description Id of the policy.
-                 * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
-                 */
+                /** @description Id of the policy. */
                 policyId: string;
             } | null;
-            /**
-             * @description An address to GET, of at most 64 kB; without credentials.
-             * @example https://example.com/feed.json
-             */
+            /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
              * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
@@ -3560,9 +1105,6 @@ export interface components {
             /**
              * @description JSON Pointers to what matters in the response; none for the whole of it.
              * @default []
-             * @example [
-             *       "/items"
-             *     ]
              */
             pointers?: string[];
             /**
@@ -3573,16 +1115,12 @@ export interface components {
                 arguments: {
                     [key: string]: unknown;
                 };
-                /**
-                 * @description Id of the policy.
-                 * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
-                 */
+                /** @description Id of the policy. */
                 policyId: string;
             } | null;
             /**
              * @description An address to GET, of at most 64 kB; without credentials.
              * @default null
-             * @example https://example.com/feed.json
              */
             url?: string | null;
             /**
@@ -3608,21 +1146,13 @@ export interface components {
                 status: number | null;
                 tool: {
                     name: string | null;
-                    /**
-                     * @description Id of the policy.
-                     * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
-                     */
+                    /** @description Id of the policy. */
                     policyId: string;
                 } | null;
                 /** @description Without its query. */
                 url: string | null;
             };
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            at: string;
+            at: components["schemas"]["Timestamp"];
             /** @description Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said. */
             changed: boolean | null;
             error: string | null;
@@ -3642,29 +1172,12 @@ export interface components {
             status: "ok";
         };
         Invitation: {
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /** @example grace@example.com */
+            createdAt: components["schemas"]["Timestamp"];
             email: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            expiresAt: string;
-            /**
-             * @description Id of the invitation.
-             * @example inv_01kx3k9y6wfd8r0v5m2c7t4q0j
-             */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the invitation. */
             id: string;
-            /**
-             * @description Id of the organization.
-             * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
-             */
+            /** @description Id of the organization. */
             organizationId: string;
             /** @enum {string} */
             role: "admin" | "member";
@@ -3672,11 +1185,8 @@ export interface components {
         /** @description The latest that succeeded, failed or was cancelled; null without one. */
         LastEndedRun: {
             errorMessage: string | null;
-            finishedAt: string | null;
-            /**
-             * @description Id of the run.
-             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
-             */
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the run. */
             id: string;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
@@ -3698,20 +1208,11 @@ export interface components {
         LimitForecast: {
             /** @enum {string} */
             limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
-            /**
-             * @description Tokens, US dollars or runs, as a decimal string; the others likewise.
-             * @example 25
-             */
+            /** @description Tokens, US dollars or runs, as a decimal string; the others likewise. */
             max: string;
-            /**
-             * @description The pace of the other routines that share the limit, taken from the last 7 days.
-             * @example 0.4
-             */
+            /** @description The pace of the other routines that share the limit, taken from the last 7 days. */
             othersPerDay: string;
-            /**
-             * @description Who may raise it.
-             * @example an owner or an admin of the organization
-             */
+            /** @description Who may raise it. */
             raisedBy: string;
             /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices. */
             runsOutOn: {
@@ -3720,42 +1221,22 @@ export interface components {
             } | null;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
-            /**
-             * @description What all have used of the present day, month or period.
-             * @example 3.2
-             */
+            /** @description What all have used of the present day, month or period. */
             used: string;
         };
         MailSettings: {
-            /**
-             * @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all.
-             * @example [
-             *       "failed",
-             *       "paused"
-             *     ]
-             */
+            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all. */
             on: ("failed" | "paused" | "budget" | "partial" | "recovered")[];
-            /**
-             * @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person.
-             * @example admins
-             */
+            /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
         Member: {
             email: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            joinedAt: string;
+            joinedAt: components["schemas"]["Timestamp"];
             name: string;
             /** @enum {string} */
             role: "owner" | "admin" | "member";
-            /**
-             * @description Id of a person.
-             * @example uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp
-             */
+            /** @description Id of a person. */
             userId: string;
         };
         /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
@@ -3766,30 +1247,19 @@ export interface components {
             tools: boolean | null;
         };
         ModelConnection: {
-            /**
-             * @description Safe to show: never an address as a whole.
-             * @example a…@example.com
-             */
+            /** @description Safe to show: never an address as a whole. */
             accountLabel: string;
             /** @description Its allowance is used up until then; routines wait for it. */
-            availableFrom: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            availableFrom: components["schemas"]["Timestamp"] | null;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description Why the account cannot be used: one of a fixed list. */
             error: {
                 code: string;
                 message: string;
             } | null;
-            /**
-             * @description Id of the modelConnection.
-             * @example mcn_01kx3k9y6wfd8r0v5m2c7t4qaj
-             */
+            /** @description Id of the modelConnection. */
             id: string;
-            lastUsedAt: string | null;
+            lastUsedAt: components["schemas"]["Timestamp"] | null;
             modelCount: number;
             owner: {
                 id: string;
@@ -3811,14 +1281,9 @@ export interface components {
              * @enum {string}
              */
             status: "ready" | "needs_reauthorization" | "plan_not_entitled" | "revoked" | "provider_disabled";
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
+            updatedAt: components["schemas"]["Timestamp"];
             /** @description When the provider last accepted it. */
-            validatedAt: string | null;
+            validatedAt: components["schemas"]["Timestamp"] | null;
         };
         ModelConnectionRevocation: {
             /** @description Routines that were paused with it. */
@@ -3829,12 +1294,7 @@ export interface components {
              */
             providerRevocation: "pending" | "revoked" | "unsupported" | "failed";
             reason: ("owner" | "member_removed" | "project_deleted") | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            revokedAt: string;
+            revokedAt: components["schemas"]["Timestamp"];
             /** @description Id of who revoked it. */
             revokedBy: string | null;
         };
@@ -3861,10 +1321,7 @@ export interface components {
             } | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
-            /**
-             * @description The model source, of `GET /v1/model-sources`; null on a personal account.
-             * @example ollama
-             */
+            /** @description The model source, of `GET /v1/model-sources`; null on a personal account. */
             source: string | null;
             /** @description Whether the model is held to a `resultSchema` by the request itself; others are only told. */
             structuredOutputs: boolean;
@@ -3906,14 +1363,7 @@ export interface components {
             /** @description Of the session; null for an API key. */
             userId: string | null;
         };
-        /**
-         * @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId.
-         * @example {
-         *       "provider": "gateway",
-         *       "connectionId": null,
-         *       "modelId": "fixture/writer-small"
-         *     }
-         */
+        /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
         ModelReference: {
             /** @default null */
             connectionId?: string | null;
@@ -3921,14 +1371,7 @@ export interface components {
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
         };
-        /**
-         * @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId.
-         * @example {
-         *       "provider": "gateway",
-         *       "connectionId": null,
-         *       "modelId": "fixture/writer-small"
-         *     }
-         */
+        /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
         ModelReferenceOutput: {
             /** @default null */
             connectionId: string | null;
@@ -3937,26 +1380,17 @@ export interface components {
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
         };
         ModelSource: {
-            /**
-             * @description Its address; null in production.
-             * @example null
-             */
+            /** @description Its address; null in production. */
             baseUrl: string | null;
             /**
              * @description The kind of server.
              * @enum {string}
              */
             dialect: "openai" | "azure" | "anthropic" | "gemini" | "mistral" | "groq" | "openrouter" | "litellm" | "llama.cpp" | "vllm" | "ollama" | "lm-studio" | "other";
-            fetchedAt: string | null;
-            /**
-             * @description Its name for people.
-             * @example Ollama
-             */
+            fetchedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Its name for people. */
             label: string;
-            /**
-             * @description One sentence on what its last request came back with, and what mends it.
-             * @example Ollama refused the connection. Is it running?
-             */
+            /** @description One sentence on what its last request came back with, and what mends it. */
             lastError: string | null;
             /** @description Of the last list. */
             latencyMs: number | null;
@@ -3964,7 +1398,6 @@ export interface components {
             local: boolean;
             /** @description The models of its last list. */
             models: number;
-            /** @example ollama */
             name: string;
             /**
              * @description `stale`: it is away, and its last list serves on; `unavailable`: it has not given a list yet.
@@ -3980,39 +1413,24 @@ export interface components {
                 kind: "text" | "tool" | "schema";
                 /** @enum {string} */
                 state: "passed" | "failed" | "not_made";
-                /**
-                 * @description What came back, in the provider’s words where it refused.
-                 * @example It kept to the schema: “{"country":"France","capital":"Paris"}”
-                 */
+                /** @description What came back, in the provider’s words where it refused. */
                 words: string | null;
             }[];
             dryRun: boolean;
             /** @description The most that the test can use; `costUsd` null without prices. */
             estimate: {
-                /** @example 0.00191 */
                 costUsd: string | null;
                 inputTokens: number;
                 outputTokens: number;
             };
-            /**
-             * @description The id of a model of a source.
-             * @example fixture/writer-small
-             */
+            /** @description The id of a model of a source. */
             modelId: string;
             /** @description What it has used; null with `dryRun`. */
             usage: components["schemas"]["Usage"] | null;
         };
         Organization: {
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Id of the organization.
-             * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
-             */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Id of the organization. */
             id: string;
             name: string;
             /**
@@ -4027,16 +1445,8 @@ export interface components {
                 maxCostUsdPerMonth: string | null;
                 maxTokensPerDay: number | null;
             };
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Id of the organization.
-             * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
-             */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Id of the organization. */
             id: string;
             name: string;
             /** @description Members without a second factor get 403 `second_factor_required` for every request in it; API keys go on. */
@@ -4084,43 +1494,26 @@ export interface components {
             id: string;
             /** Format: date-time */
             updatedAt: string;
-            /**
-             * @description Id of a person.
-             * @example uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp
-             */
+            /** @description Id of a person. */
             userId: string;
         };
         /** @description What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
         PreviewedGate: {
-            /**
-             * @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may.
-             * @example nobody has confirmed that this tool may be used without being asked
-             */
+            /** @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may. */
             fault: string | null;
             /** @description After so long without a run that woke its model, the next one does in any case. */
             maxQuietHours: number | null;
-            /**
-             * @description JSON Pointers to what matters in the response; none for the whole of it.
-             * @example [
-             *       "/items"
-             *     ]
-             */
+            /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
             tool: {
                 arguments: {
                     [key: string]: unknown;
                 };
-                /**
-                 * @description Id of the policy.
-                 * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
-                 */
+                /** @description Id of the policy. */
                 policyId: string;
             } | null;
-            /**
-             * @description An address to GET, of at most 64 kB; without credentials.
-             * @example https://example.com/feed.json
-             */
+            /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
              * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
@@ -4139,31 +1532,17 @@ export interface components {
             /**
              * @description Values over those of the routine.
              * @default {}
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
              */
             variables?: {
                 [key: string]: string;
             };
         };
         Project: {
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Id of the project.
-             * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
-             */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Id of the project. */
             id: string;
             name: string;
-            /**
-             * @description Id of the organization.
-             * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
-             */
+            /** @description Id of the organization. */
             organizationId: string;
         };
         ProjectDetail: {
@@ -4172,16 +1551,8 @@ export interface components {
                 maxCostUsdPerMonth: string | null;
                 maxTokensPerDay: number | null;
             };
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Id of the project.
-             * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
-             */
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Id of the project. */
             id: string;
             /**
              * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
@@ -4193,10 +1564,7 @@ export interface components {
                 /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
                 mail: components["schemas"]["MailSettings"] | null;
             };
-            /**
-             * @description Id of the organization.
-             * @example org_01kx3k9y6wfd8r0v5m2c7t4q1z
-             */
+            /** @description Id of the organization. */
             organizationId: string;
             /** @description Days after the end of a run until its content is erased; never more than `runDays`. */
             runContentDays: number;
@@ -4204,10 +1572,7 @@ export interface components {
             runDays: number;
         };
         ProjectUsage: {
-            /**
-             * Format: date
-             * @example 2026-11-21
-             */
+            /** Format: date */
             from: string;
             /** @enum {string} */
             groupBy: "day" | "routine" | "model";
@@ -4215,29 +1580,17 @@ export interface components {
             groups: {
                 /** @description Part of the input. */
                 cachedInputTokens: number;
-                /**
-                 * @description US dollars, a decimal string; null when no step had a price.
-                 * @example 0.42
-                 */
+                /** @description US dollars, a decimal string; null when no step had a price. */
                 costUsd: string | null;
                 inputTokens: number;
-                /**
-                 * @description The day, the id of the routine or the id of the model.
-                 * @example 2026-11-21
-                 */
+                /** @description The day, the id of the routine or the id of the model. */
                 key: string;
                 outputTokens: number;
                 /** @description With `splitBy`: what the 4 that used most in this time have used on this day, and the others together. */
                 parts?: {
-                    /**
-                     * @description US dollars, a decimal string; null when no step had a price.
-                     * @example 0.42
-                     */
+                    /** @description US dollars, a decimal string; null when no step had a price. */
                     costUsd: string | null;
-                    /**
-                     * @description The id of the routine or of the model; null for all others.
-                     * @example example/writer-small
-                     */
+                    /** @description The id of the routine or of the model; null for all others. */
                     key: string | null;
                     totalTokens: number;
                 }[];
@@ -4247,18 +1600,12 @@ export interface components {
                 steps: number;
                 totalTokens: number;
             }[];
-            /**
-             * Format: date
-             * @example 2026-11-21
-             */
+            /** Format: date */
             to: string;
             total: {
                 /** @description Part of the input. */
                 cachedInputTokens: number;
-                /**
-                 * @description US dollars, a decimal string; null when no step had a price.
-                 * @example 0.42
-                 */
+                /** @description US dollars, a decimal string; null when no step had a price. */
                 costUsd: string | null;
                 inputTokens: number;
                 outputTokens: number;
@@ -4274,22 +1621,15 @@ export interface components {
             checkout: boolean;
             /** @description Whether plans are offered. */
             commercialAcquisition: boolean;
-            /** @example ras */
             productTag: string;
-            /**
-             * @description Where this API is.
-             * @example https://api.example.com
-             */
+            /** @description Where this API is. */
             publicUrl: string;
             /**
              * @description Who may sign up.
              * @enum {string}
              */
             signUp: "open" | "invited" | "closed";
-            /**
-             * @description The only origin whose sessions may change anything.
-             * @example https://app.example.com
-             */
+            /** @description The only origin whose sessions may change anything. */
             uiOrigin: string;
             /** @description Whether an address is confirmed by mail before its first sign-in. */
             verifiesAddresses: boolean;
@@ -4301,16 +1641,9 @@ export interface components {
             temporal: "ok";
         };
         RecentRun: {
-            /**
-             * Format: date-time
-             * @description When it began; before that, when it was to begin or was asked for.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            at: string;
-            /**
-             * @description Id of the run.
-             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
-             */
+            /** @description When it began; before that, when it was to begin or was asked for. */
+            at: components["schemas"]["Timestamp"];
+            /** @description Id of the run. */
             id: string;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             reason: string | null;
@@ -4325,39 +1658,25 @@ export interface components {
             /** @description Connections that the person had signed in to last: runs no longer act as them, and another person has to sign in. */
             connections: components["schemas"]["EndedSignIn"][];
             email: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            joinedAt: string;
+            joinedAt: components["schemas"]["Timestamp"];
             name: string;
             /** @description API keys that the person had made, and that were revoked with this. */
             revokedKeys: components["schemas"]["RevokedKey"][];
             /** @enum {string} */
             role: "owner" | "admin" | "member";
-            /**
-             * @description Id of a person.
-             * @example uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp
-             */
+            /** @description Id of a person. */
             userId: string;
         };
         ResultCheck: {
             /** @constant */
             type: "result_not_empty";
         } | {
-            /**
-             * @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.
-             * @example ^## Findings
-             */
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @constant */
             type: "result_matches";
         } | {
-            /**
-             * @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.
-             * @example ^## Findings
-             */
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @constant */
             type: "result_does_not_match";
@@ -4368,10 +1687,7 @@ export interface components {
         } | {
             /** @default 1 */
             atLeast?: number;
-            /**
-             * @description The `name` of one of the `callableTools`, or the id of its policy.
-             * @example search
-             */
+            /** @description The `name` of one of the `callableTools`, or the id of its policy. */
             tool: string;
             /** @constant */
             type: "tool_succeeded";
@@ -4383,18 +1699,12 @@ export interface components {
             /** @constant */
             type: "result_not_empty";
         } | {
-            /**
-             * @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.
-             * @example ^## Findings
-             */
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @constant */
             type: "result_matches";
         } | {
-            /**
-             * @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.
-             * @example ^## Findings
-             */
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @constant */
             type: "result_does_not_match";
@@ -4405,10 +1715,7 @@ export interface components {
         } | {
             /** @default 1 */
             atLeast: number;
-            /**
-             * @description The `name` of one of the `callableTools`, or the id of its policy.
-             * @example search
-             */
+            /** @description The `name` of one of the `callableTools`, or the id of its policy. */
             tool: string;
             /** @constant */
             type: "tool_succeeded";
@@ -4416,13 +1723,7 @@ export interface components {
             /** @constant */
             type: "no_refused_calls";
         };
-        /**
-         * @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`.
-         * @example {
-         *       "list": "/items",
-         *       "key": "/id"
-         *     }
-         */
+        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`. */
         ResultKey: {
             /** @description From an item to the text, number or boolean by which it is told apart; empty where that is the item itself. */
             key: string;
@@ -4430,582 +1731,191 @@ export interface components {
             list: string;
         } | null;
         RevokedKey: {
-            /**
-             * @description Id of the apiKey.
-             * @example key_01kx3k9y6wfd8r0v5m2c7t4q3b
-             */
+            /** @description Id of the apiKey. */
             id: string;
             name: string;
-            /**
-             * @description Id of the project.
-             * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
-             */
+            /** @description Id of the project. */
             projectId: string;
         };
         RotatedRoutine: {
-            archivedAt: string | null;
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
-            builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
-            checks: components["schemas"]["ResultCheckOutput"][];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
-             * @enum {string}
-             */
-            deliver: "always" | "changed" | "failed";
-            endsAt: string | null;
-            gate: components["schemas"]["Gate"];
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            archivedAt: components["schemas"]["Timestamp"] | null;
+            budget: components["schemas"]["RoutineBudget"];
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
+            carryResult: components["schemas"]["RoutineCarryResult"];
+            checks: components["schemas"]["RoutineChecks"];
+            createdAt: components["schemas"]["Timestamp"];
+            deliver: components["schemas"]["RoutineDeliver"];
+            endsAt: components["schemas"]["RoutineEndsAt"];
+            gate: components["schemas"]["RoutineGate"];
+            /** @description Id of the routine. */
             id: string;
-            /** @example Audit the site {{site}} and report what changed since last week. */
-            instructions: string;
-            /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
-             * @example 600
-             */
-            jitterSeconds: number;
-            lastRunAt: string | null;
-            limits: {
-                abnormalFactor: number | null;
-                maxOutputTokens: number | null;
-                maxQueueSeconds: number;
-                maxSteps: number;
-                maxTotalTokens: number | null;
-                timeoutSeconds: number;
-            };
-            /** @enum {string} */
-            misfire: "run_once" | "skip";
-            model: components["schemas"]["ModelReferenceOutput"];
-            /** @example Weekly SEO audit */
-            name: string;
+            instructions: components["schemas"]["RoutineInstructions"];
+            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
+            lastRunAt: components["schemas"]["Timestamp"] | null;
+            limits: components["schemas"]["RoutineLimits"];
+            misfire: components["schemas"]["RoutineMisfire"];
+            model: components["schemas"]["RoutineModel"];
+            name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: string | null;
-            notifications: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @example https://monitor.example.com/ping/4f1c
-                 */
-                successPingUrl: string | null;
-            };
-            /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            /** @enum {string} */
-            overlap: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
-            overridable: string[] | null;
-            pauseAfterFailures: number;
-            resultKey: components["schemas"]["ResultKey"];
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
-             */
-            resultSchema: {
-                [key: string]: unknown;
-            } | null;
+            nextRunAt: components["schemas"]["Timestamp"] | null;
+            notifications: components["schemas"]["RoutineNotifications"];
+            outcome: components["schemas"]["RoutineOutcome"];
+            overlap: components["schemas"]["RoutineOverlap"];
+            overridable: components["schemas"]["RoutineOverridable"];
+            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            resultKey: components["schemas"]["RoutineResultKey"];
+            resultSchema: components["schemas"]["RoutineResultSchema"];
             /** @description Counts material changes. */
             revision: number;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
-            skills: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
-             */
-            skipDates: string[];
-            startsAt: string | null;
+            schedule: components["schemas"]["RoutineSchedule"];
+            skills: components["schemas"]["RoutineSkills"];
+            skipDates: components["schemas"]["RoutineSkipDates"];
+            startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
-            /**
-             * @description IANA name.
-             * @example Europe/Berlin
-             */
-            timezone: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
-             */
-            variables: {
-                [key: string]: string;
-            };
+            timezone: components["schemas"]["RoutineTimezone"];
+            updatedAt: components["schemas"]["Timestamp"];
+            variables: components["schemas"]["RoutineVariables"];
             /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: string | null;
-            /**
-             * @description Shown once, when the webhook URL is first set.
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
-             */
+            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Shown once, when the webhook URL is first set. */
             webhookSecret: string;
-            /** @example https://example.com/hooks/routine */
-            webhookUrl: string | null;
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         Routine: {
-            archivedAt: string | null;
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
-            builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
-            checks: components["schemas"]["ResultCheckOutput"][];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
-             * @enum {string}
-             */
-            deliver: "always" | "changed" | "failed";
-            endsAt: string | null;
-            gate: components["schemas"]["Gate"];
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            archivedAt: components["schemas"]["Timestamp"] | null;
+            budget: components["schemas"]["RoutineBudget"];
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
+            carryResult: components["schemas"]["RoutineCarryResult"];
+            checks: components["schemas"]["RoutineChecks"];
+            createdAt: components["schemas"]["Timestamp"];
+            deliver: components["schemas"]["RoutineDeliver"];
+            endsAt: components["schemas"]["RoutineEndsAt"];
+            gate: components["schemas"]["RoutineGate"];
+            /** @description Id of the routine. */
             id: string;
-            /** @example Audit the site {{site}} and report what changed since last week. */
-            instructions: string;
-            /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
-             * @example 600
-             */
-            jitterSeconds: number;
-            lastRunAt: string | null;
-            limits: {
-                abnormalFactor: number | null;
-                maxOutputTokens: number | null;
-                maxQueueSeconds: number;
-                maxSteps: number;
-                maxTotalTokens: number | null;
-                timeoutSeconds: number;
-            };
-            /** @enum {string} */
-            misfire: "run_once" | "skip";
-            model: components["schemas"]["ModelReferenceOutput"];
-            /** @example Weekly SEO audit */
-            name: string;
+            instructions: components["schemas"]["RoutineInstructions"];
+            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
+            lastRunAt: components["schemas"]["Timestamp"] | null;
+            limits: components["schemas"]["RoutineLimits"];
+            misfire: components["schemas"]["RoutineMisfire"];
+            model: components["schemas"]["RoutineModel"];
+            name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: string | null;
-            notifications: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @example https://monitor.example.com/ping/4f1c
-                 */
-                successPingUrl: string | null;
-            };
-            /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            /** @enum {string} */
-            overlap: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
-            overridable: string[] | null;
-            pauseAfterFailures: number;
-            resultKey: components["schemas"]["ResultKey"];
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
-             */
-            resultSchema: {
-                [key: string]: unknown;
-            } | null;
+            nextRunAt: components["schemas"]["Timestamp"] | null;
+            notifications: components["schemas"]["RoutineNotifications"];
+            outcome: components["schemas"]["RoutineOutcome"];
+            overlap: components["schemas"]["RoutineOverlap"];
+            overridable: components["schemas"]["RoutineOverridable"];
+            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            resultKey: components["schemas"]["RoutineResultKey"];
+            resultSchema: components["schemas"]["RoutineResultSchema"];
             /** @description Counts material changes. */
             revision: number;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
-            skills: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
-             */
-            skipDates: string[];
-            startsAt: string | null;
+            schedule: components["schemas"]["RoutineSchedule"];
+            skills: components["schemas"]["RoutineSkills"];
+            skipDates: components["schemas"]["RoutineSkipDates"];
+            startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
-            /**
-             * @description IANA name.
-             * @example Europe/Berlin
-             */
-            timezone: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
-             */
-            variables: {
-                [key: string]: string;
-            };
+            timezone: components["schemas"]["RoutineTimezone"];
+            updatedAt: components["schemas"]["Timestamp"];
+            variables: components["schemas"]["RoutineVariables"];
             /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: string | null;
-            /** @example https://example.com/hooks/routine */
-            webhookUrl: string | null;
+            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
+        RoutineBudget: {
+            maxCostUsdPerMonth: string | null;
+            maxTokensPerDay: number | null;
+        };
+        /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences. */
+        RoutineBuiltInTools: "calculate"[];
+        /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+        RoutineCarryResult: boolean;
+        /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
+        RoutineChecks: components["schemas"]["ResultCheckOutput"][];
+        /**
+         * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+         * @enum {string}
+         */
+        RoutineDeliver: "always" | "changed" | "failed";
         RoutineDetail: {
             activation: components["schemas"]["Activation"];
-            archivedAt: string | null;
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
-            builtInTools: "calculate"[];
+            archivedAt: components["schemas"]["Timestamp"] | null;
+            budget: components["schemas"]["RoutineBudget"];
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
             /** @description What a run that began now would be offered. */
             callableTools: components["schemas"]["CallableTool"][];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
-            checks: components["schemas"]["ResultCheckOutput"][];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
-             * @enum {string}
-             */
-            deliver: "always" | "changed" | "failed";
-            endsAt: string | null;
-            gate: components["schemas"]["Gate"];
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            carryResult: components["schemas"]["RoutineCarryResult"];
+            checks: components["schemas"]["RoutineChecks"];
+            createdAt: components["schemas"]["Timestamp"];
+            deliver: components["schemas"]["RoutineDeliver"];
+            endsAt: components["schemas"]["RoutineEndsAt"];
+            gate: components["schemas"]["RoutineGate"];
+            /** @description Id of the routine. */
             id: string;
-            /** @example Audit the site {{site}} and report what changed since last week. */
-            instructions: string;
-            /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
-             * @example 600
-             */
-            jitterSeconds: number;
-            lastRunAt: string | null;
-            limits: {
-                abnormalFactor: number | null;
-                maxOutputTokens: number | null;
-                maxQueueSeconds: number;
-                maxSteps: number;
-                maxTotalTokens: number | null;
-                timeoutSeconds: number;
-            };
+            instructions: components["schemas"]["RoutineInstructions"];
+            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
+            lastRunAt: components["schemas"]["Timestamp"] | null;
+            limits: components["schemas"]["RoutineLimits"];
             /**
              * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
-            /** @enum {string} */
-            misfire: "run_once" | "skip";
-            model: components["schemas"]["ModelReferenceOutput"];
-            /** @example Weekly SEO audit */
-            name: string;
+            misfire: components["schemas"]["RoutineMisfire"];
+            model: components["schemas"]["RoutineModel"];
+            name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: string | null;
+            nextRunAt: components["schemas"]["Timestamp"] | null;
             /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
-            nextRuns: string[];
-            notifications: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @example https://monitor.example.com/ping/4f1c
-                 */
-                successPingUrl: string | null;
-            };
-            /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            /** @enum {string} */
-            overlap: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
-            overridable: string[] | null;
-            pauseAfterFailures: number;
-            resultKey: components["schemas"]["ResultKey"];
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
-             */
-            resultSchema: {
-                [key: string]: unknown;
-            } | null;
+            nextRuns: components["schemas"]["Timestamp"][];
+            notifications: components["schemas"]["RoutineNotifications"];
+            outcome: components["schemas"]["RoutineOutcome"];
+            overlap: components["schemas"]["RoutineOverlap"];
+            overridable: components["schemas"]["RoutineOverridable"];
+            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            resultKey: components["schemas"]["RoutineResultKey"];
+            resultSchema: components["schemas"]["RoutineResultSchema"];
             /** @description Counts material changes. */
             revision: number;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
-            skills: string[];
+            schedule: components["schemas"]["RoutineSchedule"];
+            skills: components["schemas"]["RoutineSkills"];
             /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
-             */
-            skipDates: string[];
-            startsAt: string | null;
+            skipDates: components["schemas"]["RoutineSkipDates"];
+            startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
-            /**
-             * @description IANA name.
-             * @example Europe/Berlin
-             */
-            timezone: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
-             */
-            variables: {
-                [key: string]: string;
-            };
+            timezone: components["schemas"]["RoutineTimezone"];
+            updatedAt: components["schemas"]["Timestamp"];
+            variables: components["schemas"]["RoutineVariables"];
             /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: string | null;
-            /** @example https://example.com/hooks/routine */
-            webhookUrl: string | null;
+            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
+        RoutineEndsAt: components["schemas"]["Timestamp"] | null;
         RoutineForecast: {
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            from: string;
+            from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
             occurrences: {
                 count: number;
-                first: string | null;
-                last: string | null;
+                first: components["schemas"]["Timestamp"] | null;
+                last: components["schemas"]["Timestamp"] | null;
             };
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: {
@@ -5020,329 +1930,162 @@ export interface components {
                 p50: components["schemas"]["ForecastAmount"];
                 p95: components["schemas"]["ForecastAmount"];
             };
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            until: string;
+            until: components["schemas"]["Timestamp"];
         };
+        RoutineGate: components["schemas"]["Gate"];
+        RoutineInstructions: string;
+        /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
+        RoutineJitterSeconds: number;
+        RoutineLimits: {
+            abnormalFactor: number | null;
+            maxOutputTokens: number | null;
+            maxQueueSeconds: number;
+            maxSteps: number;
+            maxTotalTokens: number | null;
+            timeoutSeconds: number;
+        };
+        /** @enum {string} */
+        RoutineMisfire: "run_once" | "skip";
+        RoutineModel: components["schemas"]["ModelReferenceOutput"];
+        RoutineName: string;
+        RoutineNotifications: {
+            /** @description Null follows the project. At most one mail an hour. */
+            mail: components["schemas"]["MailSettings"] | null;
+            /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
+            successPingUrl: string | null;
+        };
+        /**
+         * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+         * @enum {string}
+         */
+        RoutineOutcome: "optional" | "required";
+        /** @enum {string} */
+        RoutineOverlap: "skip" | "queue" | "cancel_previous" | "allow";
+        /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
+        RoutineOverridable: string[] | null;
+        RoutinePauseAfterFailures: number;
         RoutinePausedEvent: {
             data: {
                 name: string;
-                /**
-                 * @description Id of the project.
-                 * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
-                 */
+                /** @description Id of the project. */
                 projectId: string;
-                /**
-                 * @description In the words that the routine shows as `stateReason`.
-                 * @example paused after 5 failed runs in a row
-                 */
+                /** @description In the words that the routine shows as `stateReason`. */
                 reason: string;
-                /**
-                 * @description Id of the routine.
-                 * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-                 */
+                /** @description Id of the routine. */
                 routineId: string;
                 /** @description The run that led to it, if one did. */
                 runId: string | null;
                 /** @constant */
                 state: "paused";
             };
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            timestamp: string;
+            timestamp: components["schemas"]["Timestamp"];
             /** @constant */
             type: "routine.paused";
         };
         RoutineRecentRuns: {
             lastEnded: components["schemas"]["LastEndedRun"];
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
             /** @description Newest first. */
             runs: components["schemas"]["RecentRun"][];
         };
+        RoutineResultKey: components["schemas"]["ResultKey"];
+        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
+        RoutineResultSchema: {
+            [key: string]: unknown;
+        } | null;
+        /** @description Five cron fields, or @hourly to @yearly. */
+        RoutineSchedule: string;
+        /** @description Curated slugs or custom skill ids, in order. */
+        RoutineSkills: string[];
+        /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
+        RoutineSkipDates: string[];
+        RoutineStartsAt: components["schemas"]["Timestamp"] | null;
         RoutineSummary: {
-            archivedAt: string | null;
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
-            builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
-            checks: components["schemas"]["ResultCheckOutput"][];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
-             * @enum {string}
-             */
-            deliver: "always" | "changed" | "failed";
-            endsAt: string | null;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            archivedAt: components["schemas"]["Timestamp"] | null;
+            budget: components["schemas"]["RoutineBudget"];
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
+            carryResult: components["schemas"]["RoutineCarryResult"];
+            checks: components["schemas"]["RoutineChecks"];
+            createdAt: components["schemas"]["Timestamp"];
+            deliver: components["schemas"]["RoutineDeliver"];
+            endsAt: components["schemas"]["RoutineEndsAt"];
+            /** @description Id of the routine. */
             id: string;
-            /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
-             * @example 600
-             */
-            jitterSeconds: number;
-            lastRunAt: string | null;
-            limits: {
-                abnormalFactor: number | null;
-                maxOutputTokens: number | null;
-                maxQueueSeconds: number;
-                maxSteps: number;
-                maxTotalTokens: number | null;
-                timeoutSeconds: number;
-            };
-            /** @enum {string} */
-            misfire: "run_once" | "skip";
-            model: components["schemas"]["ModelReferenceOutput"];
-            /** @example Weekly SEO audit */
-            name: string;
+            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
+            lastRunAt: components["schemas"]["Timestamp"] | null;
+            limits: components["schemas"]["RoutineLimits"];
+            misfire: components["schemas"]["RoutineMisfire"];
+            model: components["schemas"]["RoutineModel"];
+            name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: string | null;
-            notifications: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @example https://monitor.example.com/ping/4f1c
-                 */
-                successPingUrl: string | null;
-            };
-            /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            /** @enum {string} */
-            overlap: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
-            overridable: string[] | null;
-            pauseAfterFailures: number;
-            resultKey: components["schemas"]["ResultKey"];
+            nextRunAt: components["schemas"]["Timestamp"] | null;
+            notifications: components["schemas"]["RoutineNotifications"];
+            outcome: components["schemas"]["RoutineOutcome"];
+            overlap: components["schemas"]["RoutineOverlap"];
+            overridable: components["schemas"]["RoutineOverridable"];
+            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            resultKey: components["schemas"]["RoutineResultKey"];
             /** @description Counts material changes. */
             revision: number;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
-            skills: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
-             */
-            skipDates: string[];
-            startsAt: string | null;
+            schedule: components["schemas"]["RoutineSchedule"];
+            skills: components["schemas"]["RoutineSkills"];
+            skipDates: components["schemas"]["RoutineSkipDates"];
+            startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
-            /**
-             * @description IANA name.
-             * @example Europe/Berlin
-             */
-            timezone: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
+            timezone: components["schemas"]["RoutineTimezone"];
+            updatedAt: components["schemas"]["Timestamp"];
             /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: string | null;
-            /** @example https://example.com/hooks/routine */
-            webhookUrl: string | null;
+            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+        };
+        /** @description IANA name. */
+        RoutineTimezone: string;
+        /** @description Values of the `{{placeholders}}` in the instructions. */
+        RoutineVariables: {
+            [key: string]: string;
         };
         RoutineVersion: {
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
-            builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /**
-             * @description What differs from the revision before; empty for the first one on record.
-             * @example [
-             *       "instructions"
-             *     ]
-             */
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
+            carryResult: components["schemas"]["RoutineCarryResult"];
+            /** @description What differs from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
-            checks: components["schemas"]["ResultCheckOutput"][];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            checks: components["schemas"]["RoutineChecks"];
+            createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            gate: components["schemas"]["Gate"];
-            /** @example Audit the site {{site}} and report what changed since last week. */
-            instructions: string;
-            limits: {
-                abnormalFactor: number | null;
-                maxOutputTokens: number | null;
-                maxQueueSeconds: number;
-                maxSteps: number;
-                maxTotalTokens: number | null;
-                timeoutSeconds: number;
-            };
-            model: components["schemas"]["ModelReferenceOutput"];
-            /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
-            overridable: string[] | null;
+            gate: components["schemas"]["RoutineGate"];
+            instructions: components["schemas"]["RoutineInstructions"];
+            limits: components["schemas"]["RoutineLimits"];
+            model: components["schemas"]["RoutineModel"];
+            outcome: components["schemas"]["RoutineOutcome"];
+            overridable: components["schemas"]["RoutineOverridable"];
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
-            resultKey: components["schemas"]["ResultKey"];
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
-             */
-            resultSchema: {
-                [key: string]: unknown;
-            } | null;
+            resultKey: components["schemas"]["RoutineResultKey"];
+            resultSchema: components["schemas"]["RoutineResultSchema"];
             revision: number;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
-            skills: string[];
+            skills: components["schemas"]["RoutineSkills"];
             /** @description The tools that were automatic; restoring does not change them. */
             tools: components["schemas"]["RoutineVersionTool"][];
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
-             */
-            variables: {
-                [key: string]: string;
-            };
+            variables: components["schemas"]["RoutineVariables"];
         };
         RoutineVersionAuthor: {
             id: string;
             /** @enum {string} */
             kind: "person" | "key";
-            /**
-             * @description As it is now; null for an account or key that is gone.
-             * @example Ada Lovelace
-             */
+            /** @description As it is now; null for an account or key that is gone. */
             name: string | null;
         };
         RoutineVersionSummary: {
-            /**
-             * @description What differs from the revision before; empty for the first one on record.
-             * @example [
-             *       "instructions"
-             *     ]
-             */
+            /** @description What differs from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description The revision that it took over again. */
@@ -5352,10 +2095,7 @@ export interface components {
         RoutineVersionTool: {
             /** @description Changes with the argument schema; null without one. */
             argumentSchemaHash: string | null;
-            /**
-             * @description Id of the connection.
-             * @example con_01kx3k9y6wfd8r0v5m2c7t4q8g
-             */
+            /** @description Id of the connection. */
             connectionId: string;
             /** @description Of the definition that was confirmed. */
             definitionHash: string | null;
@@ -5374,35 +2114,24 @@ export interface components {
             /** @description The attached skill that it is about. */
             skill?: string;
         };
+        RoutineWebhookUrl: string | null;
         Run: {
-            /**
-             * @description The backfill that it belongs to.
-             * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
-             */
+            /** @description The backfill that it belongs to. */
             backfillId: string | null;
-            cancelRequestedAt: string | null;
+            cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             /** @description Null unless it has data. */
             changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
-            contentErasedAt: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            contentErasedAt: components["schemas"]["Timestamp"] | null;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description What the result holds, by the `resultSchema` of its version; null without one. */
             data: unknown;
             errorMessage: string | null;
-            /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts for nobody and alerts the operator). */
-            failureClass: ("routine" | "provider" | "platform") | null;
-            finishedAt: string | null;
-            /**
-             * @description Id of the run.
-             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
-             */
+            failureClass: components["schemas"]["RunFailureClass"];
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the run. */
             id: string;
             model: {
                 connectionId: string | null;
@@ -5415,42 +2144,25 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
-             * @example overlap
-             */
-            reason: string | null;
+            reason: components["schemas"]["RunReason"];
             /** @description The text of its last step. */
             result: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
             retryOf: string | null;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
-            runAt: string | null;
+            runAt: components["schemas"]["Timestamp"] | null;
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
-            scheduledFor: string | null;
+            scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: {
                 count: number;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                from: string;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                until: string;
+                from: components["schemas"]["Timestamp"];
+                until: components["schemas"]["Timestamp"];
             } | null;
-            startedAt: string | null;
+            startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
             /** @description Model steps on record. */
@@ -5491,37 +2203,25 @@ export interface components {
             unchangedRuns: number;
         };
         RunDetail: {
-            /**
-             * @description The backfill that it belongs to.
-             * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
-             */
+            /** @description The backfill that it belongs to. */
             backfillId: string | null;
             /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
             briefing: string | null;
-            cancelRequestedAt: string | null;
+            cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             /** @description Null unless it has data. */
             changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
-            contentErasedAt: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            contentErasedAt: components["schemas"]["Timestamp"] | null;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description What the result holds, by the `resultSchema` of its version; null without one. */
             data: unknown;
             errorMessage: string | null;
-            /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts for nobody and alerts the operator). */
-            failureClass: ("routine" | "provider" | "platform") | null;
-            finishedAt: string | null;
+            failureClass: components["schemas"]["RunFailureClass"];
+            finishedAt: components["schemas"]["Timestamp"] | null;
             gate: components["schemas"]["GateVerdict"];
-            /**
-             * @description Id of the run.
-             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
-             */
+            /** @description Id of the run. */
             id: string;
             model: {
                 connectionId: string | null;
@@ -5540,44 +2240,27 @@ export interface components {
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
-            /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
-             * @example overlap
-             */
-            reason: string | null;
+            reason: components["schemas"]["RunReason"];
             /** @description The text of its last step. */
             result: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
             retryOf: string | null;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
             /** @description The name of the routine as it is now. */
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
-            runAt: string | null;
+            runAt: components["schemas"]["Timestamp"] | null;
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
-            scheduledFor: string | null;
+            scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: {
                 count: number;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                from: string;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                until: string;
+                from: components["schemas"]["Timestamp"];
+                until: components["schemas"]["Timestamp"];
             } | null;
-            startedAt: string | null;
+            startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
             /** @description Model steps on record. */
@@ -5612,10 +2295,7 @@ export interface components {
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
-            /**
-             * @description Id of the run.
-             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
-             */
+            /** @description Id of the run. */
             runId: string;
         };
         RunEstimate: {
@@ -5639,59 +2319,35 @@ export interface components {
                 changes: components["schemas"]["RunChanges"] | null;
                 /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
                 checks: components["schemas"]["CheckResult"][];
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                createdAt: string;
+                createdAt: components["schemas"]["Timestamp"];
                 /** @description What the result holds, by the `resultSchema` of its version; null without one. */
                 data: unknown;
                 errorMessage: string | null;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                finishedAt: string;
-                /**
-                 * @description Id of the run.
-                 * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
-                 */
+                finishedAt: components["schemas"]["Timestamp"];
+                /** @description Id of the run. */
                 id: string;
                 /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
                 outcome: ("done" | "nothing_to_report" | "partial") | null;
                 /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
                 outcomeSummary: string | null;
-                /**
-                 * @description Id of the project.
-                 * @example prj_01kx3k9y6wfd8r0v5m2c7t4q2a
-                 */
+                /** @description Id of the project. */
                 projectId: string;
                 /** @description The list may grow. */
                 reason: string | null;
                 result: string | null;
                 /** @description The result of the run itself is longer. */
                 resultTruncated: boolean;
-                /**
-                 * @description Id of the routine.
-                 * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-                 */
+                /** @description Id of the routine. */
                 routineId: string;
-                scheduledFor: string | null;
-                startedAt: string | null;
+                scheduledFor: components["schemas"]["Timestamp"] | null;
+                startedAt: components["schemas"]["Timestamp"] | null;
                 /** @enum {string} */
                 state: "succeeded" | "failed" | "cancelled";
                 /** @enum {string} */
                 trigger: "schedule" | "manual" | "backfill";
                 usage: components["schemas"]["Usage"];
             };
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            timestamp: string;
+            timestamp: components["schemas"]["Timestamp"];
             /** @enum {string} */
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
@@ -5699,19 +2355,13 @@ export interface components {
             data: components["schemas"]["Run"];
             /** @constant */
             event: "state";
-            /**
-             * @description Send it back as `Last-Event-ID` to go on after this event.
-             * @example 2.running
-             */
+            /** @description Send it back as `Last-Event-ID` to go on after this event. */
             id: string;
         } | {
             data: components["schemas"]["Step"];
             /** @constant */
             event: "step";
-            /**
-             * @description Send it back as `Last-Event-ID` to go on after this event.
-             * @example 2.running
-             */
+            /** @description Send it back as `Last-Event-ID` to go on after this event. */
             id: string;
         } | {
             data: {
@@ -5724,13 +2374,11 @@ export interface components {
             /** @description The `retry` field: when to come again. */
             retryMs: number;
         };
+        /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts for nobody and alerts the operator). */
+        RunFailureClass: ("routine" | "provider" | "platform") | null;
         RunNotification: {
-            /**
-             * Format: date-time
-             * @description When it reached its state; while it waits, when it was queued.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            at: string;
+            /** @description When it reached its state; while it waits, when it was queued. */
+            at: components["schemas"]["Timestamp"];
             attempts: number;
             /** @description Of the last attempt. */
             error: string | null;
@@ -5739,16 +2387,13 @@ export interface components {
              * @enum {string}
              */
             kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "success_ping" | "model_connection" | "webhook_changed" | "business_lead";
-            nextAttemptAt: string | null;
+            nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
              * @enum {string}
              */
             state: "pending" | "held" | "sent" | "merged" | "cancelled" | "failed";
-            /**
-             * @description The masked address of a person, or the host of the monitor.
-             * @example g***@example.com
-             */
+            /** @description The masked address of a person, or the host of the monitor. */
             to: string | null;
         };
         RunPreview: {
@@ -5772,40 +2417,27 @@ export interface components {
             /** @description In order, without those that were deleted since. */
             skills: {
                 name: string;
-                /**
-                 * @description Slug or id.
-                 * @example seo-audit
-                 */
+                /** @description Slug or id. */
                 reference: string;
             }[];
             tools: components["schemas"]["PreviewedTool"][];
         };
+        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+        RunReason: string | null;
         RunSummary: {
-            /**
-             * @description The backfill that it belongs to.
-             * @example bkf_01kx3k9y6wfd8r0v5m2c7t4q2k
-             */
+            /** @description The backfill that it belongs to. */
             backfillId: string | null;
-            cancelRequestedAt: string | null;
+            cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             changes: components["schemas"]["RunChangesSummary"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
-            contentErasedAt: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            contentErasedAt: components["schemas"]["Timestamp"] | null;
+            createdAt: components["schemas"]["Timestamp"];
             errorMessage: string | null;
-            /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts for nobody and alerts the operator). */
-            failureClass: ("routine" | "provider" | "platform") | null;
-            finishedAt: string | null;
-            /**
-             * @description Id of the run.
-             * @example run_01kx3k9y6wfd8r0v5m2c7t4q5d
-             */
+            failureClass: components["schemas"]["RunFailureClass"];
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the run. */
             id: string;
             model: {
                 connectionId: string | null;
@@ -5818,44 +2450,27 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            /**
-             * @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place).
-             * @example overlap
-             */
-            reason: string | null;
+            reason: components["schemas"]["RunReason"];
             /** @description The first 200 characters of the result. */
             resultPreview: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
             retryOf: string | null;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
             /** @description The name of the routine as it is now. */
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
-            runAt: string | null;
+            runAt: components["schemas"]["Timestamp"] | null;
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
-            scheduledFor: string | null;
+            scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: {
                 count: number;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                from: string;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                until: string;
+                from: components["schemas"]["Timestamp"];
+                until: components["schemas"]["Timestamp"];
             } | null;
-            startedAt: string | null;
+            startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
             /** @description Model steps on record. */
@@ -5867,206 +2482,62 @@ export interface components {
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
         };
         SavedRoutine: {
-            archivedAt: string | null;
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
-            builtInTools: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
-            checks: components["schemas"]["ResultCheckOutput"][];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
-            /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
-             * @enum {string}
-             */
-            deliver: "always" | "changed" | "failed";
-            endsAt: string | null;
-            gate: components["schemas"]["Gate"];
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            archivedAt: components["schemas"]["Timestamp"] | null;
+            budget: components["schemas"]["RoutineBudget"];
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
+            carryResult: components["schemas"]["RoutineCarryResult"];
+            checks: components["schemas"]["RoutineChecks"];
+            createdAt: components["schemas"]["Timestamp"];
+            deliver: components["schemas"]["RoutineDeliver"];
+            endsAt: components["schemas"]["RoutineEndsAt"];
+            gate: components["schemas"]["RoutineGate"];
+            /** @description Id of the routine. */
             id: string;
-            /** @example Audit the site {{site}} and report what changed since last week. */
-            instructions: string;
-            /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
-             * @example 600
-             */
-            jitterSeconds: number;
-            lastRunAt: string | null;
-            limits: {
-                abnormalFactor: number | null;
-                maxOutputTokens: number | null;
-                maxQueueSeconds: number;
-                maxSteps: number;
-                maxTotalTokens: number | null;
-                timeoutSeconds: number;
-            };
-            /** @enum {string} */
-            misfire: "run_once" | "skip";
-            model: components["schemas"]["ModelReferenceOutput"];
-            /** @example Weekly SEO audit */
-            name: string;
+            instructions: components["schemas"]["RoutineInstructions"];
+            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
+            lastRunAt: components["schemas"]["Timestamp"] | null;
+            limits: components["schemas"]["RoutineLimits"];
+            misfire: components["schemas"]["RoutineMisfire"];
+            model: components["schemas"]["RoutineModel"];
+            name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: string | null;
-            notifications: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @example https://monitor.example.com/ping/4f1c
-                 */
-                successPingUrl: string | null;
-            };
-            /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            /** @enum {string} */
-            overlap: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
-            overridable: string[] | null;
-            pauseAfterFailures: number;
-            resultKey: components["schemas"]["ResultKey"];
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
-             */
-            resultSchema: {
-                [key: string]: unknown;
-            } | null;
+            nextRunAt: components["schemas"]["Timestamp"] | null;
+            notifications: components["schemas"]["RoutineNotifications"];
+            outcome: components["schemas"]["RoutineOutcome"];
+            overlap: components["schemas"]["RoutineOverlap"];
+            overridable: components["schemas"]["RoutineOverridable"];
+            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            resultKey: components["schemas"]["RoutineResultKey"];
+            resultSchema: components["schemas"]["RoutineResultSchema"];
             /** @description Counts material changes. */
             revision: number;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
-            skills: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
-             */
-            skipDates: string[];
-            startsAt: string | null;
+            schedule: components["schemas"]["RoutineSchedule"];
+            skills: components["schemas"]["RoutineSkills"];
+            skipDates: components["schemas"]["RoutineSkipDates"];
+            startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
-            /**
-             * @description IANA name.
-             * @example Europe/Berlin
-             */
-            timezone: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
-             */
-            variables: {
-                [key: string]: string;
-            };
+            timezone: components["schemas"]["RoutineTimezone"];
+            updatedAt: components["schemas"]["Timestamp"];
+            variables: components["schemas"]["RoutineVariables"];
             /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: string | null;
-            /**
-             * @description Shown once, when the webhook URL is first set.
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=
-             */
+            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Shown once, when the webhook URL is first set. */
             webhookSecret?: string;
-            /** @example https://example.com/hooks/routine */
-            webhookUrl: string | null;
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         ScheduledOccurrence: {
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
-            /**
-             * Format: date-time
-             * @description The time of the schedule.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            scheduledFor: string;
-            /**
-             * Format: date-time
-             * @description Later by the jitter of the routine.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            startsAt: string;
+            /** @description The time of the schedule. */
+            scheduledFor: components["schemas"]["Timestamp"];
+            /** @description Later by the jitter of the routine. */
+            startsAt: components["schemas"]["Timestamp"];
         };
         ScheduledOccurrences: {
             occurrences: components["schemas"]["ScheduledOccurrence"][];
@@ -6077,7 +2548,7 @@ export interface components {
             /** @description How much later than each a run may start; the id of the routine decides. */
             jitterSeconds: number;
             /** @description The next five times, fewer up to `endsAt`. */
-            times: string[];
+            times: components["schemas"]["Timestamp"][];
         };
         SecondFactor: {
             /** @description Since when you have one; null for none. */
@@ -6093,31 +2564,14 @@ export interface components {
         Session: {
             /** @description Where it signed in from. */
             address: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description The one that asks. */
             current: boolean;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            expiresAt: string;
-            /**
-             * @description Id of the session; it is not the token in the cookie.
-             * @example hT2mQx9vKc4Zr8wLdN6bYp1sFj7gUa0E
-             */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the session; it is not the token in the cookie. */
             id: string;
-            /**
-             * Format: date-time
-             * @description Use prolongs a session about once a day.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
+            /** @description Use prolongs a session about once a day. */
+            updatedAt: components["schemas"]["Timestamp"];
             userAgent: string | null;
         };
         Skill: {
@@ -6126,7 +2580,7 @@ export interface components {
             category: string | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
-            createdAt: string | null;
+            createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -6147,12 +2601,9 @@ export interface components {
                 name: string;
                 url: string;
             }[];
-            /**
-             * @description A schedule of that cadence, to begin with.
-             * @example 0 7 * * 1
-             */
+            /** @description A schedule of that cadence, to begin with. */
             suggestedSchedule: string | null;
-            updatedAt: string | null;
+            updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
         };
         SkillBehind: {
@@ -6162,10 +2613,7 @@ export interface components {
             newest: number;
             /** @description The revision that the latest proof had, which activating again has scheduled runs take; null for none. */
             proven: number | null;
-            /**
-             * @description Id of the skill.
-             * @example skl_01kx3k9y6wfd8r0v5m2c7t4q6e
-             */
+            /** @description Id of the skill. */
             skill: string;
         };
         SkillDetail: {
@@ -6174,7 +2622,7 @@ export interface components {
             category: string | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
-            createdAt: string | null;
+            createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -6197,28 +2645,15 @@ export interface components {
                 name: string;
                 url: string;
             }[];
-            /**
-             * @description A schedule of that cadence, to begin with.
-             * @example 0 7 * * 1
-             */
+            /** @description A schedule of that cadence, to begin with. */
             suggestedSchedule: string | null;
-            updatedAt: string | null;
+            updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
         };
         SkillRevision: {
-            /**
-             * @description What differs from the revision before; empty for the first one.
-             * @example [
-             *       "instructions"
-             *     ]
-             */
+            /** @description What differs from the revision before; empty for the first one. */
             changed: ("name" | "instructions")[];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             instructions: string;
@@ -6235,7 +2670,7 @@ export interface components {
             category: string | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
-            createdAt: string | null;
+            createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -6248,12 +2683,9 @@ export interface components {
             slug: string | null;
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
-            /**
-             * @description A schedule of that cadence, to begin with.
-             * @example 0 7 * * 1
-             */
+            /** @description A schedule of that cadence, to begin with. */
             suggestedSchedule: string | null;
-            updatedAt: string | null;
+            updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
         };
         SkippedTool: {
@@ -6261,19 +2693,13 @@ export interface components {
             reason: string;
         };
         StartCheckout: {
-            /** @example billing */
             entrypoint: string;
             /** @enum {string} */
             plan: "starter" | "pro" | "scale";
         };
         StartedModelSignIn: {
             authorizationUrl: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            expiresAt: string;
+            expiresAt: components["schemas"]["Timestamp"];
             /** @description Of that address, to be shown before the browser leaves. */
             host: string;
             /** @enum {string} */
@@ -6282,12 +2708,7 @@ export interface components {
         };
         StartedSignIn: {
             authorizationUrl: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            expiresAt: string;
+            expiresAt: components["schemas"]["Timestamp"];
             /** @description Of that address, to be shown before the browser leaves. */
             host: string;
             redirectUri: string;
@@ -6296,13 +2717,13 @@ export interface components {
             /** @description Beyond 1, an earlier attempt may have been billed by the provider and lost. */
             attempt: number;
             errorMessage: string | null;
-            finishedAt: string | null;
+            finishedAt: components["schemas"]["Timestamp"] | null;
             finishReason: string | null;
             index: number;
             /** @enum {string} */
             kind: "model" | "tool";
             modelId: string | null;
-            startedAt: string | null;
+            startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "pending" | "started" | "succeeded" | "failed" | "outcome_unknown";
             text: string | null;
@@ -6318,10 +2739,7 @@ export interface components {
         TestModel: {
             /** @default false */
             dryRun?: boolean;
-            /**
-             * @description The id of a model of a source.
-             * @example fixture/writer-small
-             */
+            /** @description The id of a model of a source. */
             modelId: string;
         };
         TickAccepted: {
@@ -6329,11 +2747,13 @@ export interface components {
             accepted: true;
             alreadyRunning: boolean;
         };
+        /**
+         * Format: date-time
+         * @description RFC 3339, UTC.
+         */
+        Timestamp: string;
         ToolCall: {
-            /**
-             * @description JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.
-             * @example {"message":"hello"}
-             */
+            /** @description JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters. */
             arguments: string | null;
             /** @description Characters before the cut. */
             argumentsLength: number | null;
@@ -6348,10 +2768,7 @@ export interface components {
             }[];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
-            /**
-             * @description Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased.
-             * @example Issue tracker
-             */
+            /** @description Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased. */
             connectionName: string | null;
             isError: boolean | null;
             /** @description As the model calls the tool. */
@@ -6374,44 +2791,24 @@ export interface components {
             annotations: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic.
-             * @example {
-             *       "properties": {
-             *         "site": {
-             *           "const": "https://example.com"
-             *         }
-             *       }
-             *     }
-             */
+            /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic. */
             argumentSchema: {
                 [key: string]: unknown;
             } | null;
-            confirmedAt: string | null;
+            confirmedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the person, or of the API key, that confirmed. */
             confirmedBy: string | null;
             /** @description What was confirmed, where the definition is another one by now; null where it is the same, or none is known. */
             confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
             /** @description Of the definition that was confirmed; differs after a change. */
             confirmedHash: string | null;
-            /**
-             * @description Id of the connection.
-             * @example con_01kx3k9y6wfd8r0v5m2c7t4q8g
-             */
+            /** @description Id of the connection. */
             connectionId: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            createdAt: components["schemas"]["Timestamp"];
             /** @description SHA-256 of name, title, description, schemas and annotations as the server last said them. */
             definitionHash: string;
             description: string | null;
-            /**
-             * @description Id of the policy.
-             * @example pol_01kx3k9y6wfd8r0v5m2c7t4q9h
-             */
+            /** @description Id of the policy. */
             id: string;
             inputSchema: {
                 [key: string]: unknown;
@@ -6423,22 +2820,14 @@ export interface components {
             outputSchema: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * @description Id of the routine.
-             * @example rtn_01kx3k9y6wfd8r0v5m2c7t4q4c
-             */
+            /** @description Id of the routine. */
             routineId: string;
             /** @enum {string} */
             state: "disabled" | "automatic";
             title: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            updatedAt: string;
+            updatedAt: components["schemas"]["Timestamp"];
             /** @description When a discovery no longer found the tool. */
-            vanishedAt: string | null;
+            vanishedAt: components["schemas"]["Timestamp"] | null;
             /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
@@ -6449,29 +2838,19 @@ export interface components {
             headers?: {
                 [key: string]: string;
             };
-            /** @example Analytics tools */
             name?: string;
-            /**
-             * @description The same address with another query, for servers that take their key there.
-             * @example https://tools.example.com/mcp?api_key=k-3f8a
-             */
+            /** @description The same address with another query, for servers that take their key there. */
             url?: string;
         };
         UpdateModelFigures: {
-            /** @example 32768 */
             contextTokens?: number | null;
             maxOutputTokens?: number | null;
-            /**
-             * @description The id of a model of a source.
-             * @example fixture/writer-small
-             */
+            /** @description The id of a model of a source. */
             modelId: string;
             prices?: {
                 /** @default null */
                 cachedInput?: string | null;
-                /** @example 0.00000015 */
                 input: string;
-                /** @example 0.00000015 */
                 output: string;
             } | null;
         };
@@ -6482,7 +2861,6 @@ export interface components {
                 /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
                 maxTokensPerDay?: number | null;
             };
-            /** @example Website */
             name?: string;
             requiresSecondFactor?: boolean;
         };
@@ -6493,7 +2871,6 @@ export interface components {
                 /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
                 maxTokensPerDay?: number | null;
             };
-            /** @example Website */
             name?: string;
             notifications?: {
                 /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
@@ -6511,42 +2888,22 @@ export interface components {
                 /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
                 maxTokensPerDay?: number | null;
             };
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.
-             * @example [
-             *       "calculate"
-             *     ]
-             */
+            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences. */
             builtInTools?: "calculate"[];
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult?: boolean;
-            /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
-             * @example [
-             *       {
-             *         "type": "distinct_sources",
-             *         "atLeast": 3
-             *       }
-             *     ]
-             */
+            /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
             checks?: components["schemas"]["ResultCheck"][];
             /**
              * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /**
-             * @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.
-             * @example 2027-12-31T23:59:00Z
-             */
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
             gate?: components["schemas"]["GateInput"];
-            /** @example Audit the site {{site}} and report what changed since last week. */
             instructions?: string;
-            /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
-             * @example 600
-             */
+            /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds?: number;
             limits?: {
                 abnormalFactor?: number | null;
@@ -6559,15 +2916,11 @@ export interface components {
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
-            /** @example Weekly SEO audit */
             name?: string;
             notifications?: {
                 /** @description Null follows the project. At most one mail an hour. */
                 mail?: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @example https://monitor.example.com/ping/4f1c
-                 */
+                /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
                 successPingUrl?: string | null;
             };
             /**
@@ -6577,107 +2930,39 @@ export interface components {
             outcome?: "optional" | "required";
             /** @enum {string} */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
-             * @example [
-             *       "topic"
-             *     ]
-             */
+            /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
             overridable?: string[] | null;
             pauseAfterFailures?: number;
             resultKey?: components["schemas"]["ResultKey"];
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @example {
-             *       "type": "object",
-             *       "properties": {
-             *         "items": {
-             *           "type": "array",
-             *           "items": {
-             *             "type": "object",
-             *             "properties": {
-             *               "id": {
-             *                 "type": "string"
-             *               },
-             *               "price": {
-             *                 "type": "number"
-             *               }
-             *             },
-             *             "required": [
-             *               "id",
-             *               "price"
-             *             ]
-             *           }
-             *         }
-             *       },
-             *       "required": [
-             *         "items"
-             *       ]
-             *     }
-             */
+            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * @description Five cron fields, or @hourly to @yearly.
-             * @example 0 7 * * 1
-             */
+            /** @description Five cron fields, or @hourly to @yearly. */
             schedule?: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @example [
-             *       "seo-audit"
-             *     ]
-             */
+            /** @description Curated slugs or custom skill ids, in order. */
             skills?: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @example [
-             *       "2026-12-25",
-             *       "2027-01-01"
-             *     ]
-             */
+            /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
             skipDates?: string[];
-            /**
-             * @description The schedule has no times before this one; null for no such bound.
-             * @example 2027-01-01T00:00:00Z
-             */
+            /** @description The schedule has no times before this one; null for no such bound. */
             startsAt?: (string & (unknown & unknown)) | null;
-            /**
-             * @description IANA name.
-             * @example Europe/Berlin
-             */
+            /** @description IANA name. */
             timezone?: string;
             /** @description Only an empty list: tools come from a saved connection. */
             toolPolicies?: unknown[];
             /** @description Only an empty list: tools come from a saved connection. */
             tools?: unknown[];
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @example {
-             *       "topic": "pricing pages"
-             *     }
-             */
+            /** @description Values of the `{{placeholders}}` in the instructions. */
             variables?: {
                 [key: string]: string;
             };
-            /** @example https://example.com/hooks/routine */
             webhookUrl?: string | null;
         };
         UpdateRun: {
             pinned: boolean;
         };
         UpdateToolPolicy: {
-            /**
-             * @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic.
-             * @example {
-             *       "properties": {
-             *         "site": {
-             *           "const": "https://example.com"
-             *         }
-             *       }
-             *     }
-             */
+            /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic. */
             argumentSchema?: {
                 [key: string]: unknown;
             } | null;
@@ -6693,10 +2978,7 @@ export interface components {
         Usage: {
             /** @description Part of the input. */
             cachedInputTokens: number;
-            /**
-             * @description US dollars, a decimal string; null without a price.
-             * @example 0.00042
-             */
+            /** @description US dollars, a decimal string; null without a price. */
             costUsd: string | null;
             /** @description Whether tokens were counted by us from the texts, because the provider stated none. */
             estimated: boolean;
@@ -6711,10 +2993,7 @@ export interface components {
             createdAt: string;
             email: string;
             emailVerified: boolean;
-            /**
-             * @description Id of a person.
-             * @example uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp
-             */
+            /** @description Id of a person. */
             id: string;
             name: string;
             /** Format: date-time */
@@ -6727,32 +3006,19 @@ export interface components {
                 index: number;
                 /** @description The first 1 kB of the response. */
                 responseExcerpt: string | null;
-                /**
-                 * Format: date-time
-                 * @description RFC 3339, UTC.
-                 * @example 2026-11-21T09:00:00.000Z
-                 */
-                startedAt: string;
+                startedAt: components["schemas"]["Timestamp"];
                 status: number | null;
             }[];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             * @example 2026-11-21T09:00:00.000Z
-             */
-            createdAt: string;
+            createdAt: components["schemas"]["Timestamp"];
             /**
              * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why.
              * @enum {string}
              */
             eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused";
-            finishedAt: string | null;
-            /**
-             * @description Id of the delivery.
-             * @example whd_01kx3k9y6wfd8r0v5m2c7t4q7f
-             */
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the delivery. */
             id: string;
-            nextAttemptAt: string | null;
+            nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /** @description Why it was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL). */
             reason: string | null;
             /** @enum {string} */
@@ -6760,7 +3026,28 @@ export interface components {
         };
     };
     responses: never;
-    parameters: never;
+    parameters: {
+        /** @description Id of the connection. */
+        connectionId: string;
+        /** @description The same key and body give the first response again, for 24 hours. */
+        "Idempotency-Key": string;
+        /** @description Items a page, at most 200. */
+        limit: number;
+        /** @description Id of the organization. */
+        organizationId: string;
+        /** @description Id of the project. */
+        projectId: string;
+        /** @description Id of the routine. */
+        routineId: string;
+        /** @description Id of the run. */
+        runId: string;
+        /** @description Id of a custom skill, or slug of a curated one. */
+        skillId: string;
+        /** @description Id of a person. */
+        userId: string;
+        /** @description Selects the project of a session; a key has its own. */
+        "X-Project-Id": string;
+    };
     requestBodies: never;
     headers: never;
     pathItems: never;
@@ -6768,31 +3055,18 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     changeEmail: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
                     /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
                     callbackURL?: string;
-                    /**
-                     * Format: email
-                     * @example grace@example.com
-                     */
+                    /** Format: email */
                     newEmail: string;
                 };
             };
         };
         responses: {
-            /** @description Change your e-mail address: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -6800,12 +3074,6 @@ export interface operations {
         };
     };
     changePassword: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -6821,11 +3089,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change your password: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         user: components["schemas"]["User"];
@@ -6835,12 +3099,6 @@ export interface operations {
         };
     };
     deleteUser: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -6850,11 +3108,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delete your account: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         success: boolean;
@@ -6864,19 +3118,8 @@ export interface operations {
         };
     };
     getSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description Read the present session: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         session: components["schemas"]["PresentSession"];
@@ -6887,12 +3130,6 @@ export interface operations {
         };
     };
     addPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -6913,11 +3150,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Add a passkey: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -6925,23 +3158,13 @@ export interface operations {
         };
     };
     beginPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
             };
         };
         responses: {
-            /** @description Begin to add a passkey: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PasskeyOptions"];
                 };
@@ -6949,12 +3172,6 @@ export interface operations {
         };
     };
     removePasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -6963,11 +3180,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Remove a passkey: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -6975,19 +3188,10 @@ export interface operations {
         };
     };
     prove: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
-                    /**
-                     * @description Of the authenticator; each counts once.
-                     * @example 492039
-                     */
+                    /** @description Of the authenticator; each counts once. */
                     code?: string;
                     passkey?: {
                         /** @default {} */
@@ -7010,11 +3214,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Prove again who you are: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -7022,29 +3222,16 @@ export interface operations {
         };
     };
     requestPasswordReset: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
-                    /**
-                     * Format: email
-                     * @example grace@example.com
-                     */
+                    /** Format: email */
                     email: string;
                 };
             };
         };
         responses: {
-            /** @description Mail a link to choose a new password: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -7052,12 +3239,6 @@ export interface operations {
         };
     };
     resetPassword: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -7072,11 +3253,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Choose a new password: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -7084,19 +3261,8 @@ export interface operations {
         };
     };
     readSecondFactor: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description Read your second factor: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecondFactor"];
                 };
@@ -7104,23 +3270,13 @@ export interface operations {
         };
     };
     beginSecondFactor: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
             };
         };
         responses: {
-            /** @description Begin to add a second factor: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["BegunSecondFactor"];
                 };
@@ -7128,29 +3284,16 @@ export interface operations {
         };
     };
     confirmSecondFactor: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
-                    /**
-                     * @description Of the authenticator; each counts once.
-                     * @example 492039
-                     */
+                    /** @description Of the authenticator; each counts once. */
                     code: string;
                 };
             };
         };
         responses: {
-            /** @description Confirm a second factor by a code: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
@@ -7158,23 +3301,13 @@ export interface operations {
         };
     };
     replaceRecoveryCodes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
             };
         };
         responses: {
-            /** @description Make new recovery codes: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
@@ -7182,23 +3315,13 @@ export interface operations {
         };
     };
     removeSecondFactor: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
             };
         };
         responses: {
-            /** @description Remove your second factor: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -7206,31 +3329,18 @@ export interface operations {
         };
     };
     sendVerificationEmail: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
                     /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
                     callbackURL?: string;
-                    /**
-                     * Format: email
-                     * @example grace@example.com
-                     */
+                    /** Format: email */
                     email: string;
                 };
             };
         };
         responses: {
-            /** @description Mail the confirmation of an address again: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -7238,21 +3348,12 @@ export interface operations {
         };
     };
     signIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
                     /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
                     callbackURL?: string;
-                    /**
-                     * Format: email
-                     * @example grace@example.com
-                     */
+                    /** Format: email */
                     email: string;
                     /** Format: password */
                     password: string;
@@ -7262,11 +3363,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sign in: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         user: components["schemas"]["User"];
@@ -7279,12 +3376,6 @@ export interface operations {
         };
     };
     signInPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -7305,11 +3396,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sign in with a passkey: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         user: components["schemas"]["User"];
@@ -7319,23 +3406,13 @@ export interface operations {
         };
     };
     beginPasskeySignIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
             };
         };
         responses: {
-            /** @description Begin a sign-in with a passkey: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PasskeyOptions"];
                 };
@@ -7343,19 +3420,10 @@ export interface operations {
         };
     };
     signInSecondFactor: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
-                    /**
-                     * @description Of the authenticator; each counts once.
-                     * @example 492039
-                     */
+                    /** @description Of the authenticator; each counts once. */
                     code?: string;
                     /** @description Each counts once. */
                     recoveryCode?: string;
@@ -7363,11 +3431,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Give the second factor of a sign-in: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         user: components["schemas"]["User"];
@@ -7377,23 +3441,13 @@ export interface operations {
         };
     };
     signOut: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
             };
         };
         responses: {
-            /** @description Sign out: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         success: boolean;
@@ -7403,21 +3457,12 @@ export interface operations {
         };
     };
     signUp: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
                     /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
                     callbackURL?: string;
-                    /**
-                     * Format: email
-                     * @example grace@example.com
-                     */
+                    /** Format: email */
                     email: string;
                     invitation?: string;
                     name: string;
@@ -7430,11 +3475,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Sign up: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         user: components["schemas"]["User"];
@@ -7444,12 +3485,6 @@ export interface operations {
         };
     };
     updateUser: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -7458,11 +3493,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change your name: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -7477,17 +3508,9 @@ export interface operations {
                 /** @description From the mail. */
                 token: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Confirm an address: done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Done"];
                 };
@@ -7495,21 +3518,8 @@ export interface operations {
         };
     };
     health: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description Alive. */
             200: {
-                headers: {
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Health"];
@@ -7520,21 +3530,8 @@ export interface operations {
         };
     };
     schedulerTick: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description The tick has begun, or the one before is still going on. */
             202: {
-                headers: {
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["TickAccepted"];
@@ -7556,28 +3553,13 @@ export interface operations {
                 /** @description Ours, handed back. */
                 state: string;
             };
-            header?: never;
             path: {
                 /** @description Where the sign-in was begun: a provider, or for a tool server its authorization server, as in the `redirectUri` of the start. */
                 provider: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The connection, ready. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"];
@@ -7588,25 +3570,13 @@ export interface operations {
         };
     };
     submitBusinessLead: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BusinessLead"];
             };
         };
         responses: {
-            /** @description Accepted. */
             202: {
-                headers: {
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["BusinessLeadAccepted"];
@@ -7617,21 +3587,8 @@ export interface operations {
         };
     };
     readPublicConfig: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description The configuration that is public. */
             200: {
-                headers: {
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["PublicConfig"];
@@ -7642,21 +3599,8 @@ export interface operations {
         };
     };
     ready: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description Both can be reached, and the schema is new enough. */
             200: {
-                headers: {
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Readiness"];
@@ -7672,30 +3616,11 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first; revoked and expired ones are gone. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApiKey"][];
@@ -7706,23 +3631,11 @@ export interface operations {
         };
     };
     createApiKey: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
                     /** @description When it stops working, in the future; null for never. */
                     expiresAt?: string | null;
-                    /** @example nightly import */
                     name: string;
                     /**
                      * @description `runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.
@@ -7738,19 +3651,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The API key with its plaintext. */
             201: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["CreatedApiKey"];
@@ -7762,30 +3663,13 @@ export interface operations {
     };
     revokeApiKey: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the apiKey. */
                 apiKeyId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The key that was revoked. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApiKey"];
@@ -7805,7 +3689,7 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Id of the organization. */
                 organizationId: string;
                 /** @description Only changes in this project. */
@@ -7813,25 +3697,9 @@ export interface operations {
                 /** @description Only changes of this one. */
                 targetId?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["AuditEvent"][];
@@ -7847,28 +3715,9 @@ export interface operations {
                 /** @description Ask the payment processor first, for at most five seconds. */
                 refresh?: "true" | "false";
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The billing of the active organization. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Billing"];
@@ -7879,32 +3728,13 @@ export interface operations {
         };
     };
     startCheckout: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["StartCheckout"];
             };
         };
         responses: {
-            /** @description Where to send the browser. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Checkout"];
@@ -7915,28 +3745,8 @@ export interface operations {
         };
     };
     openBillingPortal: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description Where to send the browser, soon. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["BillingPortal"];
@@ -7952,30 +3762,11 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"][];
@@ -7986,36 +3777,13 @@ export interface operations {
         };
     };
     createConnection: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateConnection"];
             };
         };
         responses: {
-            /** @description The connection, ready. */
             201: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"];
@@ -8027,30 +3795,13 @@ export interface operations {
     };
     readConnection: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the connection. */
-                connectionId: string;
+                connectionId: components["parameters"]["connectionId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The connection. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"];
@@ -8062,30 +3813,13 @@ export interface operations {
     };
     deleteConnection: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the connection. */
-                connectionId: string;
+                connectionId: components["parameters"]["connectionId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The deleted connection. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["DeletedConnection"];
@@ -8097,16 +3831,10 @@ export interface operations {
     };
     updateConnection: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the connection. */
-                connectionId: string;
+                connectionId: components["parameters"]["connectionId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8114,17 +3842,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The connection. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"];
@@ -8136,30 +3854,13 @@ export interface operations {
     };
     listConnectionAccounts: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the connection. */
-                connectionId: string;
+                connectionId: components["parameters"]["connectionId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description In the provider's order, at most 1,000. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Account"][];
@@ -8171,27 +3872,16 @@ export interface operations {
     };
     connectWithApiKey: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of a managed provider. */
                 provider: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": {
                     apiKey: string;
-                    /**
-                     * @description Of the connection whose key this one replaces.
-                     * @example con_01kx3k9y6wfd8r0v5m2c7t4q8g
-                     */
+                    /** @description Of the connection whose key this one replaces. */
                     connectionId?: string;
                     /** @description Of a new connection. */
                     name?: string;
@@ -8199,19 +3889,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The connection, ready. */
             201: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"];
@@ -8223,16 +3901,10 @@ export interface operations {
     };
     startConnectionSignIn: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of a managed provider. */
                 provider: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8240,10 +3912,7 @@ export interface operations {
                     /** @description For an authorization server that registers no clients by itself: ours there. */
                     clientId?: string;
                     clientSecret?: string;
-                    /**
-                     * @description Id of the connection.
-                     * @example con_01kx3k9y6wfd8r0v5m2c7t4q8g
-                     */
+                    /** @description Id of the connection. */
                     connectionId?: string;
                     /** @description Of a new connection. */
                     name?: string;
@@ -8256,17 +3925,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Where to send the browser. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["StartedSignIn"];
@@ -8277,28 +3936,8 @@ export interface operations {
         };
     };
     listConnectionProviders: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description By category and name. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ConnectionProvider"][];
@@ -8309,12 +3948,6 @@ export interface operations {
         };
     };
     acceptInvitation: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
@@ -8324,17 +3957,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The organization you now belong to. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Organization"];
@@ -8350,30 +3973,11 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"][];
@@ -8385,30 +3989,13 @@ export interface operations {
     };
     listAccountModels: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the modelConnection. */
                 connectionId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description In the provider's order. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["AccountModel"][];
@@ -8420,30 +4007,13 @@ export interface operations {
     };
     revokeModelConnection: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the modelConnection. */
                 connectionId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The record that stays. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"];
@@ -8455,30 +4025,13 @@ export interface operations {
     };
     pollDeviceSignIn: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the attempt. */
                 attemptId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The attempt. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["DeviceSignIn"];
@@ -8490,30 +4043,13 @@ export interface operations {
     };
     cancelDeviceSignIn: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the attempt. */
                 attemptId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The attempt. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["DeviceSignIn"];
@@ -8524,38 +4060,16 @@ export interface operations {
         };
     };
     startDeviceSignIn: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: {
             content: {
                 "application/json": {
-                    /**
-                     * @description Id of the modelConnection.
-                     * @example mcn_01kx3k9y6wfd8r0v5m2c7t4qaj
-                     */
+                    /** @description Id of the modelConnection. */
                     connectionId?: string;
                 };
             };
         };
         responses: {
-            /** @description The attempt, pending. */
             201: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["DeviceSignIn"];
@@ -8581,25 +4095,9 @@ export interface operations {
                 /** @description Ours, handed back. */
                 state?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The account. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"];
@@ -8610,38 +4108,16 @@ export interface operations {
         };
     };
     startModelSignIn: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody?: {
             content: {
                 "application/json": {
-                    /**
-                     * @description Id of the modelConnection.
-                     * @example mcn_01kx3k9y6wfd8r0v5m2c7t4qaj
-                     */
+                    /** @description Id of the modelConnection. */
                     connectionId?: string;
                 };
             };
         };
         responses: {
-            /** @description Where to send the browser. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["StartedModelSignIn"];
@@ -8652,28 +4128,8 @@ export interface operations {
         };
     };
     readKeyProvider: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description The descriptor. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelProvider"];
@@ -8684,41 +4140,19 @@ export interface operations {
         };
     };
     connectModelAccountWithApiKey: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
                     /** @description Shown to everybody in the project; by default the end of the key. */
                     accountLabel?: string;
                     apiKey: string;
-                    /**
-                     * @description Id of the modelConnection.
-                     * @example mcn_01kx3k9y6wfd8r0v5m2c7t4qaj
-                     */
+                    /** @description Id of the modelConnection. */
                     connectionId?: string;
                 };
             };
         };
         responses: {
-            /** @description The account. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"];
@@ -8729,28 +4163,8 @@ export interface operations {
         };
     };
     listModelProviders: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description Four descriptors. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelProvider"][];
@@ -8761,32 +4175,13 @@ export interface operations {
         };
     };
     updateModelFigures: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UpdateModelFigures"];
             };
         };
         responses: {
-            /** @description The model as it is now. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelOption"];
@@ -8797,28 +4192,8 @@ export interface operations {
         };
     };
     listModelSources: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description The sources. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelSource"][];
@@ -8829,32 +4204,8 @@ export interface operations {
         };
     };
     listModels: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description The models. */
             200: {
-                headers: {
-                    /** @description Seconds since the oldest of the lists was given. */
-                    Age?: string;
-                    /** @description `true` when a source cannot be reached and its part is its last list. */
-                    "X-Models-Stale"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelOption"][];
@@ -8865,32 +4216,13 @@ export interface operations {
         };
     };
     testModelNow: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TestModel"];
             };
         };
         responses: {
-            /** @description What each check has shown. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelTest"];
@@ -8906,27 +4238,11 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Organization"][];
@@ -8937,37 +4253,15 @@ export interface operations {
         };
     };
     createOrganization: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
-                    /** @example Acme */
                     name: string;
                 };
             };
         };
         responses: {
-            /** @description The organization, which you own, and its default project. */
             201: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["CreatedOrganization"];
@@ -8979,27 +4273,13 @@ export interface operations {
     };
     readOrganization: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The organization. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["OrganizationDetail"];
@@ -9015,28 +4295,13 @@ export interface operations {
                 /** @description The name of what is to be deleted. */
                 confirm?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The deleted organization. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Organization"];
@@ -9048,13 +4313,10 @@ export interface operations {
     };
     updateOrganization: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9062,17 +4324,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The organization. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["OrganizationDetail"];
@@ -9088,30 +4340,15 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
-            header?: never;
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first; accepted and expired ones are gone. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Invitation"][];
@@ -9123,24 +4360,15 @@ export interface operations {
     };
     createInvitation: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": {
-                    /**
-                     * Format: email
-                     * @example grace@example.com
-                     */
+                    /** Format: email */
                     email: string;
                     /**
                      * @default member
@@ -9151,19 +4379,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The invitation with its token. */
             201: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["CreatedInvitation"];
@@ -9175,29 +4391,15 @@ export interface operations {
     };
     deleteInvitation: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the invitation. */
                 invitationId: string;
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The invitation that was taken back. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Invitation"];
@@ -9209,27 +4411,13 @@ export interface operations {
     };
     listMembers: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Everybody, those who came first in front; at most 200. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Member"][];
@@ -9245,30 +4433,15 @@ export interface operations {
                 /** @description Leaves the API keys that the person made. Owners only. */
                 keepKeys?: "true" | "false";
             };
-            header?: never;
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
                 /** @description Id of a person. */
-                userId: string;
+                userId: components["parameters"]["userId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Who was removed. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RemovedMember"];
@@ -9280,15 +4453,12 @@ export interface operations {
     };
     changeMemberRole: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
                 /** @description Id of a person. */
-                userId: string;
+                userId: components["parameters"]["userId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9299,17 +4469,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The member. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ChangedMember"];
@@ -9321,29 +4481,15 @@ export interface operations {
     };
     endMemberSessions: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the organization. */
-                organizationId: string;
+                organizationId: components["parameters"]["organizationId"];
                 /** @description Id of a person. */
-                userId: string;
+                userId: components["parameters"]["userId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description How many there were. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["EndedSessions"];
@@ -9359,29 +4505,13 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Only those of this organization. */
                 organizationId?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Project"][];
@@ -9392,39 +4522,16 @@ export interface operations {
         };
     };
     createProject: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
-                    /** @example Website */
                     name: string;
-                    /** @example org_01kx3k9y6wfd8r0v5m2c7t4q1z */
                     organizationId: string;
                 };
             };
         };
         responses: {
-            /** @description The project. */
             201: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Project"];
@@ -9436,27 +4543,13 @@ export interface operations {
     };
     readProject: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the project. */
-                projectId: string;
+                projectId: components["parameters"]["projectId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The project. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ProjectDetail"];
@@ -9472,28 +4565,13 @@ export interface operations {
                 /** @description The name of what is to be deleted. */
                 confirm?: string;
             };
-            header?: never;
             path: {
                 /** @description Id of the project. */
-                projectId: string;
+                projectId: components["parameters"]["projectId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The deleted project. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Project"];
@@ -9505,13 +4583,10 @@ export interface operations {
     };
     updateProject: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the project. */
-                projectId: string;
+                projectId: components["parameters"]["projectId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9519,17 +4594,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The project. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ProjectDetail"];
@@ -9545,7 +4610,7 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -9555,28 +4620,9 @@ export interface operations {
                 /** @description Only those that use this: a skill by id or slug, a connection by an automatic tool, or a model account. */
                 uses?: string;
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first, without instructions, variables and `resultSchema`. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineSummary"][];
@@ -9587,38 +4633,13 @@ export interface operations {
         };
     };
     createRoutine: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateRoutine"];
             };
         };
         responses: {
-            /** @description The draft. */
             201: {
-                headers: {
-                    /** @description The version, for `If-Match` on PATCH. */
-                    ETag?: string;
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["CreatedRoutine"];
@@ -9630,32 +4651,13 @@ export interface operations {
     };
     readRoutine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The routine with its next five times, whether it can be activated, the tools it may call, and what may be amiss. */
             200: {
-                headers: {
-                    /** @description The version, for `If-Match` on PATCH. */
-                    ETag?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineDetail"];
@@ -9667,30 +4669,13 @@ export interface operations {
     };
     archiveRoutine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The archived routine. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Routine"];
@@ -9702,18 +4687,10 @@ export interface operations {
     };
     updateRoutine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description The `ETag` you have seen. */
-                "If-Match"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9721,19 +4698,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The routine. */
             200: {
-                headers: {
-                    /** @description The version, for `If-Match` on PATCH. */
-                    ETag?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["SavedRoutine"];
@@ -9745,16 +4710,10 @@ export interface operations {
     };
     activateRoutine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9762,17 +4721,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The active routine. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ActivatedRoutine"];
@@ -9784,18 +4733,10 @@ export interface operations {
     };
     backfillRoutine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9803,19 +4744,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The queued runs. */
             202: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Backfill"];
@@ -9835,31 +4764,13 @@ export interface operations {
                 /** @description The last instant of the window; not in the future. */
                 to: string;
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The forecast. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["BackfillForecast"];
@@ -9871,32 +4782,15 @@ export interface operations {
     };
     discoverTools: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the connection. */
-                connectionId: string;
+                connectionId: components["parameters"]["connectionId"];
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description What was found. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Discovery"];
@@ -9908,30 +4802,13 @@ export interface operations {
     };
     readRoutineForecast: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The forecast. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineForecast"];
@@ -9943,16 +4820,10 @@ export interface operations {
     };
     pauseRoutine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9960,17 +4831,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The paused routine. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Routine"];
@@ -9982,16 +4843,10 @@ export interface operations {
     };
     previewRoutine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9999,17 +4854,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The preview. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunPreview"];
@@ -10021,18 +4866,10 @@ export interface operations {
     };
     runRoutine: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10040,15 +4877,11 @@ export interface operations {
                     /**
                      * Format: date-time
                      * @description When it starts: in the future, within a year.
-                     * @example 2027-01-01T00:00:00Z
                      */
                     runAt?: string;
                     /**
                      * @description Values of the `{{placeholders}}` in the instructions.
                      * @default {}
-                     * @example {
-                     *       "topic": "pricing pages"
-                     *     }
                      */
                     variables?: {
                         [key: string]: string;
@@ -10057,19 +4890,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The queued run. */
             202: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
@@ -10087,7 +4908,7 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description Created at or after this time. */
@@ -10099,31 +4920,13 @@ export interface operations {
                 /** @description Created before this time. */
                 until?: string;
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first, without variables and with the beginning of each result. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunSummary"][];
@@ -10139,33 +4942,15 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
-            };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
+                limit?: components["parameters"]["limit"];
             };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"][];
@@ -10177,18 +4962,12 @@ export interface operations {
     };
     updateToolPolicy: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the policy. */
                 policyId: string;
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10196,17 +4975,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The policy. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"];
@@ -10222,33 +4991,15 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
-            };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
+                limit?: components["parameters"]["limit"];
             };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineVersionSummary"][];
@@ -10260,32 +5011,15 @@ export interface operations {
     };
     readRoutineVersion: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Revision of the routine. */
                 revision: number;
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The version as its runs execute it. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineVersion"];
@@ -10297,38 +5031,15 @@ export interface operations {
     };
     restoreRoutineVersion: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Revision of the routine. */
                 revision: number;
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The routine. */
             200: {
-                headers: {
-                    /** @description The version, for `If-Match` on PATCH. */
-                    ETag?: string;
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["SavedRoutine"];
@@ -10340,16 +5051,10 @@ export interface operations {
     };
     rotateWebhookSecret: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the routine. */
-                routineId: string;
+                routineId: components["parameters"]["routineId"];
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10363,17 +5068,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The routine with its new secret. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RotatedRoutine"];
@@ -10391,7 +5086,7 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description Created at or after this time. */
@@ -10403,28 +5098,9 @@ export interface operations {
                 /** @description Created before this time. */
                 until?: string;
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first, without variables and with the beginning of each result. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunSummary"][];
@@ -10436,30 +5112,13 @@ export interface operations {
     };
     readRun: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the run. */
-                runId: string;
+                runId: components["parameters"]["runId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The run. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunDetail"];
@@ -10471,16 +5130,10 @@ export interface operations {
     };
     updateRun: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the run. */
-                runId: string;
+                runId: components["parameters"]["runId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10488,17 +5141,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
@@ -10510,30 +5153,13 @@ export interface operations {
     };
     cancelRun: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the run. */
-                runId: string;
+                runId: components["parameters"]["runId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The run, cancelled or about to be. */
             202: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
@@ -10549,31 +5175,13 @@ export interface operations {
                 /** @description Another run of the routine, earlier or later; without it the one that this run was compared with when it ended. */
                 against?: string;
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the run. */
-                runId: string;
+                runId: components["parameters"]["runId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description What differs. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunDiff"];
@@ -10585,75 +5193,30 @@ export interface operations {
     };
     followRun: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description The `id` of the last event you have seen; the ones after it follow. */
-                "Last-Event-ID"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the run. */
-                runId: string;
+                runId: components["parameters"]["runId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Each event: its `event`, `id` and `retry` fields, and its `data` as JSON. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["RunEventOutput"];
                 };
             };
-            /** @description `Last-Event-ID` names the last event there will ever be; a browser stops reconnecting. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
             };
         };
     };
     retryRun: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the run. */
-                runId: string;
+                runId: components["parameters"]["runId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The queued run. */
             202: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
@@ -10669,33 +5232,15 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
-            };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
+                limit?: components["parameters"]["limit"];
             };
             path: {
                 /** @description Id of the run. */
-                runId: string;
+                runId: components["parameters"]["runId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description A page of steps. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Step"][];
@@ -10707,32 +5252,15 @@ export interface operations {
     };
     redeliverWebhook: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of the delivery. */
                 deliveryId: string;
                 /** @description Id of the run. */
-                runId: string;
+                runId: components["parameters"]["runId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The run with the delivery pending. */
             202: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunDetail"];
@@ -10748,32 +5276,13 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
                 /** @description The runs of one routine. */
                 perRoutine?: number;
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description One item for each routine, in the order of the list of routines. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineRecentRuns"][];
@@ -10791,28 +5300,9 @@ export interface operations {
                 /** @description Up to and including this one. */
                 to: string & (unknown & unknown);
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description In the order of their start. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ScheduledOccurrences"];
@@ -10838,28 +5328,9 @@ export interface operations {
                 /** @description IANA name. */
                 timezone?: string;
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The times. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["SchedulePreview"];
@@ -10870,25 +5341,8 @@ export interface operations {
         };
     };
     listSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description The latest first, at most 100. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Session"][];
@@ -10900,27 +5354,13 @@ export interface operations {
     };
     revokeSession: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Id of the session; it is not the token in the cookie. */
                 sessionId: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The session that was ended. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Session"];
@@ -10936,30 +5376,11 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
+                limit?: components["parameters"]["limit"];
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Without the instructions. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillSummary"][];
@@ -10970,45 +5391,18 @@ export interface operations {
         };
     };
     createSkill: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The same key and body give the first response again, for 24 hours. */
-                "Idempotency-Key"?: string;
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
         requestBody: {
             content: {
                 "application/json": {
                     description?: string | null;
-                    /**
-                     * @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters.
-                     * @example Write in British English. Keep sentences short. Never use exclamation marks.
-                     */
+                    /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
                     instructions: string;
-                    /** @example House style */
                     name: string;
                 };
             };
         };
         responses: {
-            /** @description The skill. */
             201: {
-                headers: {
-                    /** @description `true` when this is the first response again. */
-                    "Idempotent-Replayed"?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Skill"];
@@ -11020,30 +5414,13 @@ export interface operations {
     };
     readSkill: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of a custom skill, or slug of a curated one. */
-                skillId: string;
+                skillId: components["parameters"]["skillId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The skill. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillDetail"];
@@ -11055,30 +5432,13 @@ export interface operations {
     };
     deleteSkill: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of a custom skill, or slug of a curated one. */
-                skillId: string;
+                skillId: components["parameters"]["skillId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The skill that was deleted. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Skill"];
@@ -11090,43 +5450,23 @@ export interface operations {
     };
     updateSkill: {
         parameters: {
-            query?: never;
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
             path: {
                 /** @description Id of a custom skill, or slug of a curated one. */
-                skillId: string;
+                skillId: components["parameters"]["skillId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": {
                     description?: string | null;
-                    /**
-                     * @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters.
-                     * @example Write in British English. Keep sentences short. Never use exclamation marks.
-                     */
+                    /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
                     instructions?: string;
-                    /** @example House style */
                     name?: string;
                 };
             };
         };
         responses: {
-            /** @description The skill. */
             200: {
-                headers: {
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["Skill"];
@@ -11142,33 +5482,15 @@ export interface operations {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
                 /** @description Items a page, at most 200. */
-                limit?: number;
-            };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
+                limit?: components["parameters"]["limit"];
             };
             path: {
                 /** @description Id of a custom skill, or slug of a curated one. */
-                skillId: string;
+                skillId: components["parameters"]["skillId"];
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description Newest first. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
@@ -11190,28 +5512,9 @@ export interface operations {
                 /** @description The last day. */
                 to?: string;
             };
-            header?: {
-                /** @description Selects the project of a session; a key has its own. */
-                "X-Project-Id"?: string;
-            };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
-            /** @description The usage. */
             200: {
-                headers: {
-                    /** @description `<…>; rel="next"` while there are more. */
-                    Link?: string;
-                    /** @description Requests a minute. */
-                    "X-RateLimit-Limit"?: string;
-                    /** @description Requests left in this minute. */
-                    "X-RateLimit-Remaining"?: string;
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["ProjectUsage"];
@@ -11222,21 +5525,8 @@ export interface operations {
         };
     };
     receivePaymentEvent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
         responses: {
-            /** @description The event is on record. */
             200: {
-                headers: {
-                    /** @description The `requestId` of the envelope. */
-                    "X-Request-Id"?: string;
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         data: components["schemas"]["PaymentEventReceived"];
