@@ -35,16 +35,13 @@ export function routineId(number: number): string {
   return `rtn_${digits(number)}`;
 }
 
-/** Writes a definition as a routine stores it, with the defaults of the fields that are left out. */
-export function storedDefinition(fields: object): string {
-  return definitionForm.write(definitionForm.read(fields).value);
-}
-
-const DEFINED = storedDefinition({
-  instructions:
-    'Write one line about the weather, the news and the day, in plain words and without any list.',
-  model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
-});
+const DEFINED = definitionForm.write(
+  definitionForm.read({
+    instructions:
+      'Write one line about the weather, the news and the day, in plain words and without any list.',
+    model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
+  }).value,
+);
 
 /** Active routines that run once a day; they fall due at `dueAt`, or some time within the next day without it. */
 export async function loadRoutines(
@@ -106,41 +103,6 @@ export async function loadRuns(
       cross join lateral (
         select now() - ${daysAgo}::float8 * interval '1 day' - (${count}::bigint - n) * interval '1 second' as at
       ) as time
-    `,
-  );
-}
-
-/**
- * Loads the records of the loaded runs: a model step for each, a tool call for every second, a delivery for every
- * fourth.
- */
-export async function loadRecords(db: Db): Promise<void> {
-  const text = sql`repeat(md5(id), 20)`;
-  await execute(
-    db,
-    sql`
-      insert into steps (run_id, index, project_id, kind, state, text, messages, tool, finished_at)
-      select id, index, project_id, kind, 'succeeded', case when kind = 'model' then ${text} end,
-        jsonb_build_array(jsonb_build_object('role', 'assistant', 'content', ${text})),
-        case when kind = 'tool' then jsonb_build_object('name', 'lookup', 'toolName', 'lookup', 'connectionId', 'con',
-          'policyId', 'pol', 'arguments', '{}', 'result', ${text}, 'attachments', '[]'::jsonb) end, finished_at
-      from runs, (values (0, 'model'), (1, 'tool')) as s(index, kind)
-      where kind = 'model' or hashtext(id) % 2 = 0
-    `,
-  );
-  await execute(
-    db,
-    sql`
-      insert into webhook_deliveries (id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, attempt_count, finished_at)
-      select 'whd' || substr(id, 4), organization_id, 'receiver.example', project_id, routine_id, id, 'run.succeeded', ${text}, 'delivered', 1, finished_at
-      from runs where hashtext(id) % 4 = 0
-    `,
-  );
-  await execute(
-    db,
-    sql`
-      insert into webhook_attempts (delivery_id, index, started_at, status, response_excerpt)
-      select id, 1, finished_at, 200, 'thanks' from webhook_deliveries
     `,
   );
 }
