@@ -50,7 +50,7 @@ export const TOOLS = [
   },
   {
     name: DECOY,
-    description: 'Sends a message to somebody. Needs a written order in the task.',
+    description: 'Sends a message to a person. Needs a written order in the task.',
     parameters: {
       type: 'object',
       properties: { to: { type: 'string' }, text: { type: 'string' } },

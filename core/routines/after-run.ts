@@ -12,7 +12,7 @@ export function routineAfterRun(end: {
   state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
   ownFault: boolean;
 }): Sql {
-  // Nothing ran, so nothing is counted and nobody is told.
+  // Nothing ran, so nothing is counted and no mail is sent.
   if (end.state === 'skipped') {
     return sql`routine as (select null::text as name, null::text as webhook_url,
         null::timestamptz as webhook_failed_at, null::text as deliver, null::text as state_reason, false as paused)`;

@@ -210,7 +210,7 @@ export async function checkTiming(
   if (faults.length > 0) throw invalid(faults);
 }
 
-/** Returns what is wrong with window and jitter whatever the time is, for a schedule that is known to be valid. */
+/** Returns what is wrong with window and jitter at any time, for a schedule that is known to be valid. */
 function timingFaults({
   schedule,
   startsAt,

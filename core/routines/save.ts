@@ -199,7 +199,7 @@ function assertPatchable(routine: Routine, expected: readonly number[] | undefin
 }
 
 /**
- * Gives a routine everything material of one of its versions again, as a new revision that nobody has proven yet. The
+ * Gives a routine everything material of one of its versions again, as a new revision without a proof run. The
  * tools of its connections stay as they are confirmed now. A version that is the present one changes nothing.
  * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `checkRoutine` throws
  */

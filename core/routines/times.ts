@@ -40,8 +40,8 @@ export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Dat
 
 /**
  * Returns the time at which an active routine is looked at next: its next occurrence after `after`, an instant of the
- * schedule, later by its jitter. Where its window holds no more, that is just after the end of the window, when whoever
- * claims it pauses it.
+ * schedule, later by its jitter. Where its window holds no more, that is just after the end of the window, when a claim
+ * pauses it.
  */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));

@@ -86,7 +86,7 @@ async function intervalBeyondRetention(
     (start, index) => start.getTime() - (starts[index - 1] ?? start).getTime(),
   );
   const days = Math.ceil(Math.max(0, ...gaps) / 86_400_000);
-  // Few schedules have such an interval, whatever their project has chosen.
+  // Few schedules have such an interval, so the choice of the project is seldom read.
   if (days <= 1) return [];
   const kept = await readContentDays(db, rule, projectId);
   if (days < kept) return [];
@@ -109,7 +109,7 @@ interface End {
 
 /**
  * Says that a routine both reads text that strangers may write and can send or change something elsewhere: in that text
- * somebody may ask its model to do the latter. Undefined where it does not do both.
+ * a stranger may ask its model to do the latter. Undefined where it does not do both.
  * @param about the policy that the pair has to have a part in; without it any pair will do
  */
 export function mixingIn(

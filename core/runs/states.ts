@@ -129,7 +129,7 @@ export type RunReason = keyof typeof RUN_REASONS;
 export const FAILURE_CLASSES = {
   routine: 'counts towards `pauseAfterFailures`',
   provider: 'counts towards the breaker of the model account',
-  platform: 'counts for nobody and alerts the operator',
+  platform: 'counts against no one and alerts the operator',
 } as const;
 export type FailureClass = keyof typeof FAILURE_CLASSES;
 

@@ -35,11 +35,10 @@ export {
   type VersionTool,
 } from './queries.ts';
 export type { Refusal } from './decide-call.ts';
-export { redact } from './redact.ts';
+export { redact, noResult, readResult } from './tool-result.ts';
 export {
   SHOWN_LENGTH,
   type PendingTool,
   type PlannedCall,
   type ToolRecord,
 } from './tool-record.ts';
-export { noResult, readResult } from './tool-result.ts';

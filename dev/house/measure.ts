@@ -35,7 +35,7 @@ const SHARED_BY = 3;
 
 /** Words that make a reader stop: an actor has a name, and a sentence a subject, a verb and an object. */
 const BARRED =
-  /\b(?:whoever|whatever|nobody|somebody|anew)\b|\b(?:of before|for want of|comes to|tells of)\b/giu;
+  /(?<![`'"])\b(?:whoever|whatever|nobody|somebody|anew)\b(?![`'"])|\b(?:of before|for want of|comes to|tells of)\b/giu;
 
 export function readHouse(root: string): House {
   const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
@@ -124,7 +124,7 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
       .filter(([, places]) => places.length > 1)
       .map(([name]) => name),
     'files with barred words': texts
-      .filter(([name, text]) => !name.startsWith('dev/house/') && text.search(BARRED) !== -1)
+      .filter(([name, text]) => !/^(dev|test)\/house\//.test(name) && text.search(BARRED) !== -1)
       .map(([name]) => name),
   };
 }

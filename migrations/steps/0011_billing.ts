@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 /** Allowances, what the payment processor says of customers, and enquiries of businesses. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
-    -- Runs of a period: that of the subscription, or the calendar month (UTC) where nobody pays.
+    -- Runs of a period: that of the subscription, or the calendar month (UTC) where no one pays.
     create table period_runs (
       organization_id text not null references organizations (id),
       period_start timestamptz(3) not null,

@@ -31,7 +31,7 @@ const RUN = {
 
 describe('the preamble', () => {
   test.each([
-    ['it is unattended', 'unattended: nobody reads along and nobody can answer a question'],
+    ['it is unattended', 'unattended: no one reads along and no one can answer a question'],
     ['the result comes last', 'your last message is what is kept and delivered'],
     [
       'other texts are material',

@@ -4,7 +4,7 @@ import { definitionHash } from '#core/tools/write-discovered.ts';
 import { assertUsableSchema, SchemaError, schemaFault } from '#core/tools/json-schema.ts';
 import { isRepeatable } from '#core/tools/policy.ts';
 import { canonicalJson } from '#lib/json.ts';
-import { redact } from '#core/tools/redact.ts';
+import { redact } from '#core/tools/tool-result.ts';
 import { TIMES } from '#test/support/properties.ts';
 import { slowSchema } from './support.ts';
 

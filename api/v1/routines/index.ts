@@ -7,7 +7,7 @@ import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { deliveryOf } from '../settings-schemas.ts';
 import { activationRoutes } from './activation.ts';
-import { etag, listed, saveErrors } from './declared.ts';
+import { etag, listed, saveErrors, routineBody, routinePatch } from './requests.ts';
 import { routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
 import {
@@ -18,7 +18,6 @@ import {
   presentSaved,
 } from './present.ts';
 import { previewRoutes } from './preview.ts';
-import { routineBody, routinePatch } from './requests.ts';
 import {
   createdRoutine,
   routine,

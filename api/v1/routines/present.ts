@@ -6,11 +6,15 @@ import {
   type RoutineSummary,
   type RoutineWarning,
   type SavedRoutine,
+  nextStarts,
+  type Timing,
 } from '#core/routines/index.ts';
 import { present } from '../../http/present.ts';
 import type { mailDelivery } from '../settings-schemas.ts';
-import { nextRunsOf } from './next-runs.ts';
 import { routine, routineDetail, routineSummary, warnings } from './responses.ts';
+import { LRUCache } from 'lru-cache';
+import { minuteAtOrBefore } from '#lib/schedule/index.ts';
+import { iso } from '../../http/schemas.ts';
 
 export function presentRoutine(row: Routine) {
   return present(routine, shown(row));
@@ -54,4 +58,33 @@ export function presentWarnings(list: readonly RoutineWarning[]) {
 /** Returns the entity tag of a routine's version (RFC 9110, section 8.8.3). */
 export function etagOf(row: Routine): { ETag: string } {
   return { ETag: `"${row.version}"` };
+}
+
+const COUNT = 5;
+
+// Without jitter these are whole minutes and hold for the minute they were worked out in: for a page that asks every
+// few seconds, and for the many routines that share few schedules.
+const known = new LRUCache<string, readonly string[], Timing>({
+  max: 2_000,
+  memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(), COUNT).map(iso),
+});
+
+/** Returns the next five times at which scheduled runs of a routine would start. */
+export function nextRunsOf(routine: Timing): readonly string[] {
+  const { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds } = routine;
+  const now = new Date();
+  // Only the jitter differs from routine to routine, and brings in seconds.
+  const [id, time] =
+    jitterSeconds === 0 ? ['', minuteAtOrBefore(now)] : [routine.id, iso(now).slice(0, 19)];
+  const key = [
+    time,
+    timezone,
+    schedule,
+    startsAt?.getTime(),
+    endsAt?.getTime(),
+    skipDates.join(),
+    jitterSeconds,
+    id,
+  ];
+  return known.memo(key.join(' '), { context: routine });
 }

@@ -15,7 +15,7 @@ const previewedGate = z
     fault: z.string().nullable().meta({
       description:
         'Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may.',
-      example: 'nobody has confirmed that this tool may be used without being asked',
+      example: 'no one has confirmed that this tool may be used without being asked',
     }),
   })
   .nullable()

@@ -4,7 +4,7 @@ import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import { etag, listed, saveErrors } from './declared.ts';
+import { etag, listed, saveErrors } from './requests.ts';
 import { routineParams } from './fields.ts';
 import { etagOf, presentSaved } from './present.ts';
 import { savedRoutine } from './responses.ts';

@@ -2374,7 +2374,7 @@ export interface components {
             /** @description The `retry` field: when to come again. */
             retryMs: number;
         };
-        /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts for nobody and alerts the operator). */
+        /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator). */
         RunFailureClass: ("routine" | "provider" | "platform") | null;
         RunNotification: {
             /** @description When it reached its state; while it waits, when it was queued. */
