@@ -8,12 +8,12 @@ import {
   retryDelayMs,
   type ModelStepDeps,
   type StepOutcome,
-  type ToolStepDeps,
   type ToolStepOutcome,
 } from '#core/steps/index.ts';
+import type { ToolCallDeps } from '#core/tools/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-export interface RunActivityDeps extends ModelStepDeps, ToolStepDeps {
+export interface RunActivityDeps extends ModelStepDeps, ToolCallDeps {
   /** Pause before the second attempt at a model step, which doubles before each further one. Default 2 s. */
   readonly firstPauseMs?: number;
 }

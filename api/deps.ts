@@ -16,7 +16,7 @@ import type {
 import type { UnsubscribeLinks } from '#core/outbox/index.ts';
 import type { AbilityStore, FigureStore, ProjectModels } from '#core/models/index.ts';
 import type { SealedWebhookSecrets } from '#core/routines/index.ts';
-import type { Admission, RunChanges, RunFeed } from '#core/runs/index.ts';
+import type { Admission, RunFeed } from '#core/runs/index.ts';
 import type { ModelCaller } from '#core/steps/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
 import type { OperatorCap } from '#core/usage/index.ts';
@@ -71,7 +71,6 @@ export interface Deps {
   readonly providerEnabled: (provider: string) => boolean;
   readonly engine: Engine;
   readonly admission: Admission;
-  readonly runChanges: RunChanges;
   readonly runFeed: RunFeed;
   readonly log: Log;
   readonly metrics: Metrics;

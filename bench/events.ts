@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createRunChanges, type RunChanges } from '#core/runs/index.ts';
 import { rows, sql } from '#lib/database/index.ts';
-import { createLog } from '#lib/log.ts';
-import { alternate, rateFor } from './harness/alternate.ts';
+import { rateFor } from './harness/alternate.ts';
 import type { Benchmark } from './harness/benchmark.ts';
 import { load, loadRoutines, routineId } from './harness/bulk.ts';
 import { cpuSeconds } from './harness/cpu.ts';
@@ -21,8 +19,11 @@ const A_SECOND = 100;
 
 const WRITERS = 16;
 
+/** Pause of the bare connection between two questions, the shortest that the service takes. */
+const BARE_PAUSE_MS = 20;
+
 const events: Benchmark = {
-  about: `${FOLLOWERS} followers over HTTP, ${A_SECOND} steps recorded a second: from the commit to the event, against a bare connection that listens`,
+  about: `${FOLLOWERS} followers over HTTP, ${A_SECOND} steps recorded a second: from the commit to the event, against a bare connection that asks every ${BARE_PAUSE_MS} ms`,
   async run({ stack, long, note }) {
     const service = await startService(stack, {
       worker: false,
@@ -33,44 +34,29 @@ const events: Benchmark = {
       },
     });
     const seconds = long ? 60 : 15;
-    const listening = await listen(service);
-    // Tells as the worker does that records the steps.
-    const changes = createRunChanges({
-      database: service.database,
-      log: createLog({ level: 'warn', name: 'bench' }),
-    });
+    const asking = await ask(service);
     try {
       const loaded = await loadRunning(service, FOLLOWERS + 1);
       const [runIds, one] = [loaded.slice(1), loaded.slice(0, 1)];
-      const unfollowed = await commitRate(service, changes, runIds);
+      const unfollowed = await commitRate(service, runIds);
       const rest = await residentMb(service.api);
       const followers = await followAll(service, runIds);
       const atWork = await residentMb(service.api);
-      const cpuBefore = await cpuSeconds(service.api.pid);
+      const readCpu = () =>
+        Promise.all([cpuSeconds(service.api.pid), cpuSeconds(stack.postgresPid)]);
+      const [apiBefore, postgresBefore] = await readCpu();
       await sleep(10_000);
-      const idle = (await cpuSeconds(service.api.pid)) - cpuBefore;
+      const [apiAfter, postgresAfter] = await readCpu();
       // The first seconds are V8's, which compiles.
       await tellAll({
         service,
         followers,
-        listening,
-        changes,
+        asking,
         runIds: runIds.slice(0, 5 * A_SECOND),
         seconds: 5,
       });
-      const each = await tellAll({ service, followers, listening, changes, runIds, seconds });
-      const cost = await commitRate(service, changes, runIds);
-      const commits = await alternate(long ? 5 : 3, {
-        value: () => commitRate(service, changes, runIds),
-        baseline: async () => {
-          await service.database.query('update run_followers set run_id = lower(run_id) || $1', [
-            'x',
-          ]);
-          const rate = await commitRate(service, changes, runIds);
-          await service.database.query('update run_followers set run_id = left(run_id, -1)');
-          return rate;
-        },
-      });
+      const each = await tellAll({ service, followers, asking, runIds, seconds });
+      const cost = await commitRate(service, runIds);
       await followers.close();
       const together = await followAll(
         service,
@@ -79,8 +65,7 @@ const events: Benchmark = {
       const all = await tellAll({
         service,
         followers: together,
-        listening,
-        changes,
+        asking,
         runIds: one,
         seconds: 5,
         aSecond: 2,
@@ -91,15 +76,19 @@ const events: Benchmark = {
       );
       return [
         ...figuresOf('one run each', each),
-        plain('API at rest, with all of them', '% of a core', [idle * 10]),
+        plain(
+          'API at rest, with all of them',
+          '% of a core',
+          [(apiAfter - apiBefore) * 10],
+          AT_REST,
+        ),
+        plain('Postgres at rest', '% of a core', [(postgresAfter - postgresBefore) * 10], AT_REST),
         plain('API at work', 'ms CPU an event', [each.cpuMs]),
         plain('API memory', 'kB a follower', [((atWork - rest) * 1_024) / FOLLOWERS]),
         ...figuresOf(`${TOGETHER} of one run`, all),
-        compared(`commits of ${WRITERS} writers, followed against not`, '/s', commits),
       ];
     } finally {
-      await listening.stop();
-      await changes.settled();
+      await asking.stop();
       await service.stop();
     }
   },
@@ -107,10 +96,12 @@ const events: Benchmark = {
 
 export default events;
 
+const AT_REST = { atMost: 5 };
+
 interface Told {
   /** Milliseconds from the commit to the event, sorted, for each follower that was told. */
   readonly times: readonly number[];
-  /** The same for a connection that listens and does nothing else. */
+  /** The same for a connection that asks for the steps and does nothing else. */
   readonly bare: readonly number[];
   readonly missing: number;
   readonly cpuMs: number;
@@ -135,16 +126,18 @@ function figuresOf(what: string, { times, bare, missing }: Told): Figure[] {
 interface Telling {
   readonly service: Service;
   readonly followers: Followers;
-  readonly listening: Listening;
-  readonly changes: RunChanges;
+  readonly asking: Asking;
   readonly runIds: readonly string[];
   readonly seconds: number;
   readonly aSecond?: number;
 }
 
-/** Records finished steps, one run after the other, and compares when each was heard of with when it was committed. */
+/**
+ * Records finished steps, one run after the other, and compares when each was heard of with when it was committed. Each
+ * run has one more step, which stays under way.
+ */
 async function tellAll(telling: Telling): Promise<Told> {
-  const { service, followers, listening, runIds, seconds, aSecond = A_SECOND } = telling;
+  const { service, followers, asking, runIds, seconds, aSecond = A_SECOND } = telling;
   const count = seconds * aSecond;
   const perRun = Math.ceil(count / runIds.length);
   const first = telling.followers.steps;
@@ -152,14 +145,17 @@ async function tellAll(telling: Telling): Promise<Told> {
   await service.database.query(
     `insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
      select id, n, $1, 'tool', 'started', 'fixture/writer-small', now()
-     from unnest($2::text[]) id, generate_series($3::integer, $4::integer - 1) n`,
+     from unnest($2::text[]) id, generate_series($3::integer, $4::integer) n
+     on conflict do nothing`,
     [service.projectId, runIds, first, first + perRun],
   );
+  // As autovacuum does within a minute.
+  await service.database.query('analyze steps');
   followers.reset();
   const cpuBefore = await cpuSeconds(service.api.pid);
   const begun = performance.now();
   const committed = new Map<string, number>();
-  const notified = new Map<string, number>();
+  const found = new Map<string, number>();
   const underWay: Promise<void>[] = [];
   for (let n = 0; n < count; n += 1) {
     await sleep(Math.max(begun + (n * 1_000) / aSecond - performance.now(), 0));
@@ -171,7 +167,7 @@ async function tellAll(telling: Telling): Promise<Told> {
   const heard = followers.heard();
   const times = heard.map(({ runId, index, at }) => at - committed.get(`${runId} ${index}`)!);
   const expected = count * (followers.count / runIds.length);
-  const bare = [...notified].map(([key, at]) => at - committed.get(key)!);
+  const bare = [...found].map(([key, at]) => at - committed.get(key)!);
   return {
     times: times.toSorted((a, b) => a - b),
     bare: bare.toSorted((a, b) => a - b),
@@ -181,24 +177,19 @@ async function tellAll(telling: Telling): Promise<Told> {
 
   async function record(runId: string, index: number): Promise<void> {
     const key = `${runId} ${index}`;
-    const told = listening.next(runId).then((at) => notified.set(key, at));
+    const told = asking.next(runId, index).then((at) => found.set(key, at));
     await service.database.query({
       name: 'record',
       text: `update steps set state = 'succeeded', finished_at = now() where run_id = $1 and index = $2`,
       values: [runId, index],
     });
     committed.set(key, performance.now());
-    telling.changes.tell(runId);
     await told;
   }
 }
 
 /** Returns how many commits a second change the state of a run, back and forth between two that have not ended. */
-async function commitRate(
-  { database }: Service,
-  changes: RunChanges,
-  runIds: readonly string[],
-): Promise<number> {
+async function commitRate({ database }: Service, runIds: readonly string[]): Promise<number> {
   let n = 0;
   return rateFor(3, WRITERS, async () => {
     n += 1;
@@ -208,7 +199,6 @@ async function commitRate(
       text: `update runs set state = case state when 'running' then 'queued' else 'running' end where id = $1`,
       values: [runId],
     });
-    changes.tell(runId);
   });
 }
 
@@ -230,26 +220,48 @@ async function loadRunning(service: Service, count: number): Promise<string[]> {
   return Array.from({ length: count }, (_, n) => `run_${String(n).padStart(26, '0')}`);
 }
 
-interface Listening {
-  /** Resolves with the time at which the next change of this run is notified. */
-  next(runId: string): Promise<number>;
+interface Asking {
+  /** Resolves with the time at which this step is found finished. */
+  next(runId: string, index: number): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** The least that could tell of a change: a connection that listens to what the service notifies. */
-async function listen({ databaseUrl }: Service): Promise<Listening> {
+/** The least that could tell of a change: a connection that asks for the steps that are awaited, and for nothing else. */
+async function ask({ databaseUrl }: Service): Promise<Asking> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query('listen run_changed');
-  const waiting = new Map<string, ((at: number) => void)[]>();
-  client.on('notification', ({ payload = '' }) =>
-    waiting.get(payload)?.shift()?.(performance.now()),
-  );
+  const awaited = new Map<string, (at: number) => void>();
+  const stopping = new AbortController();
+
+  async function keepAsking(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      if (awaited.size > 0) {
+        const keys = [...awaited.keys()].map((key) => key.split(' '));
+        const { rows: found } = await client.query<{ key: string }>({
+          name: 'ask',
+          text: `select run_id || ' ' || index as key from unnest($1::text[], $2::integer[]) awaited(run_id, index)
+            join steps using (run_id, index) where state = 'succeeded'`,
+          values: [keys.map(([runId]) => runId), keys.map(([, index]) => index)],
+        });
+        for (const { key } of found) {
+          awaited.get(key)?.(performance.now());
+          awaited.delete(key);
+        }
+      }
+      await sleep(BARE_PAUSE_MS);
+    }
+  }
+
+  const asking = keepAsking();
   return {
-    next: (runId) =>
+    next: (runId, index) =>
       new Promise((resolve) => {
-        waiting.set(runId, [...(waiting.get(runId) ?? []), resolve]);
+        awaited.set(`${runId} ${index}`, resolve);
       }),
-    stop: () => client.end(),
+    async stop() {
+      stopping.abort();
+      await asking;
+      await client.end();
+    },
   };
 }

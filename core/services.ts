@@ -34,7 +34,6 @@ import { createSealedWebhookSecrets, takeNewTools } from '#core/routines/index.t
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/steps/index.ts';
 import {
   createAdmission,
-  createRunChanges,
   createRunFeed,
   followPausesByService,
   skipQueued,
@@ -127,9 +126,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       ? undefined
       : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log });
   const figures = createFigureStore(database, config.MAX_COST_USD_PER_ORGANIZATION === undefined);
-  const runChanges = createRunChanges({ database, log });
   const emit: Emit = createEmit(() => handlers);
-  const handlers = handlersOf({ metrics, admission, runChanges, emit });
+  const handlers = handlersOf({ metrics, admission, emit });
   const deps = {
     database,
     secrets,
@@ -155,10 +153,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     skills: await loadCatalogue(),
     engine,
     admission,
-    runChanges,
     runFeed: createRunFeed({
       database,
-      databaseUrl: config.DATABASE_URL,
       limits: {
         perCredential: config.EVENT_STREAMS_PER_CREDENTIAL,
         perOrganization: config.EVENT_STREAMS_PER_ORGANIZATION,
@@ -200,7 +196,6 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       deps.runFeed.close();
       await deps.runFeed.settled();
       await deps.admission.settled();
-      await deps.runChanges.settled();
       await mailer?.close();
       // Before the client they speak through.
       await toolSessions.close();

@@ -154,8 +154,8 @@ export function watchPool(registry: Registry, database: Database): void {
   });
 }
 
-/** Measures the event streams of this process, and whether it hears of changes or has to poll for them. */
-export function watchFeed(registry: Registry, feed: Pick<RunFeed, 'status'>): void {
+/** Measures the event streams of this process. */
+export function watchFeed(registry: Registry, feed: Pick<RunFeed, 'streams'>): void {
   const registers = [registry];
   // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
   new Gauge({
@@ -163,17 +163,7 @@ export function watchFeed(registry: Registry, feed: Pick<RunFeed, 'status'>): vo
     help: 'Event streams of runs that this process has open.',
     registers,
     collect() {
-      this.set(feed.status().streams);
-    },
-  });
-  // oxlint-disable-next-line no-new -- as above
-  new Gauge({
-    name: 'ras_event_streams_polling',
-    help: '1 while streams are open and Postgres does not notify of changes, so that they are polled for; else 0.',
-    registers,
-    collect() {
-      const { streams, live } = feed.status();
-      this.set(streams > 0 && !live ? 1 : 0);
+      this.set(feed.streams());
     },
   });
 }

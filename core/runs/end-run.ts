@@ -15,7 +15,6 @@ import {
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker.ts';
 import { scheduledFor, runOutcome } from './columns.ts';
-import { isFollowed, type RunChanges } from './events/changes.ts';
 import {
   reasonAsMessage,
   reasonInWords,
@@ -38,7 +37,6 @@ export interface AfterEndDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly admission: Admission;
-  readonly runChanges: RunChanges;
 }
 
 export interface EndRunDeps extends AfterEndDeps {}
@@ -110,7 +108,7 @@ export async function recordEnd(
         estimated_usage as "estimatedUsage",
         routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
         routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-        ${othersWait} as "othersWait", ${isFollowed(sql`ended.id`)} as followed, ${subscriptionOf(sql`ended.routine_id`)} as subscription
+        ${othersWait} as "othersWait", ${subscriptionOf(sql`ended.routine_id`)} as subscription
       from ended, routine
     `,
   );
@@ -136,13 +134,12 @@ export async function recordEnd(
     ending: { ...ending, reason: ended.reason },
     deliveries,
     othersWait: ended.othersWait,
-    followed: ended.followed,
   };
 }
 
 /**
- * Does everything that follows the end of a run, once the end is committed: counts the run, tells its followers, admits
- * the next one and starts the webhook deliveries. Never throws: a tick starts what cannot be started now.
+ * Does everything that follows the end of a run, once the end is committed: counts the run, admits the next one
+ * and starts the webhook deliveries. Never throws: a tick starts what cannot be started now.
  * @param follow.kicks false where the caller ends several runs and calls `kickDeliveries` once
  */
 export async function afterEnd(
@@ -151,7 +148,6 @@ export async function afterEnd(
   { kicks = true }: { readonly kicks?: boolean } = {},
 ): Promise<void> {
   const { state, reason, failureClass } = end.ending;
-  if (end.followed) deps.runChanges.tell(end.runId);
   deps.metrics.runEnded({ state, reason, failureClass });
   if (failureClass === 'platform') {
     deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');
@@ -219,7 +215,6 @@ interface EndedRow
   readonly paused: boolean;
   readonly stateReason: string | null;
   readonly othersWait: boolean;
-  readonly followed: boolean;
   readonly subscription: Subscription | null;
 }
 

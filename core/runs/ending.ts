@@ -44,8 +44,6 @@ export interface RecordedEnd {
   readonly deliveries: readonly StartableDelivery[];
   /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
-  /** True when the run had followers as it ended. */
-  readonly followed: boolean;
 }
 
 /** Returns the ending of a failed run, in the words of its reason unless `message` is more exact. */

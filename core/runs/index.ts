@@ -56,7 +56,6 @@ export {
   findQuoted,
   mostOfRun,
 } from './estimate.ts';
-export { type RunChanges, createRunChanges, isFollowed } from './events/changes.ts';
 export { STREAM_END_NAMES, type StreamEnd, type RunEvent, openRunEvents } from './events/follow.ts';
 export { type RunFeed, createRunFeed } from './events/feed.ts';
 export { forgetFollowers } from './events/leases.ts';

@@ -4,7 +4,6 @@ import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { skip } from './ending.ts';
-import type { RunChanges } from './events/changes.ts';
 
 /** The reason why a queued run is no longer wanted: its routine was paused, changed or archived. */
 export type UnwantedReason = 'paused' | 'superseded' | 'archived';
@@ -60,7 +59,6 @@ export async function skipUnwanted(
 export interface SkipNews {
   readonly metrics: Metrics;
   readonly admission: Admission;
-  readonly runChanges: RunChanges;
 }
 
 /**
@@ -78,18 +76,15 @@ export async function skipQueued(
   tellSkipped(tx, news, { runIds: await skipUnwanted(tx, routineIds, reason), reason });
 }
 
-/** Reports skipped runs after the commit of the transaction that skips them, and admits others. */
+/** Counts skipped runs after the commit of the transaction that skips them, and admits others. */
 export function tellSkipped(
   tx: Db,
-  { metrics, admission, runChanges }: SkipNews,
+  { metrics, admission }: SkipNews,
   { runIds, reason }: { readonly runIds: readonly string[]; readonly reason: UnwantedReason },
 ): void {
   if (runIds.length === 0) return;
   afterCommit(tx, () => {
-    for (const runId of runIds) {
-      runChanges.tell(runId);
-      metrics.runEnded(skip(reason));
-    }
+    for (const _ of runIds) metrics.runEnded(skip(reason));
     admission.nudge();
   });
 }

@@ -27,7 +27,6 @@ import {
   type PreviousData,
 } from '#core/prompt/index.ts';
 import {
-  isFollowed,
   clockGoesOn,
   patienceMsOf,
   remainingMsOf,
@@ -99,8 +98,6 @@ export interface RunContext extends PreparedRun {
   readonly transcript: readonly ModelMessage[];
   /** True when the end of the run is reported: by webhook, mail or ping. */
   readonly hasAudience: boolean;
-  /** True when the run had a follower as the step began. */
-  readonly followed: boolean;
 }
 
 /**
@@ -170,7 +167,6 @@ export async function beginStep(
         begun.waits_until is not null as "inLine",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
-        ${isFollowed(sql`begun.id`)} as followed,
         step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
         (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
         (select json_agg(json_build_object('index', s.index, 'messages', s.messages) order by s.index) from steps s

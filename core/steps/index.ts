@@ -13,4 +13,4 @@ export { countInput } from './model-usage.ts';
 export { type Preview, previewRun } from './preview.ts';
 export type { StepOutcome } from './step-outcome.ts';
 export { Stop } from './stop.ts';
-export { type ToolStepDeps, type ToolStepOutcome, performToolStep } from './tool-step.ts';
+export { type ToolStepOutcome, performToolStep } from './tool-step.ts';

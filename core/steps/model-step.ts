@@ -43,7 +43,6 @@ export async function performModelStep(
   if (run === undefined) {
     return (await endUnwanted(deps, runId)) ?? readOutcome(deps.database, runId, index);
   }
-  if (run.modelSteps === 0 && run.followed) deps.runChanges.tell(runId);
   const deadline = startDeadline(run.remainingMs, signal);
   try {
     return await performInTime(deps, run, index, deadline);

@@ -60,7 +60,6 @@ export async function recordStep(
   );
   if (recorded === undefined) return readOutcome(deps.database, run.id, index);
   if (recorded === 'goes_on') {
-    deps.runChanges.tell(run.id);
     const { steps, names } = decision.calls;
     const nextIndex = index + 1 + steps.length;
     return { next: 'continue', toolCalls: names, nextIndex, remainingMs: deadline.remainingMs() };

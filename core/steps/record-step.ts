@@ -26,7 +26,6 @@ import {
   breakerAfterRun,
   type RecordedEnd,
   type RunEnding,
-  isFollowed,
   outcomeOf,
   type StepWarning,
 } from '#core/runs/index.ts';
@@ -83,8 +82,8 @@ export async function recordStepAndSuccess(
   db: Db,
   record: ModelStepRecord,
   ending: RunEnding,
-): Promise<Pick<RecordedEnd, 'othersWait' | 'followed'> | undefined> {
-  const ended = await row<Pick<RecordedEnd, 'othersWait' | 'followed'>>(
+): Promise<Pick<RecordedEnd, 'othersWait'> | undefined> {
+  const ended = await row<Pick<RecordedEnd, 'othersWait'>>(
     db,
     sql`
       with live as (
@@ -102,7 +101,7 @@ export async function recordStepAndSuccess(
         from step, settled where runs.id = step.run_id
         returning runs.*
       ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}${breakerAfterRun(ending)}
-      select ${othersWait} as "othersWait", ${isFollowed(sql`ended.id`)} as followed from ended, routine
+      select ${othersWait} as "othersWait" from ended, routine
     `,
   );
   return ended;

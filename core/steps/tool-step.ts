@@ -1,4 +1,3 @@
-import type { RunChanges } from '#core/runs/index.ts';
 import {
   builtInTool,
   policyUnchanged,
@@ -25,10 +24,6 @@ import {
   type ToolStepEnd,
 } from './tool-step-end.ts';
 
-export interface ToolStepDeps extends ToolCallDeps {
-  readonly runChanges: RunChanges;
-}
-
 /** The outcome of a call as the workflow sees it: nothing that it has to act on. */
 export type ToolStepOutcome = ToolStepEnd['state'] | 'skipped';
 
@@ -43,7 +38,7 @@ interface StepKey {
  * @throws the signal's reason, when it was aborted
  */
 export async function performToolStep(
-  deps: ToolStepDeps,
+  deps: ToolCallDeps,
   key: StepKey,
   signal: AbortSignal,
 ): Promise<ToolStepOutcome> {
@@ -64,7 +59,6 @@ export async function performToolStep(
   if (isCancelled && !call.uncertain) throw signal.reason;
   const end = endOf(step, call);
   await persistently(() => recordToolStep(deps.database, key, end), signal);
-  deps.runChanges.tell(key.runId);
   if (isCancelled) throw signal.reason;
   return end.state;
 }
@@ -78,7 +72,7 @@ type MadeCall =
 
 /** Makes the call where it may be made: decided first, noted as sent, then sent. */
 async function makeCall(
-  deps: ToolStepDeps,
+  deps: ToolCallDeps,
   key: StepKey,
   step: ToolStep,
   signal: AbortSignal,

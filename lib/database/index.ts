@@ -16,7 +16,6 @@ export {
   type Db,
 } from './database.ts';
 export { deleteBatch, eachApart } from './batches.ts';
-export { openListener, type Listener } from './listener.ts';
 export {
   madeBeforeFirstRelease,
   MIGRATION_STEPS,

@@ -211,15 +211,14 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index gate_baselines_project_idx on gate_baselines (project_id);
 
-    -- A row for each event stream, leased by the process that serves it. Unlogged: after a crash the streams are gone too.
+    -- A row for each event stream, leased by the process that serves it: streams are counted over all replicas. Unlogged,
+    -- as after a crash the streams are gone too.
     create unlogged table run_followers (
       id uuid primary key,
-      run_id text not null,
       organization_id text not null,
       credential text not null,
       leased_until timestamptz(3) not null
     );
-    create index run_followers_run_idx on run_followers (run_id);
     create index run_followers_organization_idx on run_followers (organization_id);
     create index run_followers_lease_idx on run_followers (leased_until);
   `);

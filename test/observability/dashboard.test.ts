@@ -24,7 +24,7 @@ async function families(): Promise<Map<string, { type: string; labels: string[] 
   });
   watchPool(registry, database);
   watchBacklog(registry, database, { contentDays: 90, runDays: 400 });
-  watchFeed(registry, { status: () => ({ streams: 0, live: false }) });
+  watchFeed(registry, { streams: () => 0 });
   return new Map(
     [registry, createRuntimeMetrics(() => 0).registry].flatMap(metricsOf).map((metric) => {
       const {

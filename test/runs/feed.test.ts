@@ -1,15 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import {
-  createRunChanges,
-  createRunFeed,
-  forgetFollowers,
-  openRunEvents,
-  type RunChanges,
-  type RunFeed,
-} from '#core/runs/index.ts';
-import { execute, row, rows, sql, type Database } from '#lib/database/index.ts';
+import type pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRunFeed, forgetFollowers, openRunEvents, type RunFeed } from '#core/runs/index.ts';
+import { execute, persistently, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -20,55 +13,62 @@ import {
   changeSteps,
   plantRun,
   plantSteps,
+  removeFollowers,
 } from '#test/support/given.ts';
 
 let testDatabase: TestDatabase;
-const log = createLog({ level: 'silent', name: 'test' });
+const silent = createLog({ level: 'silent', name: 'test' });
 const feeds: RunFeed[] = [];
-let changes: RunChanges;
 
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
-  changes = createRunChanges({ database: testDatabase.database, log });
 });
 afterAll(async () => {
   for (const feed of feeds) {
     feed.close();
     await feed.settled();
   }
-  await changes.settled();
   await testDatabase.drop();
 });
 
 const LIMITS = { perCredential: 5_000, perOrganization: 5_000, perProcess: 2_000 };
 
-function startFeed({
-  url = testDatabase.url,
-  database = testDatabase.database,
-  limits = {},
-} = {}): RunFeed {
-  const feed = createRunFeed({
-    database,
-    databaseUrl: url,
-    limits: { ...LIMITS, ...limits },
-    log,
-  });
+function startFeed({ database = testDatabase.database, limits = {}, log = silent } = {}): RunFeed {
+  const feed = createRunFeed({ database, limits: { ...LIMITS, ...limits }, log });
   feeds.push(feed);
   return feed;
 }
 
-/** The pool as a feed sees it whose looks find nothing: only notifications tell it of changes. */
-function withoutLooks(database: Database): Database {
-  return new Proxy(database, {
+/** The looks at followed runs. */
+interface Looks {
+  count: number;
+  /** The runs that each look asked for; one that finds nothing committed asks for none. */
+  readonly asked: string[][];
+  /** Fails them while true, as when Postgres is away. */
+  away: boolean;
+  /** Lets them find nothing committed while true; other tests commit on the same server. */
+  still: boolean;
+}
+
+/** The pool, with its looks watched. */
+function watchLooks(database: Database): { pool: Database; looks: Looks } {
+  const looks: Looks = { count: 0, asked: [], away: false, still: false };
+  let last: pg.QueryResult | undefined;
+  const pool = new Proxy(database, {
     get(target, name) {
-      if (name === 'query') {
-        return (config: pg.QueryConfig) =>
-          /where id = any/.test(config.text) ? { rows: [] } : target.query(config);
-      }
       const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
+      if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value;
+      return async (config: pg.QueryConfig) => {
+        if (!config.text.includes('pg_current_snapshot')) return target.query(config);
+        looks.count += 1;
+        if (looks.away) throw new Error('Postgres is away');
+        if (!config.text.includes('unnest')) return looks.still ? last : target.query(config);
+        looks.asked.push(String(config.values?.[0]).slice(1, -1).split(','));
+        return (last = await target.query(config));
+      };
     },
   });
+  return { pool, looks };
 }
 
 interface Planted {
@@ -84,7 +84,6 @@ async function queuedRun(): Promise<Planted> {
 
 async function setState({ id }: Planted, state: string): Promise<void> {
   await changeRuns(testDatabase.database, id, { state });
-  changes.tell(id);
 }
 
 const follower = { credential: 'key_one', organizationId: 'org_one' };
@@ -104,31 +103,24 @@ async function collect(feed: RunFeed, run: Planted, names: string[] = []): Promi
   return names;
 }
 
-function isLive(feed: RunFeed) {
-  return expect.poll(() => feed.status().live, { timeout: 10_000 });
-}
+const start = { steps: 0, state: undefined };
+const queued = { steps: 0, state: 'queued' } as const;
 
-/** Follows a new run, changes it, and resolves when the follower has heard. */
-async function newsOf(feed: RunFeed): Promise<Planted> {
-  const run = await queuedRun();
-  const watch = await feed.follow(run, follower, new AbortController().signal);
-  await watch.changed();
-  await watch.read(-1);
-  const heard = watch.changed();
-  await setState(run, 'running');
-  expect(await heard).toBe(true);
-  return run;
+/** Follows a run up to its first state, and returns the watch. */
+async function followQueued(feed: RunFeed, run: Planted, signal = new AbortController().signal) {
+  const watch = await feed.follow(run, follower, signal);
+  expect(await watch.changed(start)).toBe(true);
+  expect((await watch.read(-1)).run.state).toBe('queued');
+  return watch;
 }
 
 test('a follower hears of a change, not of its absence, and nothing more once it is gone', async () => {
   const feed = startFeed();
   const run = await queuedRun();
   const gone = new AbortController();
-  const watch = await feed.follow(run, follower, gone.signal);
-  expect(await watch.changed()).toBe(true);
-  await watch.read(-1);
+  const watch = await followQueued(feed, run, gone.signal);
   let heard = false;
-  const change = watch.changed().then((news) => {
+  const change = watch.changed(queued).then((news) => {
     heard = true;
     return news;
   });
@@ -136,39 +128,67 @@ test('a follower hears of a change, not of its absence, and nothing more once it
   expect(heard).toBe(false);
   await setState(run, 'running');
   expect(await change).toBe(true);
-  const last = watch.changed();
+  const last = watch.changed({ steps: 0, state: 'running' });
   gone.abort();
   expect(await last).toBe(false);
   const onRecord = () =>
-    row(testDatabase.database, sql`select from run_followers where run_id = ${run.id}`);
+    row(testDatabase.database, sql`select from run_followers where credential = 'key_one'`);
   await expect.poll(onRecord).toBeUndefined();
 });
 
-test('changes are notified to followers only', async () => {
-  const feed = startFeed({ database: withoutLooks(testDatabase.database) });
-  await feed.follow(await queuedRun(), follower, new AbortController().signal);
-  await isLive(feed).toBe(true);
-  const client = new pg.Client({ connectionString: testDatabase.url });
-  await client.connect();
-  await client.query('listen run_changed');
-  const heard: string[] = [];
-  client.on('notification', ({ payload = '' }) => {
-    if (payload.startsWith('run_')) heard.push(payload);
+test('one statement looks at all followed runs, at none where nothing was committed, and there is none without followers', async () => {
+  const { pool, looks } = watchLooks(testDatabase.database);
+  const feed = startFeed({ database: pool });
+  const runs = await Promise.all(Array.from({ length: 20 }, queuedRun));
+  await sleep(200);
+  expect(looks.count).toBe(0);
+  const gone = new AbortController();
+  const watches = [];
+  for (const run of runs) watches.push(await followQueued(feed, run, gone.signal));
+  const heard = watches.map((watch) => watch.changed(queued));
+  const ids = runs.map(({ id }) => id);
+  await expect.poll(() => looks.asked.at(-1)).toEqual(ids);
+  looks.still = true;
+  await sleep(100);
+  const [asked, count] = [looks.asked.length, looks.count];
+  await expect.poll(() => looks.count).toBeGreaterThan(count + 3);
+  expect(looks.asked).toHaveLength(asked);
+  looks.still = false;
+  await setState(runs[7]!, 'running');
+  expect(await heard[7]).toBe(true);
+  expect(looks.asked.at(-1)).toEqual(ids);
+  gone.abort();
+  expect(await Promise.all(heard)).toEqual(runs.map((_, n) => n === 7));
+  const { count: last } = looks;
+  await sleep(200);
+  expect(looks.count).toBeLessThanOrEqual(last + 1);
+});
+
+test('followers stay while Postgres is away, which is logged once, and hear when it is back', async () => {
+  const { pool, looks } = watchLooks(testDatabase.database);
+  const lines: string[] = [];
+  const feed = startFeed({
+    database: pool,
+    log: createLog({ level: 'info', name: 'test' }, (line) => lines.push(line)),
   });
-  await setState(await queuedRun(), 'running');
-  const { id } = await newsOf(feed);
-  await expect.poll(() => heard).toEqual([id]);
-  await client.end();
+  const run = await queuedRun();
+  const heard = (await followQueued(feed, run)).changed(queued);
+  looks.away = true;
+  const { count } = looks;
+  await expect.poll(() => looks.count, { timeout: 5_000 }).toBeGreaterThan(count + 3);
+  await setState(run, 'running');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain('followed runs could not be read');
+  // As a crash of Postgres empties the table.
+  await removeFollowers(testDatabase.database, { credential: 'key_one' });
+  looks.away = false;
+  expect(await heard).toBe(true);
+  const leases = await rows(testDatabase.database, sql`select from run_followers`);
+  expect(leases.length).toBeGreaterThan(0);
+  expect(lines).toHaveLength(1);
 });
 
-test('where notifications do not arrive, as through a pooler of transactions, changes are polled for', async () => {
-  // Listening succeeds in another database of the server too, and hears nothing.
-  const feed = startFeed({ url: inject('postgresAdminUrl') });
-  await newsOf(feed);
-  expect(feed.status().live).toBe(false);
-});
-
-test('steps that end in any order are told in theirs, once, while the listener is cut off again and again', async () => {
+test('steps that end in any order are told in theirs, once, while connections are cut off again and again', async () => {
   const { database } = testDatabase;
   const feed = startFeed();
   const run = await queuedRun();
@@ -177,8 +197,9 @@ test('steps that end in any order are told in theirs, once, while the listener i
   for (let index = 0; index < STEPS; index += 1) {
     await plantSteps(database, [run.id], { index, kind: 'tool', state: 'started' });
   }
-  const told = Array.from({ length: 4 }, () => collect(feed, run));
-  await isLive(feed).toBe(true);
+  const names = Array.from({ length: 4 }, (): string[] => []);
+  const told = names.map((of) => collect(feed, run, of));
+  await expect.poll(() => names).toEqual(names.map(() => ['running']));
   let cut = 0;
   const order = Array.from({ length: STEPS }, (_, index) => (index * 37) % STEPS);
   for (const index of order) {
@@ -186,33 +207,31 @@ test('steps that end in any order are told in theirs, once, while the listener i
       const ended = await rows(
         database,
         sql`select pg_terminate_backend(pid) from pg_stat_activity
-          where application_name = 'ras-listener' and datname = current_database()`,
+          where datname = current_database() and pid <> pg_backend_pid()`,
       );
       cut += ended.length;
     }
-    await changeSteps(database, { runId: run.id, index }, { state: 'succeeded' });
-    // One in four goes untold, as when a process dies after its commit.
-    if (index % 4 !== 0) changes.tell(run.id);
+    await persistently(
+      () => changeSteps(database, { runId: run.id, index }, { state: 'succeeded' }),
+      new AbortController().signal,
+    );
     await sleep(20);
   }
   await setState(run, 'succeeded');
   const expected = ['running', ...Array.from({ length: STEPS }, (_, n) => String(n)), 'succeeded'];
-  for (const names of await Promise.all(told)) expect(names).toEqual(expected);
+  for (const events of await Promise.all(told)) expect(events).toEqual(expected);
   expect(cut).toBeGreaterThan(0);
 });
 
 test('what one follower has read is still news for another that has not', async () => {
-  // Only looks tell here.
-  const feed = startFeed({ url: inject('postgresAdminUrl') });
+  const feed = startFeed();
   const run = await queuedRun();
   const { signal } = new AbortController();
-  const first = await feed.follow(run, follower, signal);
-  await first.changed();
-  await first.read(-1);
-  const heard = first.changed();
+  const first = await followQueued(feed, run, signal);
+  const heard = first.changed(queued);
   await setState(run, 'running');
   const second = await feed.follow(run, follower, signal);
-  await second.changed();
+  await second.changed(start);
   expect((await second.read(-1)).run.state).toBe('running');
   expect(await heard).toBe(true);
 });
@@ -226,7 +245,7 @@ test('a process takes so many streams, refuses one more, and takes it when anoth
   const one = () => feed.follow(run, follower, signal);
   await expect(one()).rejects.toMatchObject({ code: 'service_unavailable' });
   controllers[0]!.abort();
-  expect(await (await one()).changed()).toBe(true);
+  expect(await (await one()).changed(start)).toBe(true);
   feed.close();
   await expect(one()).rejects.toMatchObject({ code: 'service_unavailable' });
 });
@@ -238,16 +257,16 @@ test('streams that a dead process has left count until their lease is over, and 
   const left = { credential: 'key_left', organizationId: 'org_left' };
   await execute(
     database,
-    sql`insert into run_followers values (gen_random_uuid(), 'run_left', 'org_left', 'key_left', now() + interval '1 hour')`,
+    sql`insert into run_followers values (gen_random_uuid(), 'org_left', 'key_left', now() + interval '1 hour')`,
   );
   const { signal } = new AbortController();
   await expect(feed.follow(run, left, signal)).rejects.toMatchObject({ code: 'rate_limited' });
-  await changeFollowers(database, { runId: 'run_left' }, { leasedUntil: ago('1 second') });
+  await changeFollowers(database, { credential: 'key_left' }, { leasedUntil: ago('1 second') });
   await feed.follow(run, left, signal);
   await forgetFollowers(database, 1_000);
   const found = await rows(
     database,
-    sql`select run_id from run_followers where credential = 'key_left'`,
+    sql`select leased_until > now() as live from run_followers where credential = 'key_left'`,
   );
-  expect(found).toEqual([{ run_id: run.id }]);
+  expect(found).toEqual([{ live: true }]);
 });

@@ -133,8 +133,8 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
     keep: '-1 minute',
     forget: '1 minute',
     plant: (age) =>
-      planting(sql`insert into run_followers (id, run_id, organization_id, credential, leased_until)
-        values (gen_random_uuid(), 'run', 'org', 'key', now() - ${age}::interval)`),
+      planting(sql`insert into run_followers (id, organization_id, credential, leased_until)
+        values (gen_random_uuid(), 'org', 'key', now() - ${age}::interval)`),
   },
 };
 

@@ -165,7 +165,8 @@ export const changeSignIns = changer<'nextPollAt' | 'expiresAt'>('model_sign_ins
 export const changeSteps = changer<'runId' | 'index' | 'state'>('steps');
 
 /** Changes who follows runs: one whose process is gone. */
-export const changeFollowers = changer<'runId' | 'leasedUntil'>('run_followers');
+export const changeFollowers = changer<'credential' | 'leasedUntil'>('run_followers');
+export const removeFollowers = remover<'credential'>('run_followers');
 
 /** Changes a version, which the API cannot: a model that is gone. */
 export const changeVersions = changer<

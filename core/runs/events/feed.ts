@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as turnOver } from 'node:timers/promises';
-import { openListener, type Database, type Listener } from '#lib/database/index.ts';
+import { setImmediate as turnOver, setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
-import { CHANGES_CHANNEL } from './changes.ts';
 import {
   endLeases,
   renewLeases,
@@ -11,7 +10,7 @@ import {
   type StreamLease,
   type StreamLimits,
 } from './leases.ts';
-import { createSnapshotReader, readVersions, type RunSnapshot } from './snapshot.ts';
+import { createSnapshotReader, type RunSnapshot } from './snapshot.ts';
 import { createWatches, type Watch } from './watches.ts';
 
 /** Serves one process's followers of runs. */
@@ -25,15 +24,15 @@ export interface RunFeed {
     follower: Pick<StreamLease, 'credential' | 'organizationId'>,
     signal: AbortSignal,
   ): Promise<RunWatch>;
-  /** Returns the number of open streams, and whether Postgres notifies of changes; otherwise they are polled for. */
-  status(): { readonly streams: number; readonly live: boolean };
+  /** Returns the number of open streams. */
+  streams(): number;
   /** Ends every watch and refuses new ones, as the process is about to stop. */
   close(): void;
   /** Resolves when, after `close`, no work is left. */
   settled(): Promise<void>;
 }
 
-export interface RunWatch extends Pick<Watch, 'changed'> {
+export interface RunWatch extends Watch {
   /** Reads the run with its steps after this index. Concurrent followers share the read. */
   read(afterIndex: number): Promise<RunSnapshot>;
   /** Returns true when the watch is over because the process stops. */
@@ -42,70 +41,62 @@ export interface RunWatch extends Pick<Watch, 'changed'> {
 
 export interface RunFeedOptions {
   readonly database: Database;
-  readonly databaseUrl: string;
   readonly limits: StreamLimits & { readonly perProcess: number };
   readonly log: Log;
 }
 
-/** Interval of the reads that find what notifications have missed, while notifications arrive. */
-const LIVE_PAUSE_MS = 1_000;
+/** Pause between two looks, unless a look takes longer: they take half of one connection's time at most. */
+const PAUSE_MS = 20;
 
-/** Interval of the reads while no notifications arrive; they take at most a fifth of one connection's time. */
-const POLL_PAUSE_MS = 50;
+/** The same after a look that found nothing committed: waking up is most of what it costs then. */
+const REST_PAUSE_MS = 30;
 
-/**
- * Delay of a second read: a change announced just before a stream was recorded may have been committed after its first
- * read.
- */
-const SETTLED_AFTER_MS = 100;
+/** First and longest pause while Postgres is away; each is twice the one before. */
+const AWAY_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
 
 const RENEW_EVERY_MS = 30_000;
 
-export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOptions): RunFeed {
+export function createRunFeed({ database, limits, log }: RunFeedOptions): RunFeed {
   const watches = createWatches();
   const leases = new Map<string, StreamLease>();
   const readSnapshot = createSnapshotReader(database);
-  const poller = createPoller(look, pauseAfter);
+  const closing = new AbortController();
   let streams = 0;
   let renewAt = 0;
-  let closed = false;
-  let listener: Listener | undefined;
+  let failures = 0;
+  let looking: Promise<void> | undefined;
   const ended: string[] = [];
   let ending: Promise<void> | undefined;
 
-  async function look(): Promise<void> {
-    if (closed || leases.size === 0) return;
-    try {
-      if (performance.now() > renewAt) {
-        await renewLeases(database, [...leases.values()]);
-        renewAt = performance.now() + RENEW_EVERY_MS;
-      }
-      for (const { id, version } of await readVersions(database, watches.runIds())) {
-        watches.found(id, version);
-      }
-    } catch (err) {
-      log.warn({ err }, 'followed runs could not be read');
+  /** Looks again and again while there are streams. */
+  async function keepLooking(): Promise<void> {
+    const { signal } = closing;
+    while (leases.size > 0 && !signal.aborted) {
+      const pauseMs = await look();
+      await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
     }
+    looking = undefined;
   }
 
-  function pauseAfter(tookMs: number): number {
-    if (closed || leases.size === 0) return Number.POSITIVE_INFINITY;
-    return listener?.isLive() === true ? LIVE_PAUSE_MS : Math.max(POLL_PAUSE_MS, 4 * tookMs);
-  }
-
-  function listen(): Listener {
-    return openListener({
-      url: databaseUrl,
-      database,
-      channel: CHANGES_CHANNEL,
-      log,
-      onNotification: (runId) => watches.changed(runId),
-      onChange() {
-        // Postgres may have lost the leases, and changes while no process listened.
-        renewAt = 0;
-        poller.within(0);
-      },
-    });
+  /** Looks at all followed runs, and returns the pause before the next look. */
+  async function look(): Promise<number> {
+    try {
+      const begun = performance.now();
+      if (begun > renewAt) {
+        await renewLeases(database, [...leases.values()]);
+        renewAt = begun + RENEW_EVERY_MS;
+      }
+      const isAtRest = !(await watches.look(database));
+      failures = 0;
+      return isAtRest ? REST_PAUSE_MS : Math.max(PAUSE_MS, performance.now() - begun);
+    } catch (err) {
+      if (failures === 0) log.warn({ err }, 'followed runs could not be read');
+      failures += 1;
+      // Postgres may have lost the leases.
+      renewAt = 0;
+      return Math.min(AWAY_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+    }
   }
 
   function endLease(id: string): void {
@@ -128,10 +119,10 @@ export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOpt
 
   return {
     async follow(run, follower, signal) {
-      if (closed || streams >= limits.perProcess) {
+      if (closing.signal.aborted || streams >= limits.perProcess) {
         throw new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
       }
-      const lease = { id: randomUUID(), runId: run.id, ...follower };
+      const lease = { id: randomUUID(), ...follower };
       streams += 1;
       try {
         await takeLease(database, lease, limits);
@@ -140,11 +131,10 @@ export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOpt
         throw error;
       }
       leases.set(lease.id, lease);
-      listener ??= listen();
       const watch = watches.add(run.id, signal);
       signal.addEventListener('abort', stop, { once: true });
       if (signal.aborted) stop();
-      poller.within(SETTLED_AFTER_MS);
+      if (leases.size > 0) looking ??= keepLooking();
 
       function stop(): void {
         streams -= 1;
@@ -152,63 +142,19 @@ export function createRunFeed({ database, databaseUrl, limits, log }: RunFeedOpt
       }
 
       return {
-        changed: () => watch.changed(),
-        isClosed: () => closed,
-        async read(afterIndex) {
-          const snapshot = await readSnapshot({ ...run, afterIndex });
-          watch.saw(snapshot.version);
-          return snapshot;
-        },
+        changed: (from) => watch.changed(from),
+        isClosed: () => closing.signal.aborted,
+        read: (afterIndex) => readSnapshot({ ...run, afterIndex }),
       };
     },
-    status: () => ({ streams, live: listener?.isLive() === true }),
+    streams: () => streams,
     close() {
-      closed = true;
+      closing.abort();
       watches.close();
     },
     async settled() {
-      await listener?.close();
+      await looking;
       await ending;
     },
   };
-}
-
-export interface Poller {
-  /** Ensures that the next call of `work` begins within this time. */
-  within(ms: number): void;
-}
-
-/**
- * Calls `work` repeatedly, never twice at a time.
- * @param work must not throw
- * @param pauseAfter returns the pause after a call of this duration; Infinity stops until `within` is called
- */
-function createPoller(work: () => Promise<void>, pauseAfter: (tookMs: number) => number): Poller {
-  let timer: NodeJS.Timeout | undefined;
-  let dueAt = Number.POSITIVE_INFINITY;
-  let working = false;
-
-  function within(ms: number): void {
-    const at = performance.now() + ms;
-    if (at >= dueAt) return;
-    dueAt = at;
-    if (working) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => void poll(), ms);
-    timer.unref();
-  }
-
-  async function poll(): Promise<void> {
-    const started = performance.now();
-    working = true;
-    dueAt = Number.POSITIVE_INFINITY;
-    await work();
-    working = false;
-    const now = performance.now();
-    const asked = dueAt - now;
-    dueAt = Number.POSITIVE_INFINITY;
-    within(Math.max(Math.min(asked, pauseAfter(now - started)), 0));
-  }
-
-  return { within };
 }

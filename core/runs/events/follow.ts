@@ -2,7 +2,8 @@ import { persistently, type Db } from '#lib/database/index.ts';
 import { readRun } from '../queries.ts';
 import type { RunFeed, RunWatch } from './feed.ts';
 import type { Run, Step } from '../run.ts';
-import { isEndState, RUN_STATES, type RunState } from '../states.ts';
+import { isEndState, RUN_STATES } from '../states.ts';
+import type { RunCursor } from './watches.ts';
 
 export interface StreamRequest {
   /** Identity of the follower: streams are counted by API key or session, and by organization. */
@@ -41,12 +42,6 @@ export interface StreamEndEvent {
   readonly data: { readonly reason: StreamEnd; readonly message: string };
 }
 
-/** Position of a follower: the number of steps it has been sent, and the last state. */
-export interface RunCursor {
-  readonly steps: number;
-  readonly state: RunState | undefined;
-}
-
 /**
  * Yields the events of a run from `after` on: each state in which it is found, and each step in order once it is
  * finished. The final state comes last. Events are read from the tables, so a follower that reconnects misses nothing.
@@ -59,7 +54,7 @@ async function* followRun(
 ): AsyncGenerator<RunEvent> {
   let sent = after;
   let more = false;
-  while (more || (await watch.changed())) {
+  while (more || (await watch.changed(sent))) {
     const { steps: known } = sent;
     const found = await persistently(() => watch.read(known - 1), signal).catch(unlessOver(signal));
     if (found === undefined) break;

@@ -9,10 +9,9 @@ import {
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** A recorded event stream: while its row exists, changes of its run are notified. */
+/** A recorded event stream, by which streams are counted over all replicas. */
 export interface StreamLease {
   readonly id: string;
-  readonly runId: string;
   readonly organizationId: string;
   /** Id of the API key or session that opened it. */
   readonly credential: string;
@@ -74,10 +73,10 @@ export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promi
   await execute(
     db,
     sql`
-      insert into run_followers (id, run_id, organization_id, credential, leased_until)
-      select l.id, l."runId", l."organizationId", l.credential, now() + ${LEASE}
+      insert into run_followers (id, organization_id, credential, leased_until)
+      select l.id, l."organizationId", l.credential, now() + ${LEASE}
       from jsonb_to_recordset(${JSON.stringify(leases)}::jsonb)
-        as l(id uuid, "runId" text, "organizationId" text, credential text)
+        as l(id uuid, "organizationId" text, credential text)
       on conflict (id) do update set leased_until = excluded.leased_until
     `,
   );

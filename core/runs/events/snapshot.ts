@@ -78,8 +78,6 @@ export interface RunSnapshot {
   readonly steps: readonly Step[];
   /** True when there may be more steps than these. */
   readonly more: boolean;
-  /** Changes with the run's state and with the number of its finished steps. */
-  readonly version: string;
 }
 
 export interface SnapshotRequest {
@@ -91,10 +89,6 @@ export interface SnapshotRequest {
 
 /** Steps in the memory of a follower that reads slowly, however many the run has. */
 const STEPS_AT_ONCE = 10;
-
-const version = sql`state || ' ' || (
-  select count(*) from steps where run_id = runs.id and steps.state not in ('pending', 'started')
-)`;
 
 /** A step as JSON has it. */
 type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> &
@@ -108,10 +102,10 @@ async function readSnapshots(
   db: Db,
   requests: readonly SnapshotRequest[],
 ): Promise<(RunSnapshot | undefined)[]> {
-  const found = await rows<Run & { n: number; version: string; stepsJson: readonly StepJson[] }>(
+  const found = await rows<Run & { n: number; stepsJson: readonly StepJson[] }>(
     db,
     sql`
-      select n, ${runColumns}, ${version} as version, (
+      select n, ${runColumns}, (
           select coalesce(json_agg(step), '[]') from (
             select ${stepColumns} from steps
             where steps.run_id = of_run and steps.project_id = of_project and steps.index > after
@@ -129,9 +123,9 @@ async function readSnapshots(
   return requests.map((_, at) => {
     const read = byRequest.get(at + 1);
     if (read === undefined) return undefined;
-    const { version: readVersion, stepsJson, ...run } = read;
+    const { stepsJson, ...run } = read;
     const steps = stepsJson.map(stepOf);
-    return { run, steps, more: steps.length === STEPS_AT_ONCE, version: readVersion };
+    return { run, steps, more: steps.length === STEPS_AT_ONCE };
   });
 }
 
@@ -142,12 +136,4 @@ function stepOf(step: StepJson): Step {
 
 function dateOf(time: string | null): Date | null {
   return time === null ? null : new Date(time);
-}
-
-/** Reads the version of each run. */
-export function readVersions(
-  db: Db,
-  ids: readonly string[],
-): Promise<{ id: string; version: string }[]> {
-  return rows(db, sql`select id, ${version} as version from runs where id = any(${ids})`);
 }

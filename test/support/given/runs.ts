@@ -146,18 +146,6 @@ export async function plantSteps(
   await plant(db, 'steps', values, sql`from runs run where run.id = any(${runIds})`);
 }
 
-/** Puts one into the database who follows a run. */
-export async function plantFollower(db: Db, runId: string): Promise<void> {
-  const values = {
-    id: sql`gen_random_uuid()`,
-    runId,
-    organizationId: sql`run.organization_id`,
-    credential: 'key',
-    leasedUntil: sql`now() + interval '1 minute'`,
-  };
-  await plant(db, 'run_followers', values, sql`from runs run where run.id = ${runId}`);
-}
-
 /** Puts the spending of the first step of each of these runs into the ledger. */
 export async function plantSpending(
   db: Db,
