@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import type { Core } from '#core/core.ts';
 import {
   attemptDelivery,
   kickDeliveries,
@@ -6,19 +7,16 @@ import {
   type AttemptOutcome,
   type StartDeliveriesDeps,
 } from '#core/webhooks/index.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
-
-export interface WebhookActivityDeps extends AttemptDeps, StartDeliveriesDeps {
-  readonly metrics: Metrics;
-}
 
 export interface WebhookActivities {
   attemptDelivery(input: { deliveryId: string }): Promise<AttemptOutcome>;
 }
 
 /** Creates the activities that are served from the webhook task queue, see `webhookTaskQueue`. */
-export function createWebhookActivities(deps: WebhookActivityDeps): WebhookActivities {
+export function createWebhookActivities(
+  deps: AttemptDeps & StartDeliveriesDeps & Pick<Core, 'metrics'>,
+): WebhookActivities {
   return {
     async attemptDelivery({ deliveryId }) {
       const { cancellationSignal: signal, info } = Context.current();

@@ -49,7 +49,11 @@ import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 import { openTracing } from '#lib/tracing/index.ts';
-import { createEmit, type Emit, type Handlers } from './events.ts';
+import type { Core } from './core.ts';
+import { createEmit, type Handlers } from './events.ts';
+
+/** What API and workers are made of: the core, and the parts that its subjects make. */
+export type Services = Readonly<Awaited<ReturnType<typeof openServices>>['deps']>;
 
 /** Opens what API and worker have in common, from the configuration they share. */
 export async function openServices(config: ConfigOf<'worker'>, log: Log, service = 'ras') {
@@ -65,32 +69,44 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   watchBacklog(registry, database, retention);
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service });
   const temporal = await openTemporal(config, tracing);
-  const secrets = createSecretBox({
-    current: config.ENCRYPTION_KEY,
-    previous: config.ENCRYPTION_KEY_PREVIOUS,
-  });
+  const { SMTP_URL: url, MAIL_FROM: from } = config;
+  const core: Core = {
+    database,
+    emit: createEmit(() => handlers),
+    engine: createEngine(temporal, config.TEMPORAL_TASK_QUEUE),
+    outbound: createOutboundClient({ allowPrivateNetwork: config.ALLOW_PRIVATE_NETWORK }),
+    secrets: createSecretBox({
+      current: config.ENCRYPTION_KEY,
+      previous: config.ENCRYPTION_KEY_PREVIOUS,
+    }),
+    mailer:
+      url === undefined || from === undefined
+        ? undefined
+        : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log }),
+    log,
+    metrics,
+    tracing,
+    buildId: config.WORKER_BUILD_ID,
+    uiOrigin: config.UI_ORIGIN,
+    leadsEmail: config.LEADS_EMAIL,
+    auditRetentionDays: config.AUDIT_RETENTION_DAYS,
+    maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
+    providerEnabled: providerSwitch(config),
+  };
+  const { outbound, secrets } = core;
   const connectionSecrets = createConnectionSecrets(secrets);
-  const outbound = createOutboundClient({ allowPrivateNetwork: config.ALLOW_PRIVATE_NETWORK });
   const providers = await loadProviders(config.CONNECTION_CLIENTS, config.CONNECTION_PROVIDERS_DIR);
   const credentials = createCredentialSource(
     { database, connectionSecrets },
-    { oauth: createOAuthSource({ database, connectionSecrets, outbound, providers, log }) },
+    { oauth: createOAuthSource({ ...core, connectionSecrets, providers }) },
   );
   const modelProviders = loadModelProviders(config);
   const modelRuntime = openModelRuntime(config, database, service);
   const findModelServer = createServerDirectory(outbound);
-  const modelCredentials = createModelCredentials({
-    database,
-    secrets,
-    outbound,
-    modelProviders,
-    findModelServer,
-    log,
-  });
-  const toolSessions = createToolSessions({ outbound });
-  const abilities = createAbilityStore({ database, log });
+  const modelCredentials = createModelCredentials({ ...core, modelProviders, findModelServer });
+  const toolSessions = createToolSessions(core);
+  const abilities = createAbilityStore(core);
   const timeoutMs = config.MODEL_STEP_TIMEOUT_SECONDS * 1_000;
-  const accounts = { database, modelProviders, modelRuntime, modelCredentials, log, timeoutMs };
   const caller = observeModelCalls(
     chooseCaller({
       gateway: createModelCaller({
@@ -99,11 +115,16 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
         timeoutMs,
         silenceMs: config.MODEL_SILENCE_SECONDS * 1_000,
       }),
-      accounts: createAccountCaller(accounts),
+      accounts: createAccountCaller({
+        ...core,
+        modelProviders,
+        modelRuntime,
+        modelCredentials,
+        timeoutMs,
+      }),
     }),
-    { metrics, tracing },
+    core,
   );
-  const engine = createEngine(temporal, config.TEMPORAL_TASK_QUEUE);
   const payment = createPayment(config, { log, metrics });
   const planRule: PlanRule = {
     billingConfigured: payment.processor !== undefined,
@@ -111,31 +132,18 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     runsAtATime: config.RUNS_AT_A_TIME_PER_ORGANIZATION,
   };
   const admission = createAdmission({
-    database,
-    engine,
+    ...core,
     rule: {
       taskQueue: config.TEMPORAL_TASK_QUEUE,
       planRule,
       runsAtATimeOfAccounts: runsAtATimeOf(modelProviders),
     },
-    log,
   });
-  const { SMTP_URL: url, MAIL_FROM: from } = config;
-  const mailer =
-    url === undefined || from === undefined
-      ? undefined
-      : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log });
   const figures = createFigureStore(database, config.MAX_COST_USD_PER_ORGANIZATION === undefined);
-  const emit: Emit = createEmit(() => handlers);
-  const handlers = handlersOf({ metrics, admission, emit });
+  const handlers = handlersOf({ ...core, admission });
   const deps = {
-    database,
-    secrets,
-    outbound,
+    ...core,
     caller,
-    log,
-    metrics,
-    tracing,
     models: createProjectModels({
       database,
       modelProviders,
@@ -151,7 +159,6 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     abilities,
     figures,
     skills: await loadCatalogue(),
-    engine,
     admission,
     runFeed: createRunFeed({
       database,
@@ -166,26 +173,18 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     credentials,
     toolSessions,
     providers,
-    emit,
     modelProviders,
     modelRuntime,
     modelCredentials,
     findModelServer,
     webhookSecrets: createSealedWebhookSecrets(secrets),
-    providerEnabled: providerSwitch(config),
     planRule,
     retention,
     payment,
-    buildId: config.WORKER_BUILD_ID,
-    auditRetentionDays: config.AUDIT_RETENTION_DAYS,
-    maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
-    mailer,
-    uiOrigin: config.UI_ORIGIN,
     unsubscribeLinks: createUnsubscribeLinks({
       publicUrl: config.PUBLIC_URL,
       keys: [config.ENCRYPTION_KEY, config.ENCRYPTION_KEY_PREVIOUS ?? []].flat(),
     }),
-    leadsEmail: config.LEADS_EMAIL,
   };
   watchFeed(registry, deps.runFeed);
   return {
@@ -196,7 +195,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       deps.runFeed.close();
       await deps.runFeed.settled();
       await deps.admission.settled();
-      await mailer?.close();
+      await core.mailer?.close();
       // Before the client they speak through.
       await toolSessions.close();
       await Promise.allSettled([
@@ -212,7 +211,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
 }
 
 /** Lists what follows each event of `core/events.ts`, in the transaction that emits it and in this order. */
-function handlersOf(core: SkipNews & { readonly emit: Emit }): Handlers {
+function handlersOf(core: SkipNews & Pick<Core, 'emit'>): Handlers {
   return {
     'routine.changed': [
       (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' }),

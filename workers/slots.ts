@@ -10,7 +10,7 @@ import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Standing } from './standing.ts';
 
-export interface SlotDeps {
+interface SlotDeps {
   readonly database: Database;
   readonly admission: Admission;
   readonly log: Log;

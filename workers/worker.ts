@@ -9,27 +9,16 @@ import { discreet } from '#activities/discreet.ts';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
-import { keepRuntimeLease, type ModelRuntime } from '#core/model-connections/index.ts';
-import type { SealedWebhookSecrets } from '#core/routines/index.ts';
-import type { TickDeps } from '#core/scheduling/index.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
+import { keepRuntimeLease } from '#core/model-connections/index.ts';
+import type { Services } from '#core/services.ts';
 import { schedulerTaskQueue, webhookTaskQueue } from '#lib/task-queues.ts';
 import type { Build } from '#lib/temporal/index.ts';
-import type { Tracing } from '#lib/tracing/index.ts';
-import { keepAnnounced, type SlotDeps } from './slots.ts';
+import { keepAnnounced } from './slots.ts';
 import { followStanding } from './standing.ts';
 import { observeActivities, workflowSinks } from './tracing.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
-export interface WorkerDeps extends RunActivityDeps, TickDeps, SlotDeps {
-  readonly outbound: OutboundClient;
-  readonly metrics: Metrics;
-  readonly tracing: Tracing;
-  /** Undefined where none is configured. */
-  readonly modelRuntime: ModelRuntime | undefined;
-  readonly webhookSecrets: SealedWebhookSecrets;
-}
+export type WorkerDeps = Services & RunActivityDeps;
 
 export interface WorkerSettings {
   readonly connection: NativeConnection;

@@ -1,5 +1,5 @@
+import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/audit/index.ts';
-import type { Emit } from '#core/events.ts';
 import {
   accountsOfMember,
   accountsOfProject,
@@ -15,9 +15,8 @@ import { pauseRoutinesOn } from '#core/routines/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-export interface AccountDeps extends RevokeDeps {
+export interface AccountDeps extends RevokeDeps, Pick<Core, 'emit'> {
   readonly database: Database;
-  readonly emit: Emit;
 }
 
 /** Texts that a routine shows which was paused with its account. */

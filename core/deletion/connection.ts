@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import {
   eraseConnection,
@@ -5,9 +6,8 @@ import {
   type Connection,
   type RevocationDeps,
 } from '#core/connections/index.ts';
-import type { Emit } from '#core/events.ts';
 import { lockUsersOfConnection, takeNewTools } from '#core/routines/index.ts';
-import { transaction, type Database } from '#lib/database/index.ts';
+import { transaction } from '#lib/database/index.ts';
 
 interface RemovedConnection {
   readonly connection: Connection;
@@ -22,7 +22,7 @@ interface RemovedConnection {
  * @throws {AppError} `connection_not_found`
  */
 export async function deleteConnection(
-  deps: RevocationDeps & { readonly database: Database; readonly emit: Emit },
+  deps: RevocationDeps & Pick<Core, 'database' | 'emit'>,
   projectId: string,
   id: string,
   by: Actor,

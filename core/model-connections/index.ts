@@ -44,7 +44,7 @@ export {
   waitUntil,
 } from './store/queries.ts';
 export { sweepModelConnections, type ModelHousekeepingDeps } from './revoke/outbox.ts';
-export { createServerDirectory, type FindServer } from './oauth/server.ts';
+export { createServerDirectory } from './oauth/server.ts';
 export {
   CANNOT_CONNECT,
   describeProvider,

@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { throttle, type ThrottleRule } from '#core/identity/index.ts';
 import type { AbilityStore, ModelAbilities, ModelOption, ServedModel } from '#core/models/index.ts';
 import {
@@ -13,12 +14,9 @@ import {
   readLimits,
   settleCharge,
   type Charge,
-  type OperatorCap,
   type Usage,
 } from '#core/usage/index.ts';
-import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
 import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type Check } from './checks.ts';
 
 export interface CheckResult {
@@ -48,12 +46,12 @@ export interface ModelTest {
 /** A model that a test can be made of: one of a source. */
 export type TestedModel = ModelOption & { readonly served: ServedModel };
 
-export interface ModelTestDeps {
-  readonly database: Database;
+export interface ModelTestDeps extends Pick<
+  Core,
+  'database' | 'maxCostUsdPerOrganization' | 'metrics'
+> {
   readonly caller: ModelCaller;
   readonly abilities: AbilityStore;
-  readonly metrics: Metrics;
-  readonly maxCostUsdPerOrganization: OperatorCap;
 }
 
 /** Tests that an organization can have made of models. */

@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { LRUCache } from 'lru-cache';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { assertAdmin } from '#core/identity/index.ts';
@@ -66,12 +67,6 @@ const MAX_MODELS = 500;
 /** Figures of these origins are known better than by hand. */
 const BETTER: ReadonlySet<FigureOrigin> = new Set(['list', 'operator', 'local', 'learned']);
 
-export interface FiguresDeps {
-  readonly database: Database;
-  /** US dollars a month that each organization may spend on models that the operator pays for. */
-  readonly maxCostUsdPerOrganization: string | undefined;
-}
-
 /**
  * Changes the figures that an organization has entered for a model.
  * @param option the model as the organization sees it now
@@ -79,7 +74,7 @@ export interface FiguresDeps {
  * figure that a better origin states; `limit_reached`
  */
 export async function patchFigures(
-  { database, maxCostUsdPerOrganization }: FiguresDeps,
+  { database, maxCostUsdPerOrganization }: Pick<Core, 'database' | 'maxCostUsdPerOrganization'>,
   option: ModelOption,
   {
     organizationId,

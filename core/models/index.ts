@@ -4,7 +4,7 @@ export {
   type ModelAbilities,
   type ServedModel,
 } from './abilities.ts';
-export { createFigureStore, patchFigures, type FigureStore } from './by-hand.ts';
+export { createFigureStore, patchFigures } from './by-hand.ts';
 export { createModelDirectory } from './directory.ts';
 export { createKnownNames } from './known-names.ts';
 export {

@@ -1,15 +1,6 @@
+import type { Core } from '#core/core.ts';
 import { cancelHeld, mergeHeld } from '#core/outbox/index.ts';
-import type { Log } from '#lib/log.ts';
-import {
-  eachApart,
-  execute,
-  row,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { eachApart, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
 import { readSubscriptions } from './subscription.ts';
 import { leftOut, MAIL_INTERVAL, mailTo, takeProjectTurn } from './tell.ts';
 
@@ -23,7 +14,7 @@ const MOST = 500;
  * @returns the number of mails
  */
 export async function queueDigests(
-  { database, log }: DigestDeps,
+  { database, log }: Pick<Core, 'database' | 'log'>,
   signal: AbortSignal,
 ): Promise<number> {
   const due = await rows<{ routineId: string }>(
@@ -45,11 +36,6 @@ export async function queueDigests(
     },
   );
   return queued;
-}
-
-export interface DigestDeps {
-  readonly database: Database;
-  readonly log: Log;
 }
 
 async function queueDigest(tx: Db, routineId: string): Promise<boolean> {

@@ -1,7 +1,7 @@
+import type { Core } from '#core/core.ts';
 import type { MailSettings } from '#core/identity/index.ts';
 import { mergeHeldOfProject } from '#core/outbox/index.ts';
 import { eachApart, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
-import type { DigestDeps } from './digest.ts';
 import { readSubscriptions, type Subscription } from './subscription.ts';
 import { heldInWords, MAIL_INTERVAL, mailProject } from './tell.ts';
 
@@ -14,7 +14,7 @@ const MOST = 500;
  * @returns the number of projects
  */
 export async function queueProjectDigests(
-  { database, log }: DigestDeps,
+  { database, log }: Pick<Core, 'database' | 'log'>,
   signal: AbortSignal,
 ): Promise<number> {
   const due = await rows<{ projectId: string }>(

@@ -24,6 +24,5 @@ export {
   optOut,
   UNSUBSCRIBE_PATH,
   type OptOut,
-  type UnsubscribeLinks,
 } from './unsubscribe.ts';
 export { sendMessages, type MessageDeps } from './send.ts';

@@ -1,15 +1,11 @@
-import type { Mail, Mailer } from '#lib/mail/index.ts';
+import type { Core } from '#core/core.ts';
+import type { Mail } from '#lib/mail/index.ts';
 import { isBeyondLast, messageRetryMs, type ClaimedMessage, type Verdict } from './attempts.ts';
 import { isUnsubscribable, type MailContent } from './message.ts';
 import type { UnsubscribeLinks } from './unsubscribe.ts';
 
-export interface MailDeps {
-  /** Undefined where no mail server is configured. */
-  readonly mailer: Mailer | undefined;
-  readonly uiOrigin: string;
+export interface MailDeps extends Pick<Core, 'leadsEmail' | 'mailer' | 'uiOrigin'> {
   readonly unsubscribeLinks: UnsubscribeLinks;
-  /** Recipient of business enquiries; undefined keeps them in their table. */
-  readonly leadsEmail: string | undefined;
 }
 
 /**

@@ -1,5 +1,4 @@
-import type { Database } from '#lib/database/index.ts';
-import type { Log } from '#lib/log.ts';
+import type { Core } from '#core/core.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import {
@@ -13,10 +12,8 @@ import {
 import type { Channel } from './message.ts';
 import { sendMail, type MailDeps } from './send-mail.ts';
 
-export interface MessageDeps extends MailDeps {
-  readonly database: Database;
+export interface MessageDeps extends MailDeps, Pick<Core, 'database' | 'log'> {
   readonly outbound: Pick<OutboundClient, 'request'>;
-  readonly log: Log;
   readonly metrics: Pick<Metrics, 'messageAttempt'>;
 }
 

@@ -7,7 +7,6 @@ export {
   pauseRoutine,
   retireRoutines,
   takeNewTools,
-  type StopDeps,
 } from './lifecycle.ts';
 export {
   isOver,

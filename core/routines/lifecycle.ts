@@ -1,5 +1,6 @@
+import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import type { ChangedTools, Emit } from '#core/events.ts';
+import type { ChangedTools } from '#core/events.ts';
 import {
   databaseTime,
   execute,
@@ -86,17 +87,12 @@ async function takeNewerSkills(tx: Db, by: Actor, routine: Routine): Promise<Rou
   return routine;
 }
 
-export interface StopDeps {
-  readonly database: Database;
-  readonly emit: Emit;
-}
-
 /**
  * Takes the routine off its schedule; its scheduled runs that have not begun are skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`
  */
 export function pauseRoutine(
-  deps: StopDeps,
+  deps: Pick<Core, 'database' | 'emit'>,
   by: Actor,
   projectId: string,
   id: string,
@@ -110,7 +106,7 @@ export function pauseRoutine(
  * @throws {AppError} `routine_not_found`
  */
 export function archiveRoutine(
-  deps: StopDeps,
+  deps: Pick<Core, 'database' | 'emit'>,
   by: Actor,
   projectId: string,
   id: string,
@@ -119,7 +115,7 @@ export function archiveRoutine(
 }
 
 function stopRoutine(
-  { database, emit }: StopDeps,
+  { database, emit }: Pick<Core, 'database' | 'emit'>,
   by: Actor,
   { projectId, id, state }: { projectId: string; id: string; state: 'paused' | 'archived' },
 ): Promise<Routine> {
@@ -140,7 +136,7 @@ function stopRoutine(
  * @throws {AppError} `routines_active` while one is on its schedule
  */
 export async function retireRoutines(
-  { emit }: { readonly emit: Emit },
+  { emit }: Pick<Core, 'emit'>,
   tx: Db,
   projectId: string,
 ): Promise<readonly string[]> {
@@ -173,7 +169,7 @@ export async function retireRoutines(
  * @returns the ids of those that were changed
  */
 export async function takeNewTools(
-  { emit }: { readonly emit: Emit },
+  { emit }: Pick<Core, 'emit'>,
   tx: Db,
   { projectId, routineIds, reason, by }: ChangedTools,
 ): Promise<string[]> {

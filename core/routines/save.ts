@@ -1,6 +1,6 @@
+import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import type { Emit } from '#core/events.ts';
-import { databaseTime, transaction, type Database, sql, type Db } from '#lib/database/index.ts';
+import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
   checkGate,
@@ -26,10 +26,8 @@ import { warningsOf, type RoutineWarning, type WarningDeps } from './warnings.ts
 import { insertRoutine, updateRoutine } from './writes.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 
-export interface SaveDeps extends RoutineChecks, WarningDeps {
-  readonly database: Database;
+export interface SaveDeps extends RoutineChecks, WarningDeps, Pick<Core, 'database' | 'emit'> {
   readonly webhookSecrets: SealedWebhookSecrets;
-  readonly emit: Emit;
 }
 
 export interface SavedRoutine {

@@ -1,4 +1,5 @@
-import type { Emit, PausedRoutine } from '#core/events.ts';
+import type { Core } from '#core/core.ts';
+import type { PausedRoutine } from '#core/events.ts';
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { statesBefore } from './states.ts';
 
@@ -24,7 +25,7 @@ export async function pauseEnded(tx: Db, ids: readonly string[]): Promise<Paused
  * @returns the ids of those that were active
  */
 export async function pauseRoutinesOn(
-  { emit }: { readonly emit: Emit },
+  { emit }: Pick<Core, 'emit'>,
   tx: Db,
   input: { projectId: string; connectionIds: readonly string[]; reason: string },
 ): Promise<string[]> {

@@ -1,20 +1,21 @@
+import type { Core } from '#core/core.ts';
 import { row, sql, transaction, eachApart, rows, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { afterEnd, recordEnd, type EndRunDeps, type AfterEndDeps } from './end-run.ts';
+import { afterEnd, recordEnd, type AfterEndDeps } from './end-run.ts';
 import { askedToStop, afterReplacing, cancelOpenRuns, type ReplacedRuns } from './replace.ts';
 import { cancellation, type RecordedEnd } from './ending.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 import type { RunState } from './states.ts';
 import type { Actor } from '#core/audit/index.ts';
-import { pauseRoutine, type Routine, type StopDeps } from '#core/routines/index.ts';
+import { pauseRoutine, type Routine } from '#core/routines/index.ts';
 
 /**
  * Cancels a run. A queued run ends at once; a running one ends at its next step, or in the middle of a call when
  * Temporal can be reached.
  * @throws {AppError} `run_not_found`, `run_not_cancellable`
  */
-export async function cancelRun(deps: EndRunDeps, projectId: string, id: string): Promise<Run> {
+export async function cancelRun(deps: AfterEndDeps, projectId: string, id: string): Promise<Run> {
   const { run, end } = await requestCancellation(deps.database, projectId, id);
   if (end !== undefined) await afterEnd(deps, end);
   await deps.engine
@@ -58,10 +59,7 @@ function requestCancellation(
  * is wanted.
  * @throws the first error of a run that could not be stopped, after the others were
  */
-export async function stopRuns(
-  deps: AfterEndDeps & { readonly database: Database },
-  routineIds: readonly string[],
-): Promise<void> {
+export async function stopRuns(deps: AfterEndDeps, routineIds: readonly string[]): Promise<void> {
   const open = await rows<{ id: string }>(
     deps.database,
     sql`
@@ -97,7 +95,7 @@ export async function stopRuns(
  * @throws {AppError} `routine_not_found`, `routine_archived`
  */
 export async function pauseWithRuns(
-  deps: StopDeps & AfterEndDeps,
+  deps: AfterEndDeps & Pick<Core, 'emit'>,
   by: Actor,
   input: { projectId: string; id: string; cancelRuns: boolean },
 ): Promise<Routine> {

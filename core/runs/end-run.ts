@@ -1,17 +1,10 @@
+import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/model-connections/index.ts';
 import { notifyRunEnded, subscriptionOf, type Subscription } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
-import type { StartableDelivery, Engine } from '#core/engine/index.ts';
+import type { StartableDelivery } from '#core/engine/index.ts';
 import { enqueueDelivery, kickDeliveries, redeliver, type EndedRun } from '#core/webhooks/index.ts';
-import {
-  row,
-  sql,
-  storableJson,
-  transaction,
-  type Db,
-  type Sql,
-  type Database,
-} from '#lib/database/index.ts';
+import { row, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker.ts';
 import { scheduledFor, runOutcome } from './columns.ts';
@@ -25,21 +18,13 @@ import {
 import { recordResult, type JustEnded } from './result.ts';
 import { countsTowardsPause, statesBefore, type RunReason } from './states.ts';
 import { followPause } from './service-pauses.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
-import type { Log } from '#lib/log.ts';
 import type { Admission } from './admission/admission.ts';
 import { readRunDetail } from './queries.ts';
 import type { RunDetail } from './run.ts';
 
-export interface AfterEndDeps {
-  readonly database: Database;
-  readonly engine: Engine;
-  readonly log: Log;
-  readonly metrics: Metrics;
+export interface AfterEndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'metrics'> {
   readonly admission: Admission;
 }
-
-export interface EndRunDeps extends AfterEndDeps {}
 
 /**
  * Ends a run in a transaction of its own and does what follows. A run that has ended already stays as it is. The run is
@@ -47,7 +32,7 @@ export interface EndRunDeps extends AfterEndDeps {}
  * stays reserved, as its response may still come.
  */
 export async function endRun(
-  deps: EndRunDeps,
+  deps: AfterEndDeps,
   runId: string,
   ending: RunEnding,
   follow?: { readonly kicks: boolean },
@@ -218,11 +203,8 @@ interface EndedRow
   readonly subscription: Subscription | null;
 }
 
-export interface RedeliverDeps {
-  readonly database: Database;
-  readonly engine: Pick<Engine, 'startDelivery'>;
+export interface RedeliverDeps extends Pick<Core, 'database' | 'engine' | 'log'> {
   readonly admission: Pick<Admission, 'rule'>;
-  readonly log: Log;
 }
 
 /**

@@ -13,7 +13,6 @@ export { WAITS, type Wait } from './admission/waiting-for.ts';
 export {
   type AfterEndDeps,
   afterEnd,
-  type EndRunDeps,
   endRun,
   outcomeOf,
   recordEnd,

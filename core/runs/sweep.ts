@@ -1,7 +1,7 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
 import { eachApart, execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { patienceMsOf, remainingMsOf } from './columns.ts';
-import { endRun, type EndRunDeps } from './end-run.ts';
+import { endRun, type AfterEndDeps } from './end-run.ts';
 import { cancellation, failure } from './ending.ts';
 import type { RunState } from './states.ts';
 import { replaceMissed } from './replace.ts';
@@ -24,7 +24,7 @@ const BATCH = 200;
  * `workflow_lost`, so that nothing waits for ever.
  * @returns how many runs had lost their workflow
  */
-export async function sweepOpenRuns(deps: EndRunDeps, signal: AbortSignal): Promise<number> {
+export async function sweepOpenRuns(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
   let cancelled: number;
   try {
     await replaceMissed(deps);
@@ -36,7 +36,7 @@ export async function sweepOpenRuns(deps: EndRunDeps, signal: AbortSignal): Prom
   return cancelled + (await check(deps, await takeOpenRuns(deps.database), signal));
 }
 
-async function check(deps: EndRunDeps, waiting: OpenRun[], signal: AbortSignal): Promise<number> {
+async function check(deps: AfterEndDeps, waiting: OpenRun[], signal: AbortSignal): Promise<number> {
   const { database, engine } = deps;
   let settled = 0;
   try {
@@ -68,7 +68,7 @@ async function check(deps: EndRunDeps, waiting: OpenRun[], signal: AbortSignal):
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
-async function endOverdue(deps: EndRunDeps, signal: AbortSignal): Promise<void> {
+async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void> {
   const overdue = await rows<{ id: string }>(
     deps.database,
     sql`
@@ -146,7 +146,7 @@ function takeOpenRuns(database: Database): Promise<OpenRun[]> {
 }
 
 async function settle(
-  deps: EndRunDeps,
+  deps: AfterEndDeps,
   run: OpenRun,
   workflow: 'completed' | 'gone',
 ): Promise<void> {
@@ -170,7 +170,7 @@ async function settle(
  * A run that has not begun may then begin on that one; one that has begun waits for workers of its own build.
  */
 async function isStranded(
-  { database, engine, admission }: EndRunDeps,
+  { database, engine, admission }: AfterEndDeps,
   runId: string,
 ): Promise<boolean> {
   const buildId = await engine.buildOf(runId);

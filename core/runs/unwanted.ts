@@ -1,7 +1,7 @@
+import type { Core } from '#core/core.ts';
 import { notBeforeOf } from '#core/model-connections/index.ts';
 import { SCHEDULE_ENDED } from '#core/routines/index.ts';
 import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { skip } from './ending.ts';
 
@@ -56,8 +56,7 @@ export async function skipUnwanted(
   return skipped.map(({ id }) => id);
 }
 
-export interface SkipNews {
-  readonly metrics: Metrics;
+export interface SkipNews extends Pick<Core, 'metrics'> {
   readonly admission: Admission;
 }
 

@@ -1,4 +1,4 @@
-import type { Emit } from '#core/events.ts';
+import type { Core } from '#core/core.ts';
 import { notifyPaused } from '#core/notifications/index.ts';
 import {
   nextTimeFrom,
@@ -49,12 +49,6 @@ function tryNext(routine: Unscheduled): Date | undefined {
   }
 }
 
-export interface RollbackDeps {
-  readonly database: Database;
-  readonly providerEnabled: (provider: string) => boolean;
-  readonly emit: Emit;
-}
-
 /** Accounts whose routines are paused in one tick; the next goes on. */
 const BATCH = 500;
 
@@ -66,7 +60,9 @@ const REASON = 'paused because its model provider is disabled';
  * person activates them.
  * @returns the number of paused routines
  */
-export async function pauseOfDisabledProviders(deps: RollbackDeps): Promise<number> {
+export async function pauseOfDisabledProviders(
+  deps: Pick<Core, 'database' | 'emit' | 'providerEnabled'>,
+): Promise<number> {
   const disabled = SLOTS.filter((slot) => !deps.providerEnabled(slot));
   if (disabled.length === 0) return 0;
   const accounts = await rows<{ projectId: string; connectionIds: string[] }>(

@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
 import { queueLeadMails } from '#core/leads/index.ts';
 import {
@@ -25,18 +26,17 @@ import type { Metrics, TickPart } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { claimAll, NOTHING_CLAIMED, type ClaimAllDeps, type ClaimReport } from './claim.ts';
 import { forgetExpired } from './housekeeping.ts';
-import { pauseOfDisabledProviders, reconcileNextTimes, type RollbackDeps } from './reconcile.ts';
+import { pauseOfDisabledProviders, reconcileNextTimes } from './reconcile.ts';
 
 export interface TickDeps
   extends
     ClaimAllDeps,
     RetentionDeps,
-    RollbackDeps,
     CatalogueDeps,
     ModelHousekeepingDeps,
-    MessageDeps {
+    MessageDeps,
+    Pick<Core, 'auditRetentionDays' | 'emit' | 'providerEnabled'> {
   readonly outbound: OutboundClient;
-  readonly auditRetentionDays: number;
   readonly payment: Payment;
   readonly metrics: Metrics;
 }

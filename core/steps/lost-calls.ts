@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { notifySpending } from '#core/notifications/index.ts';
 import {
   findLostCalls,
@@ -11,25 +12,9 @@ import {
   type Spent,
   type Usage,
 } from '#core/usage/index.ts';
-import {
-  empty,
-  execute,
-  row,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
-import type { Log } from '#lib/log.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
+import { empty, execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
 import type { RunContext } from './begin-step.ts';
 import { addUsage } from './model-usage.ts';
-
-interface LostCallDeps {
-  readonly database: Database;
-  readonly metrics: Metrics;
-  readonly log: Log;
-}
 
 /** Calls settled at a time: as many as a few workers lose together. The next caller goes on. */
 const BATCH = 500;
@@ -45,7 +30,7 @@ const BATCH_OF_WAITER = 20;
  * @param waiter a run that waits for a budget; only calls that hold something of its budgets are settled for it
  */
 export async function settleLostCalls(
-  deps: LostCallDeps,
+  deps: Pick<Core, 'database' | 'log' | 'metrics'>,
   signal: AbortSignal,
   waiter?: Pick<RunContext, 'routineId' | 'projectId' | 'organizationId'>,
 ): Promise<void> {
@@ -67,7 +52,10 @@ export async function settleLostCalls(
   }
 }
 
-async function settleLostCall({ database, metrics }: LostCallDeps, attempt: Attempt) {
+async function settleLostCall(
+  { database, metrics }: Pick<Core, 'database' | 'metrics'>,
+  attempt: Attempt,
+) {
   const counted = await transaction(database, async (tx) => {
     // Run, step, reservation, totals: the order of locks of every statement. A run that another statement holds comes next time.
     const run = await row<{ routineId: string; modelId: string }>(

@@ -4,7 +4,7 @@ import {
   cancellation,
   endRun,
   failure,
-  type EndRunDeps,
+  type AfterEndDeps,
   type RunEnding,
 } from '#core/runs/index.ts';
 import { askModel, type AskModelDeps } from './ask.ts';
@@ -19,7 +19,7 @@ import { endUnwanted, readOutcome, type StepOutcome } from './step-outcome.ts';
 import { Stop, type Consequence } from './stop.ts';
 
 export interface ModelStepDeps
-  extends PreflightDeps, GateDeps, EndRunDeps, ReserveDeps, AskModelDeps {
+  extends PreflightDeps, GateDeps, AfterEndDeps, ReserveDeps, AskModelDeps {
   readonly database: Database;
   /** The build of this process; undefined unless builds are kept apart. */
   readonly buildId: string | undefined;

@@ -4,7 +4,7 @@ import {
   remainingMsOf,
   skip,
   unwantedReason,
-  type EndRunDeps,
+  type AfterEndDeps,
   type RunState,
   type UnwantedReason,
 } from '#core/runs/index.ts';
@@ -56,7 +56,7 @@ export async function readOutcome(db: Db, runId: string, index: number): Promise
  * @returns undefined when the run is still wanted, or has begun
  */
 export async function endUnwanted(
-  deps: EndRunDeps,
+  deps: AfterEndDeps,
   runId: string,
 ): Promise<StepOutcome | undefined> {
   const found = await row<{ reason: UnwantedReason | 'provider_unavailable' | null }>(

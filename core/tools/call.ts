@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import {
   toolServerOf,
@@ -13,7 +14,6 @@ import {
   type ToolSessions,
 } from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { PolicyDeps } from './change-policy.ts';
 import {
   decideCall,
   refused,
@@ -28,7 +28,7 @@ import { definitionHash, retirePolicy } from './write-discovered.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
 import type { ToolTarget } from './queries.ts';
 
-export interface ToolCallDeps extends PolicyDeps {
+export interface ToolCallDeps extends Pick<Core, 'database' | 'emit'> {
   readonly toolSessions: ToolSessions;
   readonly connectionSecrets: ConnectionSecrets;
   readonly credentials: CredentialSource;

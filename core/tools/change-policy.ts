@@ -1,7 +1,7 @@
+import type { Core } from '#core/core.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import type { Emit } from '#core/events.ts';
-import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { assertUsableSchema, schemaRefusal } from './json-schema.ts';
@@ -13,11 +13,6 @@ import {
   updatePolicy,
   type PolicyChange,
 } from './queries.ts';
-
-export interface PolicyDeps {
-  readonly database: Database;
-  readonly emit: Emit;
-}
 
 export interface PolicyPatch {
   /** The person has seen the definition and lets the tool run unasked. */
@@ -36,7 +31,7 @@ export interface PolicyPatch {
  * `precondition_failed`, `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
 export async function changePolicy(
-  { database, emit }: PolicyDeps,
+  { database, emit }: Pick<Core, 'database' | 'emit'>,
   input: PolicyChangeInput,
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;

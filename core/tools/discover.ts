@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/audit/index.ts';
 import {
   lockConnection,
@@ -16,19 +17,14 @@ import {
 } from '#core/mcp/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
 import { createTurns } from '#lib/turns.ts';
-import type { PolicyDeps } from './change-policy.ts';
 import type { ToolPolicy } from './policy.ts';
 import { holdRoutine, listPoliciesOfConnection } from './queries.ts';
 import { retirement, writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
 
-export interface DiscoverDeps extends PolicyDeps {
-  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
+export interface DiscoverDeps extends Pick<Core, 'database' | 'emit' | 'log' | 'outbound'> {
   readonly credentials: CredentialSource;
   readonly connectionSecrets: ConnectionSecrets;
-  readonly log: Log;
 }
 
 export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {

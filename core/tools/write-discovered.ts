@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { createHash } from 'node:crypto';
 import { SYSTEM } from '#core/audit/index.ts';
 import type { ToolDefinition } from '#core/mcp/index.ts';
@@ -13,7 +14,6 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { canonicalJson } from '#lib/json.ts';
-import type { PolicyDeps } from './change-policy.ts';
 import type { ToolPolicy } from './policy.ts';
 import { holdRoutine } from './queries.ts';
 
@@ -163,7 +163,7 @@ function markVanished(
  * then stands beside the confirmed hash, and the routine goes back to draft.
  */
 export async function retirePolicy(
-  { database, emit }: PolicyDeps,
+  { database, emit }: Pick<Core, 'database' | 'emit'>,
   policy: Pick<ToolPolicy, 'projectId' | 'routineId' | 'connectionId' | 'toolName'> & {
     id: string;
   },

@@ -1,5 +1,5 @@
 import { eachApart, rows, sql, execute, type Db } from '#lib/database/index.ts';
-import { endRun, type EndRunDeps } from '../end-run.ts';
+import { endRun, type AfterEndDeps } from '../end-run.ts';
 import { skip } from '../ending.ts';
 
 /** Runs skipped in one round; the next tick goes on. */
@@ -10,7 +10,7 @@ const SKIPPED_AT_ONCE = 500;
  * not. Stops between two of them when `signal` aborts.
  * @returns the number of skipped runs
  */
-export async function expireQueued(deps: EndRunDeps, signal: AbortSignal): Promise<number> {
+export async function expireQueued(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   const expired = await rows<{ id: string }>(
     deps.database,

@@ -1,14 +1,12 @@
+import type { Core } from '#core/core.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasOwnRetention, type RetentionRule } from '#core/identity/index.ts';
-import { isUnavailable, rows, sql, type Database, type Db } from '#lib/database/index.ts';
-import type { Log } from '#lib/log.ts';
+import { isUnavailable, rows, sql, type Db } from '#lib/database/index.ts';
 import { applyToBatch, dueOf, type Scope } from './due.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';
 
-export interface RetentionDeps {
-  readonly database: Database;
+export interface RetentionDeps extends Pick<Core, 'database' | 'log'> {
   readonly retention: RetentionRule;
-  readonly log: Log;
 }
 
 /** Counts of the runs that a pass has erased and deleted. */

@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { PLANS, takeRuns, type Plan } from '#core/billing/index.ts';
 import type { RetentionRule } from '#core/identity/index.ts';
@@ -20,11 +21,10 @@ export const MAX_BACKFILL = 200;
 /** Limit of waiting backfill runs in an organization. */
 const MAX_WAITING = 1_000;
 
-export interface BackfillDeps extends ForecastDeps {
+export interface BackfillDeps extends ForecastDeps, Pick<Core, 'providerEnabled'> {
   readonly database: Database;
   readonly retention: RetentionRule;
   readonly admission: Pick<Admission, 'nudge'>;
-  readonly providerEnabled: (provider: string) => boolean;
 }
 
 export interface BackfillInput extends PlannedWindow {

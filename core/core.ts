@@ -1,0 +1,38 @@
+import type { Engine } from '#core/engine/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { Mailer } from '#lib/mail/index.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import type { Tracing } from '#lib/tracing/index.ts';
+import type { Emit } from './events.ts';
+
+/**
+ * What `openServices` hands to every subject. A function says which of it it takes, `Pick<Core, 'database' | 'log'>`, and
+ * takes a part that another subject makes beside it.
+ */
+export interface Core {
+  readonly database: Database;
+  readonly emit: Emit;
+  readonly engine: Engine;
+  readonly outbound: OutboundClient;
+  /** Seals what is secret in rows. */
+  readonly secrets: SecretBox;
+  /** Undefined without a mail server. */
+  readonly mailer: Mailer | undefined;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
+  /** The build of this process; undefined unless builds are kept apart. */
+  readonly buildId: string | undefined;
+  /** Origin of the dashboard, for links in mails and returns from sign-ins. */
+  readonly uiOrigin: string;
+  /** Recipient of business enquiries; undefined keeps them in their table. */
+  readonly leadsEmail: string | undefined;
+  readonly auditRetentionDays: number;
+  /** US dollars a month that each organization may spend on models that the operator pays for; undefined for no limit. */
+  readonly maxCostUsdPerOrganization: string | undefined;
+  /** Returns true when routines of this model provider may run now. */
+  readonly providerEnabled: (provider: string) => boolean;
+}
