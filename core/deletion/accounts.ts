@@ -12,12 +12,10 @@ import {
   type RevokedReason,
 } from '#core/model-connections/index.ts';
 import { pauseRoutinesOn } from '#core/routines/index.ts';
-import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-export interface AccountDeps extends RevokeDeps, Pick<Core, 'emit'> {
-  readonly database: Database;
-}
+export type AccountDeps = RevokeDeps & Pick<Core, 'database' | 'emit'>;
 
 /** Texts that a routine shows which was paused with its account. */
 const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {

@@ -26,12 +26,10 @@ import {
 import { stopRuns, unpinRuns, type AfterEndDeps } from '#core/runs/index.ts';
 import { forgetSkillsOf } from '#core/skills/index.ts';
 import { forgetDeliveriesOf, giveUpDeliveries } from '#core/webhooks/index.ts';
-import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfProject, type AccountDeps } from './accounts.ts';
 
-export interface DeletionDeps extends AccountDeps, AfterEndDeps, RevocationDeps {
-  readonly database: Database;
-}
+type DeletionDeps = AccountDeps & AfterEndDeps & RevocationDeps;
 
 type Person = Actor & { readonly id: string };
 

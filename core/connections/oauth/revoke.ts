@@ -1,18 +1,14 @@
 import { AppError } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import { OutboundError } from '#lib/outbound/index.ts';
+import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
-import type { ProviderCatalogue } from '../providers/catalogue.ts';
-import type { ConnectionSecrets } from '../store/credentials.ts';
 import { authenticateClient } from './authorization-server.ts';
 import { issuerOf, openGrant, type Grant } from './grant.ts';
 
-export interface RevocationDeps {
-  readonly connectionSecrets: ConnectionSecrets;
-  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
-  readonly providers: ProviderCatalogue;
-  readonly log: Log;
-}
+export type RevocationDeps = Pick<
+  ConnectionsCore,
+  'connectionSecrets' | 'log' | 'outbound' | 'providers'
+>;
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;

@@ -1,22 +1,14 @@
-import type { Database } from '#lib/database/index.ts';
 import { AppError, type ErrorCode } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
-import type { OutboundClient, OutboundError } from '#lib/outbound/index.ts';
-import type { SecretBox } from '#lib/secrets/index.ts';
-import type { ProviderCatalogue } from '../providers/catalogue.ts';
-import type { ConnectionSecrets } from '../store/credentials.ts';
+import type { OutboundError } from '#lib/outbound/index.ts';
+import type { ConnectionsCore } from '../core.ts';
 
-export interface SignInDeps {
-  readonly database: Database;
-  readonly secrets: SecretBox;
-  readonly connectionSecrets: ConnectionSecrets;
-  readonly outbound: OutboundClient;
-  readonly providers: ProviderCatalogue;
-  /** The user interface gets the provider's response and hands it on to us. */
-  readonly uiOrigin: string;
+/** Its `uiOrigin` gets the provider's response and hands it on to us. */
+export interface SignInDeps extends Pick<
+  ConnectionsCore,
+  'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers' | 'secrets' | 'uiOrigin'
+> {
   /** Returns the address of our client metadata document for a callback, used as our client id where it can be. */
   readonly clientMetadataUrl: (callback: string) => string;
-  readonly log: Log;
 }
 
 /**

@@ -1,11 +1,7 @@
-import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
-import type { ProviderCatalogue } from '../providers/catalogue.ts';
+import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
 import type { CredentialSource } from '../store/credential-source.ts';
-import type { ConnectionSecrets } from '../store/credentials.ts';
 import { grantHeaders, issuerOf, openGrant, type Grant } from './grant.ts';
 import {
   demandScopes,
@@ -78,13 +74,10 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
   };
 }
 
-interface RenewalDeps {
-  readonly database: Database;
-  readonly connectionSecrets: ConnectionSecrets;
-  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
-  readonly providers: ProviderCatalogue;
-  readonly log: Log;
-}
+type RenewalDeps = Pick<
+  ConnectionsCore,
+  'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers'
+>;
 
 /**
  * Renews the tokens of a connection once, however many callers ask in however many processes: the one that takes the

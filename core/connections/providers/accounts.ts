@@ -1,23 +1,20 @@
 import { AppError } from '#lib/errors.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
-import type { CredentialSource } from '../store/credential-source.ts';
-import type { ProviderCatalogue } from './catalogue.ts';
 import type { AccountsLookup, ProviderRequest } from './provider.ts';
-
-export interface ListAccountsDeps {
-  readonly outbound: OutboundClient;
-  readonly credentials: CredentialSource;
-  readonly providers: ProviderCatalogue;
-}
 
 /**
  * Lists the accounts that the connection's credentials can see now; none where the provider has no such list.
  * @throws {AppError} `connection_not_ready` when the provider does not take the credentials, `provider_error`
  */
 export async function listAccounts(
-  { outbound, credentials, providers }: ListAccountsDeps,
+  {
+    outbound,
+    credentials,
+    providers,
+  }: Pick<ConnectionsCore, 'credentials' | 'outbound' | 'providers'>,
   connection: Connection,
   signal: AbortSignal,
 ): Promise<ProviderAccount[]> {

@@ -1,19 +1,10 @@
 import type { Actor } from '#core/audit/index.ts';
-import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { ConnectionsCore } from '../core.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
-import { storeCredentials, type ConnectionSecrets } from '../store/credentials.ts';
+import { storeCredentials } from '../store/credentials.ts';
 import { assertRoomForConnection, insertConnection, readConnection } from '../store/queries.ts';
-import type { ProviderCatalogue } from './catalogue.ts';
 import { verifyCredential } from './verify.ts';
-
-export interface ConnectWithKeyDeps {
-  readonly database: Database;
-  readonly connectionSecrets: ConnectionSecrets;
-  readonly outbound: OutboundClient;
-  readonly providers: ProviderCatalogue;
-}
 
 /**
  * Tries an API key at its provider and keeps it, sealed, when it works: in a new connection, or in place of the key of
@@ -22,7 +13,12 @@ export interface ConnectWithKeyDeps {
  *   does not take the key, `provider_error`
  */
 export async function connectWithKey(
-  { database, connectionSecrets, outbound, providers }: ConnectWithKeyDeps,
+  {
+    database,
+    connectionSecrets,
+    outbound,
+    providers,
+  }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound' | 'providers'>,
   input: {
     id: string;
     connectionId: string | undefined;

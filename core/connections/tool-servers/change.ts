@@ -8,20 +8,18 @@ import {
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { row, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { ConnectionsCore } from '../core.ts';
 import { isRedacted, splitAddress, withAddress } from '../store/address.ts';
 import type { Connection } from '../store/connection.ts';
 import { allowedUrl, givenCredentials, refusal } from './create.ts';
-import type { CredentialSource, StaticCredentials } from '../store/credential-source.ts';
+import type { StaticCredentials } from '../store/credential-source.ts';
 import { readConnection } from '../store/queries.ts';
 import type { ConnectionSecrets } from '../store/credentials.ts';
 
-export interface ChangeDeps {
-  readonly database: Database;
-  readonly outbound: OutboundClient;
-  readonly credentials: CredentialSource;
-  readonly connectionSecrets: ConnectionSecrets;
-}
+type ChangeDeps = Pick<
+  ConnectionsCore,
+  'connectionSecrets' | 'credentials' | 'database' | 'outbound'
+>;
 
 export interface ConnectionChange {
   readonly name?: string | undefined;

@@ -7,9 +7,9 @@ import {
   type ToolServer,
   type ToolServerErrorKind,
 } from '#core/mcp/index.ts';
-import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import { OutboundError } from '#lib/outbound/index.ts';
+import type { ConnectionsCore } from '../core.ts';
 import { withAddress } from '../store/address.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
 import {
@@ -19,12 +19,6 @@ import {
 } from '../store/credential-source.ts';
 import type { ConnectionSecrets } from '../store/credentials.ts';
 import { assertRoomForConnection, insertConnection } from '../store/queries.ts';
-
-export interface CreateDeps {
-  readonly database: Database;
-  readonly outbound: OutboundClient;
-  readonly connectionSecrets: ConnectionSecrets;
-}
 
 export interface NewToolServer {
   readonly id: string;
@@ -43,7 +37,11 @@ export interface NewToolServer {
  * when the server is
  */
 export async function createToolServer(
-  { database, outbound, connectionSecrets }: CreateDeps,
+  {
+    database,
+    outbound,
+    connectionSecrets,
+  }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound'>,
   input: NewToolServer,
 ): Promise<Connection> {
   const { id, credentials } = input;
@@ -76,7 +74,7 @@ export async function createToolServer(
 }
 
 /** Returns the address in its usual form. @throws {AppError} `invalid_request`, naming what is wrong with it */
-export function allowedUrl(outbound: CreateDeps['outbound'], text: string): string {
+export function allowedUrl(outbound: ConnectionsCore['outbound'], text: string): string {
   try {
     outbound.checkUrl(text);
   } catch (error) {
