@@ -6,7 +6,7 @@ import { hasOtherwiseSucceeded, readProvenSkills } from './proof.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
 import { isOver, nextTimeFrom } from './times.ts';
 import type { Routine } from './routine.ts';
-import { warningsOf, type RoutineWarning, type WarningDeps } from './warnings.ts';
+import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
  * Reasons why a routine cannot be activated, by the code of the error that an attempt would get. That of
@@ -51,7 +51,7 @@ export async function readRoutineDetail(
   return {
     ...routine,
     activation: { ready: reason === null, proofRunId, reason },
-    warnings: await warningsOf(db, deps, routine, callableTools),
+    warnings: await routineWarnings(db, deps, routine, callableTools),
     skillsBehind: await behind(db, skills, routine),
   };
 }

@@ -1,5 +1,5 @@
 import { sql, type Sql } from '#lib/database/index.ts';
-import { statesBefore } from './states.ts';
+import { routineStatesBefore } from './states.ts';
 
 /**
  * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. It is a part of the
@@ -33,7 +33,7 @@ export function routineAfterRun(end: {
 const counted = sql`case when ended.trigger = 'schedule' then r.consecutive_failures + 1
             else r.consecutive_failures end`;
 
-const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${statesBefore('paused', 'service')})
+const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.consecutive_failures + 1 >= r.pause_after_failures)`;
 
 /** Locks the routine before it is updated, so that of two runs that end at the same time one has paused it. */

@@ -17,7 +17,7 @@ import { activateSkills, hasProofRun, readProvenSkills } from './proof.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import { recordDeactivation } from './record-changes.ts';
 import type { Routine, RoutineState } from './routine.ts';
-import { statesBefore, type StateMove } from './states.ts';
+import { routineStatesBefore, type StateMove } from './states.ts';
 import { moveRoutine, returnToDraft } from './writes.ts';
 
 export interface ActivationInput {
@@ -41,7 +41,7 @@ export async function activateRoutine(
   input: ActivationInput,
 ): Promise<Routine> {
   const seen = await readRoutine(database, input.projectId, input.id);
-  const mayMove = statesBefore('active').includes(seen.state) && seen.proofRunId !== null;
+  const mayMove = routineStatesBefore('active').includes(seen.state) && seen.proofRunId !== null;
   const refusal = mayMove ? await input.judge?.(seen) : undefined;
   const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
@@ -190,6 +190,6 @@ function scheduleEnded({ endsAt }: Routine): AppError {
 /** Tells whether the routine still has to be moved to `to`. @throws {AppError} `routine_archived` */
 function hasToMove({ state }: Routine, to: StateMove): boolean {
   if (state === to) return false;
-  if (!statesBefore(to).includes(state)) throw new AppError('routine_archived');
+  if (!routineStatesBefore(to).includes(state)) throw new AppError('routine_archived');
   return true;
 }

@@ -22,7 +22,7 @@ import {
   readWebhookSecret,
   writeWebhookSecret,
 } from './webhook.ts';
-import { warningsOf, type RoutineWarning, type WarningDeps } from './warnings.ts';
+import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 import { insertRoutine, updateRoutine } from './writes.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 
@@ -62,7 +62,7 @@ export async function createRoutine(
     return {
       routine: created,
       webhookSecret,
-      warnings: await warningsOf(deps.database, deps, created, []),
+      warnings: await routineWarnings(deps.database, deps, created, []),
     };
   }
   // An earlier attempt of this request committed but its response was lost, so the secret has not been seen yet.
@@ -71,7 +71,7 @@ export async function createRoutine(
   return {
     routine,
     webhookSecret: stored === undefined ? undefined : deps.webhookSecrets.open(id, stored),
-    warnings: await warningsOf(deps.database, deps, routine, routine.callableTools),
+    warnings: await routineWarnings(deps.database, deps, routine, routine.callableTools),
   };
 }
 
@@ -138,7 +138,7 @@ export async function patchRoutine(
     return {
       routine,
       webhookSecret,
-      warnings: await warningsOf(tx, deps, routine, seen.callableTools),
+      warnings: await routineWarnings(tx, deps, routine, seen.callableTools),
     };
   });
   return saved ?? patchRoutine(deps, input);

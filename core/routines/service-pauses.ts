@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { statesBefore } from './states.ts';
+import { routineStatesBefore } from './states.ts';
 
 /** Pauses routines whose stored schedule this process cannot compute, and says so. */
 export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
@@ -47,7 +47,7 @@ function pauseByService(
       update routines set state = 'paused', state_reason = ${reason}, next_run_at = null,
         version = version + 1, updated_at = now()
       where id in (
-        select id from routines where ${those} and state = any(${statesBefore('paused', 'service')})
+        select id from routines where ${those} and state = any(${routineStatesBefore('paused', 'service')})
         order by id for no key update)
       returning id, project_id as "projectId", name, state_reason as "stateReason", updated_at as "pausedAt",
         webhook_url as "webhookUrl", webhook_failed_at as "webhookFailedAt"

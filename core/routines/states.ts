@@ -43,7 +43,7 @@ type Mover = 'person' | 'service';
 export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];
 
 /** Lists the states from which a routine may be moved to `to`. */
-export function statesBefore(to: StateMove, by: Mover = 'person'): RoutineState[] {
+export function routineStatesBefore(to: StateMove, by: Mover = 'person'): RoutineState[] {
   return ROUTINE_TRANSITIONS.filter(
     (transition) => transition.to === to && transition.by.some((mover) => mover === by),
   ).flatMap(({ from }) => [...from]);

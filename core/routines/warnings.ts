@@ -32,7 +32,7 @@ export interface WarningDeps {
  * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, and of a
  * routine that reads what strangers write and acts elsewhere, or compares with a run that has lost its content.
  */
-export async function warningsOf(
+export async function routineWarnings(
   db: Db,
   { skills: catalogue, retention }: WarningDeps,
   routine: Routine,

@@ -2,7 +2,7 @@ import { empty, row, rows, sql, storableJson, type Db, type Sql } from '#lib/dat
 import { AppError } from '#lib/errors.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
-import { statesBefore, type StateMove } from './states.ts';
+import { routineStatesBefore, type StateMove } from './states.ts';
 import { definitionForm } from './stored-definition.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
@@ -169,5 +169,5 @@ function jsonOrNull(value: object | null): string | null {
 }
 
 function mayMove(to: StateMove): Sql {
-  return sql`state = any(${statesBefore(to)})`;
+  return sql`state = any(${routineStatesBefore(to)})`;
 }

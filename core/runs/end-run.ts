@@ -16,7 +16,7 @@ import {
   type RunEnding,
 } from './ending.ts';
 import { recordResult, type JustEnded } from './result.ts';
-import { countsTowardsPause, statesBefore, type RunReason } from './states.ts';
+import { countsTowardsPause, runStatesBefore, type RunReason } from './states.ts';
 import { followPause } from './service-pauses.ts';
 import type { Admission } from './admission/admission.ts';
 import { readRunDetail } from './queries.ts';
@@ -74,7 +74,7 @@ export async function recordEnd(
             order by s.index desc limit 1
           ), ${messageAtEnd(ending)}),
           finished_at = now()
-        where id = ${runId} and state = any(${statesBefore(state, reason)})
+        where id = ${runId} and state = any(${runStatesBefore(state, reason)})
         returning *
       ), calls as (
         ${callsOfRunOver(sql`ended`)}

@@ -92,7 +92,7 @@ export {
   type Withheld,
   failureClassOf,
   isEndState,
-  statesBefore,
+  runStatesBefore,
 } from './states.ts';
 export { retryRun, startManualRun } from './start.ts';
 export { listSteps } from './steps.ts';

@@ -51,7 +51,7 @@ export function isEndState(state: RunState): boolean {
 }
 
 /** Returns the states from which a run may enter `to` for this reason; a few transitions are for one reason only. */
-export function statesBefore(
+export function runStatesBefore(
   to: (typeof RUN_TRANSITIONS)[number]['to'],
   reason: RunReason | null = null,
 ): RunState[] {

@@ -31,7 +31,7 @@ import {
   patienceMsOf,
   remainingMsOf,
   scheduledFor,
-  statesBefore,
+  runStatesBefore,
   type Trigger,
   unwantedReason,
 } from '#core/runs/index.ts';
@@ -139,7 +139,7 @@ export async function beginStep(
           model_provider = v.definition #>> '{model,provider}',
           model_connection_id = v.definition #>> '{model,connectionId}', model_id = v.definition #>> '{model,modelId}'
         from routines r, routine_versions v
-        where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${statesBefore('running')})
+        where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${runStatesBefore('running')})
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
         returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills,
           ${budgetColumns('r')} as routine_budget,

@@ -29,7 +29,7 @@ import { finishIn, planToolCalls, type CallPlan } from './plan-tool-calls.ts';
 import type { PreparedStep } from './prepare.ts';
 import { runLimitInWords, type Grant } from './reserve.ts';
 import { endingByForm } from './typed-result.ts';
-import { CALL_REQUEST, warningsOf, wasAskedToCall } from './warnings.ts';
+import { CALL_REQUEST, responseWarnings, wasAskedToCall } from './warnings.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
 export interface Decision {
@@ -54,7 +54,11 @@ export async function decideStep(
   { grant, response }: { readonly grant: Grant; readonly response: ModelResponse },
 ): Promise<Decision> {
   const costUsd = costOf(response.usage, option.prices);
-  const warnings = warningsOf(response, run.tools, response.usage.estimated ? 0 : countInput());
+  const warnings = responseWarnings(
+    response,
+    run.tools,
+    response.usage.estimated ? 0 : countInput(),
+  );
   const { messages, ...calls } = planToolCalls(response, run);
   const asksToCall = warnings.includes('call_as_text') && !wasAskedToCall(run.transcript);
   const progress = { ...run, cutBy: grant.cutBy, asksToCall };

@@ -8,7 +8,7 @@ import type { StepWarning } from '#core/runs/index.ts';
 const WORTH_COMPARING = 1_000;
 
 /** Returns what a response gives cause to warn of. @param sentTokens the estimate of what was sent */
-export function warningsOf(
+export function responseWarnings(
   response: ModelResponse,
   tools: readonly Pick<OfferedTool, 'name'>[],
   sentTokens: number,
