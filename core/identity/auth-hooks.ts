@@ -12,11 +12,11 @@ import {
   takeBackGuess,
   tooManyGuesses,
   type Guess,
-} from './guesses.ts';
+  throttle,
+} from './throttle.ts';
 import type { KnownBrowsers } from './known-browser.ts';
 import { goFirst, NOT_CHECKED } from './passwords.ts';
 import { findSecondFactor } from './second-factor/store.ts';
-import { throttle } from './throttle.ts';
 
 /** Who may sign up: everyone, people with an invitation, or no one. */
 export type SignUpMode = 'open' | 'invited' | 'closed';

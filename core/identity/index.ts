@@ -7,9 +7,14 @@ export {
   touchApiKey,
   type Scope,
 } from './api-keys.ts';
-export { createAuth, type Auth } from './auth.ts';
+export {
+  createAuth,
+  type Auth,
+  CLIENT_ADDRESS_HEADER,
+  sessionCookieName,
+  type AuthSettings,
+} from './auth.ts';
 export { createAuthMails, mailInvitation } from './auth-mails.ts';
-export { CLIENT_ADDRESS_HEADER, sessionCookieName, type AuthSettings } from './auth-options.ts';
 export { isCommonPassword } from './passwords.ts';
 export { authenticateKey, findMemberships, stillStands } from './credentials.ts';
 export {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { APIError } from 'better-auth/api';
 
 /** Allows at most `limit` events under one key in a window that begins with the first of them. */
 export interface ThrottleRule {
@@ -77,7 +78,7 @@ export function counting(events: Sql, windowSeconds: number): Sql {
 }
 
 /** Forgets the events of `subject`. */
-export async function unthrottle(
+async function unthrottle(
   db: Db,
   rule: Pick<ThrottleRule, 'name'>,
   subject: string,
@@ -86,11 +87,7 @@ export async function unthrottle(
 }
 
 /** Takes back one event of `subject`, which the rule turned out not to concern. */
-export async function uncount(
-  db: Db,
-  rule: Pick<ThrottleRule, 'name'>,
-  subject: string,
-): Promise<void> {
+async function uncount(db: Db, rule: Pick<ThrottleRule, 'name'>, subject: string): Promise<void> {
   await execute(
     db,
     sql`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`,
@@ -116,4 +113,99 @@ export async function assertMayBeginSignIn(db: Db, userId: string, at: string): 
   throw new AppError('rate_limited', 'Too many sign-ins were begun here; wait a few minutes.', {
     'Retry-After': String(wait),
   });
+}
+
+/** An attempt to show something that only one person should know. */
+export interface Guess {
+  /**
+   * What is shown: the password of a sign-in, a code of a second factor after the right password, or the password of a
+   * person who is signed in already. Each kind has counts of its own.
+   */
+  readonly kind: 'password' | 'second-factor' | 'own-password';
+  /** Address or id of the account, whether or not there is one. */
+  readonly account: string;
+  /** The network that the caller has to itself. */
+  readonly network: string;
+  /** Id of the browser when it was signed in to this account before. */
+  readonly browserId: string | undefined;
+}
+
+/** Sign-ins from one network to any accounts, by browsers that are not known: password spraying. */
+export const SIGN_INS_OF_NETWORK: ThrottleRule = {
+  name: 'sign-in-of-network',
+  limit: 3,
+  windowSeconds: 10,
+};
+
+const FEW = 10;
+const SIGN_INS_OF_ACCOUNT = 200;
+/**
+ * A person who guesses codes knows the password, so no stranger can use up that count, and a code has only six digits.
+ * With a stolen session, guesses must not lead to the password.
+ */
+const BY_PERSON = { 'second-factor': FEW, 'own-password': 5 };
+
+/** Makes an attempt of a person whose password was right, or who is signed in; it counts from every network. */
+export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Guess {
+  return { kind, account: userId, network: '', browserId: undefined };
+}
+
+/**
+ * Counts an attempt before it is looked at. A known browser has a count of its own, which no stranger can use up. All
+ * others count by account and network and, far higher, by account alone, so that neither one network nor many can go on
+ * for long. An attempt that one count refuses is not added to the next.
+ * @returns undefined when the attempt may be made, else the seconds until it may
+ */
+export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {
+  for (const { rule, subject } of countsOf(guess)) {
+    const wait = await throttle(db, rule, subject);
+    if (wait !== undefined) return wait;
+  }
+  return undefined;
+}
+
+/** @throws {APIError} `rate_limited`, when the attempt may not be made; else it is counted */
+export async function assertMayGuess(db: Db, guess: Guess): Promise<void> {
+  const wait = await countGuess(db, guess);
+  if (wait !== undefined) throw tooManyGuesses(wait);
+}
+
+export function tooManyGuesses(waitSeconds: number): APIError {
+  return new APIError(
+    'TOO_MANY_REQUESTS',
+    { code: 'rate_limited', message: 'Too many attempts; try again later.' },
+    { 'Retry-After': String(waitSeconds) },
+  );
+}
+
+/** Forgets the attempts of this network or browser, and this one among the account's: it was right. */
+export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
+  const [own, ofAccount] = countsOf(guess);
+  if (own !== undefined) await unthrottle(db, own.rule, own.subject);
+  if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
+}
+
+/** Takes an attempt out of all counts: what was shown was not checked. */
+export async function takeBackGuess(db: Db, guess: Guess): Promise<void> {
+  for (const { rule, subject } of countsOf(guess)) await uncount(db, rule, subject);
+}
+
+/** Forgets the attempts at the account alone, from this network and from this browser. */
+export async function forgetGuesses(db: Db, guess: Guess): Promise<void> {
+  const counts = [...countsOf(guess), ...countsOf({ ...guess, browserId: undefined })];
+  for (const { rule, subject } of counts) await unthrottle(db, rule, subject);
+}
+
+function countsOf({ kind, account, network, browserId }: Guess) {
+  const rule = (of: string, limit: number) => {
+    return { name: `${kind}-of-${of}`, limit, windowSeconds: 15 * 60 };
+  };
+  if (kind !== 'password') return [{ rule: rule('account', BY_PERSON[kind]), subject: account }];
+  if (browserId !== undefined) {
+    return [{ rule: rule('browser', FEW), subject: `${account} ${browserId}` }];
+  }
+  return [
+    { rule: rule('network', FEW), subject: `${account} ${network}` },
+    { rule: rule('account', SIGN_INS_OF_ACCOUNT), subject: account },
+  ];
 }

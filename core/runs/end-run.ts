@@ -7,7 +7,7 @@ import { enqueueDelivery, kickDeliveries, redeliver, type EndedRun } from '#core
 import { row, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait } from './admission/room.ts';
 import { breakerAfterRun } from './breaker.ts';
-import { scheduledFor, runOutcome } from './columns.ts';
+import { scheduledFor, runOutcome, type RunDetail } from './run.ts';
 import {
   reasonAsMessage,
   reasonInWords,
@@ -17,10 +17,9 @@ import {
 } from './ending.ts';
 import { recordResult, type JustEnded } from './result.ts';
 import { countsTowardsPause, runStatesBefore, type RunReason } from './states.ts';
-import { followPause } from './service-pauses.ts';
+import { followPause } from './unwanted.ts';
 import type { Admission } from './admission/admission.ts';
 import { readRunDetail } from './queries.ts';
-import type { RunDetail } from './run.ts';
 
 export interface AfterEndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'metrics'> {
   readonly admission: Admission;

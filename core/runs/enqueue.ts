@@ -1,5 +1,5 @@
 import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billing/index.ts';
-import type { StartableRun } from '#core/engine/index.ts';
+import type { StartableRun, Engine } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import {
@@ -12,10 +12,12 @@ import {
   waitsForBudget,
   type AdmissionRule,
 } from './admission/room.ts';
-import { runColumns } from './columns.ts';
+import { runColumns, type Run } from './run.ts';
 import { findRun, readRun } from './queries.ts';
-import type { Run } from './run.ts';
 import { isEndState } from './states.ts';
+import type { Log } from '#lib/log.ts';
+import { SLOTS } from '#lib/provider-file/index.ts';
+import type { Admission } from './admission/admission.ts';
 
 export interface ManualRun {
   readonly id: string;
@@ -202,4 +204,55 @@ export async function enqueueRetry(
     standsFor,
   };
   return enqueueManualRun(db, rule, { ...input, ...again });
+}
+
+export interface StartDeps {
+  readonly database: Db;
+  readonly engine: Pick<Engine, 'startRun'>;
+  readonly admission: Admission;
+  readonly log: Log;
+  readonly providerEnabled: (provider: string) => boolean;
+}
+
+/**
+ * Puts a manual run on record and starts its workflow.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request`, `limit_reached`,
+ * `allowance_exceeded`, `provider_disabled`
+ */
+export async function startManualRun(
+  deps: StartDeps,
+  input: Omit<ManualRun, 'retryOf' | 'standsFor' | 'disabledProviders'>,
+): Promise<Run> {
+  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabled(deps) };
+  return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
+}
+
+/**
+ * Starts a new manual run with the inputs of one that has ended.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and what `startManualRun` throws
+ */
+export async function retryRun(
+  deps: StartDeps,
+  input: Omit<Parameters<typeof enqueueRetry>[2], 'disabledProviders'>,
+): Promise<Run> {
+  const retry = { ...input, disabledProviders: disabled(deps) };
+  return start(deps, await enqueueRetry(deps.database, deps.admission.rule, retry));
+}
+
+function disabled({ providerEnabled }: StartDeps): readonly string[] {
+  return SLOTS.filter((slot) => !providerEnabled(slot));
+}
+
+/** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */
+async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
+  if (startable === undefined) {
+    deps.admission.nudge();
+    return run;
+  }
+  try {
+    await deps.engine.startRun(startable);
+  } catch (err) {
+    deps.log.warn({ err, runId: run.id }, 'a run stays queued until its workflow can be started');
+  }
+  return run;
 }

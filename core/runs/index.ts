@@ -35,7 +35,17 @@ export {
   takeProbes,
 } from './breaker.ts';
 export { cancelRun, pauseWithRuns, stopRuns } from './cancel.ts';
-export { clockGoesOn, patienceMsOf, remainingMsOf, scheduledFor } from './columns.ts';
+export {
+  clockGoesOn,
+  patienceMsOf,
+  remainingMsOf,
+  scheduledFor,
+  type Run,
+  type RunDetail,
+  type RunSummary,
+  type RunUsage,
+  type Step,
+} from './run.ts';
 export {
   type RecordedEnd,
   type RunEnding,
@@ -45,7 +55,7 @@ export {
   skip,
   success,
 } from './ending.ts';
-export { type ManualRun, assertMayBeGiven } from './enqueue.ts';
+export { type ManualRun, assertMayBeGiven, retryRun, startManualRun } from './enqueue.ts';
 export {
   type Amount,
   ESTIMATE_BASES,
@@ -61,8 +71,15 @@ export { forgetFollowers } from './events/leases.ts';
 export { inTheWay, type ReplacedRuns, afterReplacing, replaceOpenRuns } from './replace.ts';
 export { type OccurrenceRow, insertOccurrences } from './occurrences.ts';
 export { MAX_PINNED, pinRun, unpinRuns } from './pin.ts';
-export { listRuns, readRunDetail } from './queries.ts';
-export { type SkipNews, skipQueued, type UnwantedReason, unwantedReason } from './unwanted.ts';
+export { listRuns, readRunDetail, listSteps } from './queries.ts';
+export {
+  type SkipNews,
+  skipQueued,
+  type UnwantedReason,
+  unwantedReason,
+  followPause,
+  followPausesByService,
+} from './unwanted.ts';
 export { listRecentRuns, MAX_RECENT, type RoutineRecentRuns } from './recent.ts';
 export { diffRun, type RunDiff } from './result.ts';
 export {
@@ -71,8 +88,6 @@ export {
   applyRetention,
 } from './retention/apply-retention.ts';
 export { retentionBacklog } from './retention/due.ts';
-export type { Run, RunDetail, RunSummary, RunUsage, Step } from './run.ts';
-export { followPause, followPausesByService } from './service-pauses.ts';
 export {
   FAILURE_CLASSES,
   type FailureClass,
@@ -94,7 +109,5 @@ export {
   isEndState,
   runStatesBefore,
 } from './states.ts';
-export { retryRun, startManualRun } from './start.ts';
-export { listSteps } from './steps.ts';
 export { sweepOpenRuns } from './sweep.ts';
 export { countRuns, medianOfVersion } from './version-usage.ts';

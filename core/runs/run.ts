@@ -6,6 +6,7 @@ import type { RunState, StepKind, StepState, StepWarning, Trigger, Withheld } fr
 import type { ToolRecord } from '#core/tools/index.ts';
 import type { RunMessage } from '#core/outbox/index.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
 
 export interface RunUsage extends Usage {
   /** US dollars as a decimal string; null while no priced step is on record. */
@@ -99,3 +100,83 @@ export interface RunDetail extends Run {
   /** Mails and pings about it. */
   readonly messages: readonly RunMessage[];
 }
+
+/** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
+export function scheduledFor(run: Sql): Sql {
+  return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
+}
+
+/** Selects the fields of `RunOutcome` from `runs`. A success without one counts as `done`. */
+export const runOutcome = sql`
+  coalesce(outcome, case when state = 'succeeded' then 'done' end) as outcome, outcome_summary as "outcomeSummary",
+  coalesce(checks, '[]') as checks
+`;
+
+/** The columns of a run without its long texts. */
+export const shortColumns = sql`
+  id, project_id as "projectId", routine_id as "routineId", routine_revision as "routineRevision", trigger, state,
+  reason, error_message as "errorMessage", ${scheduledFor(sql`runs`)} as "scheduledFor", run_at as "runAt",
+  backfill_id as "backfillId", skipped_count as "skippedCount", skipped_until as "skippedUntil", retry_of as "retryOf",
+  case when model_id is not null then jsonb_build_object('provider', model_provider,
+    'connectionId', model_connection_id, 'modelId', model_id) end as model,
+  step_count as "stepCount", ${runOutcome}, ${usageWith(sql`estimated_usage`)},
+  created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt", cancel_requested_at as "cancelRequestedAt", pinned,
+  content_erased_at as "contentErasedAt", withheld
+`;
+
+/** What a run was compared with, beside its changes. */
+export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
+
+/** The columns of `Run`. */
+export const runColumns = sql`${shortColumns}, variables, result, data,
+  case when changes is not null then changes || ${comparedWith} end as changes`;
+
+/** The columns of `Step`. */
+export const stepColumns = columns(sql`text, tool`);
+
+/** The same without the texts of models and tools, of which the lengths stay. */
+export const stepColumnsWithout =
+  columns(sql`null as text, case when tool is not null then tool - 'input'
+    || '{"arguments": null, "result": null, "structured": null, "attachments": []}'::jsonb end as tool`);
+
+function columns(texts: Sql): Sql {
+  return sql`
+  index, kind, state, attempt, model_id as "modelId", ${texts}, finish_reason as "finishReason",
+  error_message as "errorMessage", coalesce(warnings, '[]') as warnings, ${usageWith(sql`usage_estimated`)}, started_at as "startedAt", finished_at as "finishedAt"
+`;
+}
+
+/** Selects the usage of a run or a step as `RunUsage`. */
+function usageWith(estimated: Sql): Sql {
+  return sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
+  'outputTokens', output_tokens, 'reasoningTokens', reasoning_tokens, 'costUsd', trim_scale(cost_usd)::text,
+  'estimated', ${estimated}) as usage`;
+}
+
+/** Returns the time since which a run's clock stands, or now while it goes, as an SQL expression. */
+function stoppedAt(run: Sql): Sql {
+  return sql`coalesce(${run}.waits_since, now())`;
+}
+
+/**
+ * Returns the milliseconds that the clock of a run has left, as an SQL expression; not positive once its time is over.
+ * The clock starts with the first step and stands still while the run waits for a budget.
+ */
+export function remainingMsOf(run: Sql): Sql {
+  return sql`((${run}.timeout_seconds - extract(epoch from ${stoppedAt(run)} - ${run}.started_at)) * 1000
+    + ${run}.waited_ms)::float8`;
+}
+
+/**
+ * Returns the milliseconds that a run may still wait for a budget, as an SQL expression: in all as long as it might have
+ * waited for its first step.
+ */
+export function patienceMsOf(run: Sql): Sql {
+  return sql`(extract(epoch from coalesce(${run}.queue_until - coalesce(${run}.run_at, ${run}.created_at),
+    interval '6 hours')) * 1000 - ${run}.waited_ms
+    - extract(epoch from now() - ${stoppedAt(run)}) * 1000)::float8`;
+}
+
+/** Assignments for an update of `runs` that start the clock of a run that waited. */
+export const clockGoesOn = sql`waited_ms = runs.waited_ms
+            + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`;

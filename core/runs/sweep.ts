@@ -1,6 +1,6 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
 import { eachApart, execute, rows, sql, type Database } from '#lib/database/index.ts';
-import { patienceMsOf, remainingMsOf } from './columns.ts';
+import { patienceMsOf, remainingMsOf } from './run.ts';
 import { endRun, type AfterEndDeps } from './end-run.ts';
 import { cancellation, failure } from './ending.ts';
 import type { RunState } from './states.ts';

@@ -4,6 +4,10 @@ import { SCHEDULE_ENDED } from '#core/routines/index.ts';
 import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { skip } from './ending.ts';
+import { recordProjectAudit, SYSTEM } from '#core/audit/index.ts';
+import type { StartableDelivery } from '#core/engine/index.ts';
+import type { PausedRoutine } from '#core/events.ts';
+import { enqueuePaused } from '#core/webhooks/index.ts';
 
 /** The reason why a queued run is no longer wanted: its routine was paused, changed or archived. */
 export type UnwantedReason = 'paused' | 'superseded' | 'archived';
@@ -31,7 +35,7 @@ end`;
  * be a deadlock, as the end of a run locks the run before its routine.
  * @returns those that were skipped
  */
-export async function skipUnwanted(
+async function skipUnwanted(
   tx: Db,
   routineIds: readonly string[],
   reason: UnwantedReason,
@@ -76,7 +80,7 @@ export async function skipQueued(
 }
 
 /** Counts skipped runs after the commit of the transaction that skips them, and admits others. */
-export function tellSkipped(
+function tellSkipped(
   tx: Db,
   { metrics, admission }: SkipNews,
   { runIds, reason }: { readonly runIds: readonly string[]; readonly reason: UnwantedReason },
@@ -86,4 +90,56 @@ export function tellSkipped(
     for (const _ of runIds) metrics.runEnded(skip(reason));
     admission.nudge();
   });
+}
+
+export interface FollowedPause {
+  /** The queued runs of the routines that are skipped for it. */
+  readonly skipped: readonly string[];
+  /** The webhook deliveries that report it. */
+  readonly deliveries: readonly StartableDelivery[];
+}
+
+/**
+ * Does what follows whenever the service itself pauses routines, in the transaction that does it: records an audit
+ * event, skips their scheduled runs that have not begun, unless their schedules have only ended, and queues the webhook
+ * events. The caller calls `kickDeliveries` after its commit, and tells the subscribers, who get one mail of a run that
+ * failed and of the pause that it led to.
+ * @param runIds the run because of which each was paused, by routine
+ */
+export async function followPause(
+  tx: Db,
+  paused: readonly PausedRoutine[],
+  runIds: ReadonlyMap<string, string | null> = new Map(),
+): Promise<FollowedPause> {
+  const deliveries: StartableDelivery[] = [];
+  const stopped = paused.filter(({ stateReason }) => stateReason !== SCHEDULE_ENDED);
+  const skipped = await skipUnwanted(
+    tx,
+    stopped.map(({ id }) => id),
+    'paused',
+  );
+  for (const routine of paused) {
+    const { id, projectId, stateReason } = routine;
+    const runId = runIds.get(id) ?? null;
+    await recordProjectAudit(tx, {
+      by: SYSTEM,
+      projectId,
+      action: 'routine.paused',
+      targetId: id,
+      details: { reason: stateReason, ...(runId === null ? {} : { runId }) },
+    });
+    const delivery = await enqueuePaused(tx, { ...routine, runId });
+    if (delivery !== undefined) deliveries.push(delivery);
+  }
+  return { skipped, deliveries };
+}
+
+/** Follows pauses of a lower subject, and reports the skipped runs once they are committed. */
+export async function followPausesByService(
+  news: SkipNews,
+  tx: Db,
+  paused: readonly PausedRoutine[],
+): Promise<void> {
+  const { skipped } = await followPause(tx, paused);
+  tellSkipped(tx, news, { runIds: skipped, reason: 'paused' });
 }

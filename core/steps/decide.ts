@@ -10,26 +10,27 @@ import {
   type Evidence,
   type Finish,
 } from '#core/outcomes/index.ts';
-import type { OutcomeRule, ResultCheck } from '#core/routines/index.ts';
+import { type OutcomeRule, type ResultCheck, ABNORMAL_FROM_TOKENS } from '#core/routines/index.ts';
 import {
   failure,
   success,
   type FailureReason,
   type RunEnding,
   type StepWarning,
+  medianOfVersion,
 } from '#core/runs/index.ts';
 import type { OfferedTool } from '#core/tools/index.ts';
-import { costOf, totalTokens } from '#core/usage/index.ts';
+import { costOf, totalTokens, RAISED_BY } from '#core/usage/index.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
-import { endingByCost } from './abnormal-cost.ts';
 import type { RunContext } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
 import { finishIn, planToolCalls, type CallPlan } from './plan-tool-calls.ts';
 import type { PreparedStep } from './prepare.ts';
 import { runLimitInWords, type Grant } from './reserve.ts';
 import { endingByForm } from './typed-result.ts';
-import { CALL_REQUEST, responseWarnings, wasAskedToCall } from './warnings.ts';
+import { isJsonObject } from '#lib/json.ts';
+import { Big } from 'big.js';
 
 /** Consequence of a response: the end of the run, or a next step. */
 export interface Decision {
@@ -191,4 +192,97 @@ export async function endingByChecks(
   const message = `Check ${failed + 1} of ${checks.length}, ${check.type}, failed: ${check.detail}`;
   const { result, outcomeSummary } = ending;
   return { ...failure('check_failed', message), result, outcomeSummary, checks };
+}
+
+/** Tokens below which an estimate is too rough to say that a prompt was cut. */
+const WORTH_COMPARING = 1_000;
+
+/** Returns what a response gives cause to warn of. @param sentTokens the estimate of what was sent */
+function responseWarnings(
+  response: ModelResponse,
+  tools: readonly Pick<OfferedTool, 'name'>[],
+  sentTokens: number,
+): StepWarning[] {
+  const { usage, call } = response;
+  // What an account's provider counts goes through its own protocol.
+  const isCut =
+    call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
+  return [
+    ...(isCut ? (['prompt_cut'] as const) : []),
+    ...(isCallAsText(response, tools) ? (['call_as_text'] as const) : []),
+  ];
+}
+
+/** The marks by which model families write calls that their server should have parsed. */
+const CALL_MARKS =
+  /<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function=|<\|python_tag\|>|<invoke name=|```tool_code|<｜tool▁call/;
+
+/** Returns true for a response whose text is a call of one of the tools. */
+function isCallAsText(
+  { text, toolCalls }: ModelResponse,
+  tools: readonly Pick<OfferedTool, 'name'>[],
+): boolean {
+  if (tools.length === 0 || toolCalls.length > 0) return false;
+  const named = tools.some(({ name }) => text.includes(name));
+  if (!named) return false;
+  if (CALL_MARKS.test(text)) return true;
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('{')) return false;
+  try {
+    const value: unknown = JSON.parse(trimmed);
+    return (
+      isJsonObject(value) &&
+      tools.some(({ name }) => name === value['name']) &&
+      ('arguments' in value || 'parameters' in value)
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Asks a model, once, to make the call that it wrote; kept with the step that it follows. */
+const CALL_REQUEST = {
+  role: 'user',
+  content:
+    'You wrote a tool call as text, so it was not made. Call the tool through the interface for tool calls, or write the result without it.',
+} as const satisfies ModelMessage;
+
+function wasAskedToCall(transcript: readonly ModelMessage[]): boolean {
+  return transcript.some(
+    ({ role, content }) => role === CALL_REQUEST.role && content === CALL_REQUEST.content,
+  );
+}
+
+/**
+ * The fewest earlier runs from which the normal cost is taken. With fewer the median is that of a run or two, and a
+ * version that is tried out would end its own first long run.
+ */
+const LEAST_RUNS = 5;
+
+/**
+ * Returns the ending of a run that would go on and has cost far more than its version's other runs: in dollars where
+ * all of them have a price, else in tokens. A run below the floor, as nearly every run is, costs no statement.
+ */
+async function endingByCost(
+  db: Db,
+  run: RunContext,
+  { response, costUsd }: { readonly response: ModelResponse; readonly costUsd: string | null },
+): Promise<RunEnding | undefined> {
+  const { abnormalFactor: factor } = run;
+  // One that asks for no tools has its answer, and is only asked for its outcome.
+  if (response.toolCalls.length === 0) return undefined;
+  // Steps come one after the other, so nothing has been added since this one began.
+  const tokens = run.totalTokens + totalTokens(response.usage);
+  if (factor === null || tokens <= ABNORMAL_FROM_TOKENS) return undefined;
+  const median = await medianOfVersion(db, run);
+  if (median.runs < LEAST_RUNS) return undefined;
+  const cost = costUsd === null ? null : new Big(run.costUsd ?? 0).plus(costUsd);
+  const isPriced = cost !== null && median.costUsd !== null;
+  const [used, normal, unit] = isPriced
+    ? [cost, new Big(median.costUsd), 'US dollars']
+    : [new Big(tokens), new Big(median.tokens), 'tokens'];
+  if (used.lte(normal.times(factor))) return undefined;
+  const message = `The run has used ${used.toFixed()} ${unit}, more than limits.abnormalFactor (${factor}) times ${normal.toFixed()}, the median of the last ${median.runs} runs of its version. The factor can be raised by ${RAISED_BY.routine}.`;
+  const result = response.text === '' ? null : response.text;
+  return { ...failure('abnormal_cost', message), result };
 }

@@ -1,4 +1,10 @@
-import { gateFault, readRoutine, type Gate, type ProvenRoutine } from '#core/routines/index.ts';
+import {
+  gateFault,
+  readRoutine,
+  type Gate,
+  type ProvenRoutine,
+  definitionForm,
+} from '#core/routines/index.ts';
 import { resolveSkills } from '#core/skills/index.ts';
 import {
   costOf,
@@ -6,6 +12,8 @@ import {
   tooLittleLeft,
   type OperatorCap,
   type ScopeLimits,
+  budgetColumns,
+  type Budgets,
 } from '#core/usage/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import {
@@ -16,14 +24,30 @@ import {
   type Amount,
   type RunEstimate,
   type FailureReason,
+  assertMayBeGiven,
+  type ManualRun,
 } from '#core/runs/index.ts';
-import type { PreparedRun } from './begin-step.ts';
+import { type PreparedRun, definedRun } from './begin-step.ts';
 import { countInput } from './model-usage.ts';
-import { openingMessages, PREAMBLE, type Opening, renderPrompt } from '#core/prompt/index.ts';
+import {
+  openingMessages,
+  PREAMBLE,
+  type Opening,
+  renderPrompt,
+  previousRunJson,
+  previousRunOf,
+  type PreviousRunJson,
+  asksForData,
+  previousDataJson,
+  type PreviousData,
+} from '#core/prompt/index.ts';
 import { toolSet } from './plan-tool-calls.ts';
-import { preflight, type Blocked, type PreflightDeps } from './preflight.ts';
-import { plannedRun } from './planned-run.ts';
+import { preflight, type Blocked, type PreflightDeps } from './prepare.ts';
 import { limitInTheWay, limitOnUnpriced, outputBound, type WantedStep } from './reserve.ts';
+import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/tools/index.ts';
+import { row, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
 
 export interface PreviewDeps extends PreflightDeps {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
@@ -145,4 +169,71 @@ async function overBudgets(
 
 function inputOf(inputTokens: number) {
   return { inputTokens, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+}
+
+/**
+ * Reads what the first step of a manual run would read, for a run that is never created.
+ * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
+ */
+async function plannedRun(
+  db: Db,
+  routine: ProvenRoutine,
+  { variables, valuesFenced }: Pick<ManualRun, 'variables' | 'valuesFenced'>,
+): Promise<{ run: PreparedRun; budgets: Budgets }> {
+  const names = Object.keys(variables);
+  const other = names.filter((name) => variables[name] !== routine.variables[name]);
+  assertMayBeGiven({
+    unknown: names.filter((name) => !Object.hasOwn(routine.variables, name)),
+    closed: other.filter((name) => routine.overridable?.includes(name) === false),
+  });
+  const keys = { projectId: sql`r.project_id`, routineId: sql`r.id` };
+  const found = await row<{
+    now: Date;
+    tools: readonly OfferedToolJson[];
+    previous: PreviousRunJson | null;
+    previousData: PreviousData | null;
+    budgets: Budgets;
+  }>(
+    db,
+    sql`
+      select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
+        case when ${routine.carryResult || routine.instructions.includes('previous.')}::boolean then ${previousRunJson(keys)} end
+          as previous,
+        case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
+        jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
+          'organization', ${budgetColumns('o')}) as budgets
+      from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
+      where r.id = ${routine.id} and r.project_id = ${routine.projectId}
+    `,
+  );
+  if (found === undefined) throw new AppError('routine_not_found');
+  const { maxSteps, timeoutSeconds, maxTotalTokens } = routine.limits;
+  const run: PreparedRun = {
+    id: newId('run'),
+    projectId: routine.projectId,
+    routineName: routine.name,
+    routineState: routine.state,
+    trigger: 'manual',
+    scheduledFor: null,
+    runAt: null,
+    retryOf: null,
+    ...definedRun(
+      { value: definitionForm.pick(routine), blocked: routine.blocked },
+      variables,
+      valuesFenced,
+    ),
+    activeSkills: null,
+    timezone: routine.timezone,
+    maxSteps,
+    timeoutSeconds,
+    maxTotalTokens,
+    prompt: null,
+    briefing: null,
+    previous: found.previous === null ? undefined : previousRunOf(found.previous),
+    previousData: found.previousData,
+    modelSteps: 0,
+    startedAt: found.now,
+    tools: offeredTools(found.tools, routine),
+  };
+  return { run, budgets: found.budgets };
 }
