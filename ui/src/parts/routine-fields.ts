@@ -1,11 +1,122 @@
 import { ROUTINE_FIELDS } from '#ui/api/routine-fields.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { scheduleInWords } from '#ui/format/schedule.ts';
 
+export type RoutineField = keyof typeof ROUTINE_FIELDS;
 type MaterialField = Shape<'RoutineVersionSummary'>['changed'][number];
 
-const material = Object.entries(ROUTINE_FIELDS).flatMap(([name, field]) =>
-  field.material ? [[name, field.label.charAt(0).toLowerCase() + field.label.slice(1)]] : [],
+/** The declaration of a field, as far as the dashboard goes by it. */
+interface Declared {
+  readonly label: string;
+  readonly help?: string;
+  readonly material: boolean;
+  /** The type of a field that one control edits, or the values of a choice. */
+  readonly kind?: string | readonly string[];
+  readonly default?: unknown;
+}
+
+const DECLARED: Readonly<Record<RoutineField, Declared>> = ROUTINE_FIELDS;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+const NAMES = Object.keys(DECLARED) as RoutineField[];
+
+/** The groups of the composer, and the fields that have an editor there, and words in the overview, of their own. */
+const PLACED = {
+  'What it does': ['name', 'instructions', 'variables', 'overridable', 'skills', 'model'],
+  Schedule: ['schedule', 'timezone'],
+  Results: ['outcome', 'carryResult', 'checks', 'resultSchema', 'resultKey'],
+  Gate: ['gate'],
+  Limits: ['limits', 'budget', 'pauseAfterFailures', 'builtInTools'],
+  When: [
+    'startsAt',
+    'endsAt',
+    'skipDates',
+    'jitterSeconds',
+    'overlap',
+    'misfire',
+    'limits.maxQueueSeconds',
+  ],
+  'Who is told': ['webhookUrl', 'deliver', 'notifications'],
+} as const satisfies Record<string, readonly (RoutineField | 'limits.maxQueueSeconds')[]>;
+
+const placed = new Set<string>(Object.values(PLACED).flat());
+
+/** The fields that are edited and shown by their kind, in the words of their declaration. */
+export const OTHER_FIELDS = NAMES.filter((name) => !placed.has(name));
+
+export const GROUPS = { ...PLACED, More: OTHER_FIELDS };
+
+/** Returns the declaration of a field. */
+export function declared(name: RoutineField): Declared {
+  return DECLARED[name];
+}
+
+/** Names of the parts of a field, and what they are measured in where the name does not say it. */
+const PARTS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    provider: ['Provider'],
+    connectionId: ['Account'],
+    modelId: ['Model'],
+    maxSteps: ['Steps of a run'],
+    timeoutSeconds: ['Time of a run', 'in seconds'],
+    maxTotalTokens: ['Tokens of a run'],
+    maxOutputTokens: ['Output of a step', 'in tokens'],
+    maxQueueSeconds: ['Longest wait', 'in seconds'],
+    abnormalFactor: ['Unusually large', 'times the usual'],
+    maxCostUsdPerMonth: ['Budget', 'in US dollars a month'],
+    maxTokensPerDay: ['Tokens a day'],
+    mail: ['Mail'],
+    successPingUrl: ['Monitor'],
+  }),
 );
+
+/** Names a field, or a part of one by its path: `limits.maxSteps`. */
+export function labelOf(path: string): string {
+  const field = NAMES.find((each) => each === path);
+  if (field !== undefined) return DECLARED[field].label;
+  const name = path.split('.').at(-1) ?? path;
+  return PARTS.get(name)?.[0] ?? name;
+}
+
+/** Formats a field as lines, so that its changes can be shown; empty where it holds nothing. */
+export function textOf(field: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) {
+    return value
+      .map((each: unknown) => (typeof each === 'string' ? each : nameIn(each)))
+      .join('\n');
+  }
+  return Object.entries(value)
+    .filter(([, each]) => each !== null)
+    .map(([name, each]) => {
+      const words = field === 'variables' ? name : (PARTS.get(name)?.join(', ') ?? name);
+      return `${words}: ${typeof each === 'string' ? each : JSON.stringify(each)}`;
+    })
+    .join('\n');
+}
+
+function nameIn(value: unknown): string {
+  return typeof value === 'object' &&
+    value !== null &&
+    'name' in value &&
+    typeof value.name === 'string'
+    ? value.name
+    : JSON.stringify(value);
+}
+
+/** Words a field where it stands alone. */
+export function valueInWords(field: RoutineField, value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  if (field === 'schedule' && typeof value === 'string') return scheduleInWords(value) ?? value;
+  return textOf(field, value) || 'None';
+}
+
+const material = NAMES.filter((name) => DECLARED[name].material).map((name) => {
+  const { label } = DECLARED[name];
+  return [name, label.charAt(0).toLowerCase() + label.slice(1)];
+});
 
 /** Names the fields whose change returns a routine to draft, and its tools. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields are material

@@ -1,7 +1,7 @@
 import { FormProvider, useFormContext } from 'react-hook-form';
 import { lazy, type ReactNode } from 'react';
 import type { Shape } from '#ui/api/types.ts';
-import { listInWords, materialAmong } from '#ui/parts/routine-fields.ts';
+import { labelOf, listInWords, materialAmong } from '#ui/parts/routine-fields.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
@@ -90,7 +90,7 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
 function NameField() {
   const { register, formState } = useFormContext<RoutineForm>();
   return (
-    <Field label="Name" error={formState.errors.name?.message}>
+    <Field label={labelOf('name')} error={formState.errors.name?.message}>
       <Input placeholder="Weekly site audit" {...register('name')} />
     </Field>
   );

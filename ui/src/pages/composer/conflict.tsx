@@ -1,10 +1,9 @@
 import { useState } from 'react';
-import { ROUTINE_FIELDS } from '#ui/api/routine-fields.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { cx } from '#ui/parts/cx.ts';
+import { labelOf, valueInWords } from '#ui/parts/routine-fields.ts';
 import { changedFields, isSame, type RoutineForm } from './form.ts';
-import { valueInWords } from './field-words.ts';
 
 export interface Conflict {
   /** The version from which both edits began. */
@@ -64,9 +63,7 @@ export default function ConflictDialog({
     >
       {both.map((field) => (
         <fieldset key={field}>
-          <legend className="mb-1.5 text-sm font-medium text-ink">
-            {ROUTINE_FIELDS[field].label}
-          </legend>
+          <legend className="mb-1.5 text-sm font-medium text-ink">{labelOf(field)}</legend>
           <div className="grid gap-2 sm:grid-cols-2">
             {(['mine', 'theirs'] as const).map((side) => (
               <Side
@@ -92,7 +89,7 @@ export default function ConflictDialog({
           <ul className="mt-1 flex flex-col gap-1 text-muted">
             {onlyTheirs.map((field) => (
               <li key={field} className="truncate">
-                {ROUTINE_FIELDS[field].label}: {valueInWords(field, theirs[field])}
+                {labelOf(field)}: {valueInWords(field, theirs[field])}
               </li>
             ))}
           </ul>

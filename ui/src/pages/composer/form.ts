@@ -63,6 +63,17 @@ export function numberOrNull(text: unknown): number | null {
   return text === '' || text === null || text === undefined ? null : Number(text);
 }
 
+/** Reads a JSON object; undefined for any other text. */
+export function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return { ...value };
+  } catch {
+    return undefined;
+  }
+}
+
 export function textOrNull(text: unknown): string | null {
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : null;
 }

@@ -1,11 +1,11 @@
 import { useFormContext } from 'react-hook-form';
 import { plural } from '#ui/format/numbers.ts';
-import { Disclosure } from '#ui/parts/disclosure.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { RadioCards } from '#ui/parts/toggles.tsx';
 import { numberOrNull, type RoutineForm } from './form.ts';
-import { messageAt } from './number-field.tsx';
+import { Group } from './group.tsx';
+import { messageAt } from './value-field.tsx';
 import { ToolGate, type GateValue } from './tool-gate.tsx';
 
 const BLANK: GateValue = {
@@ -24,7 +24,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
   const change = (next: GateValue | null) => setValue('gate', next, { shouldDirty: true });
   const kind = gate === null ? 'always' : gate.tool === null ? 'url' : 'tool';
   return (
-    <Disclosure title="Gate" summary={summaryOf(gate)} isFaulty={errors.gate !== undefined}>
+    <Group title="Gate" summary={summaryOf(gate)}>
       <RadioCards
         label="Before the model is woken"
         columns={3}
@@ -131,7 +131,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
           </Field>
         </>
       )}
-    </Disclosure>
+    </Group>
   );
 }
 

@@ -6,6 +6,7 @@ import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { Menu } from '#ui/parts/menu.tsx';
+import { labelOf } from '#ui/parts/routine-fields.ts';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
 import { builtInsOf, variablesIn } from './placeholders.ts';
@@ -36,7 +37,7 @@ export function Instructions() {
   return (
     <>
       <Field
-        label="Instructions"
+        label={labelOf('instructions')}
         description="What to do, and what the result should look like. {{name}} becomes a variable."
         error={formState.errors.instructions?.message}
         aside={`${count(text.length)} / ${count(MAX_LENGTH)}`}

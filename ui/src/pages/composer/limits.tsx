@@ -1,18 +1,17 @@
 import { useFormContext } from 'react-hook-form';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
-import { Disclosure } from '#ui/parts/disclosure.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
-import { NumberField, TextField } from './number-field.tsx';
+import { Group } from './group.tsx';
+import { NumberField, TextField } from './value-field.tsx';
 
 /** Edits what one run may use, and what all runs together may use. */
 export function Limits() {
-  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const { watch, setValue } = useFormContext<RoutineForm>();
   const [limits, budget, tools] = watch(['limits', 'budget', 'builtInTools']);
-  const { errors } = formState;
   return (
-    <Disclosure
+    <Group
       title="Limits"
       summary={[
         `${plural(limits.maxSteps, 'step')}, ${duration(limits.timeoutSeconds * 1_000)} a run`,
@@ -21,16 +20,10 @@ export function Limits() {
       ]
         .filter(Boolean)
         .join(', ')}
-      isFaulty={
-        errors.limits !== undefined ||
-        errors.budget !== undefined ||
-        errors.pauseAfterFailures !== undefined
-      }
     >
       <div className="grid gap-5 sm:grid-cols-2">
         <TextField
           name="budget.maxCostUsdPerMonth"
-          label="Budget"
           optional
           description="Its runs stop there until next month."
           placeholder="No limit"
@@ -38,7 +31,6 @@ export function Limits() {
         />
         <NumberField
           name="budget.maxTokensPerDay"
-          label="Tokens a day"
           optional
           description="Its runs stop there until midnight UTC."
           placeholder="No limit"
@@ -46,19 +38,16 @@ export function Limits() {
         />
         <NumberField
           name="limits.maxSteps"
-          label="Steps of a run"
           description="Each call of the model is one."
           unit="steps"
         />
         <NumberField
           name="limits.timeoutSeconds"
-          label="Time of a run"
           description="It ends as failed after that."
           unit="seconds"
         />
         <NumberField
           name="limits.maxTotalTokens"
-          label="Tokens of a run"
           optional
           description="Input and output together."
           placeholder="No limit"
@@ -66,7 +55,6 @@ export function Limits() {
         />
         <NumberField
           name="limits.maxOutputTokens"
-          label="Output of a step"
           optional
           description="Longer texts are cut there."
           placeholder="Up to the model"
@@ -74,7 +62,6 @@ export function Limits() {
         />
         <NumberField
           name="limits.abnormalFactor"
-          label="Unusually large"
           optional
           description="Ends a run far above the others."
           placeholder="Never"
@@ -82,7 +69,6 @@ export function Limits() {
         />
         <NumberField
           name="pauseAfterFailures"
-          label="Pause after failures"
           description="So many scheduled runs in a row."
           unit="failures"
         />
@@ -93,6 +79,6 @@ export function Limits() {
         checked={tools.includes('calculate')}
         onChange={(on) => setValue('builtInTools', on ? ['calculate'] : [], { shouldDirty: true })}
       />
-    </Disclosure>
+    </Group>
   );
 }

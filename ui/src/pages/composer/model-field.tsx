@@ -7,6 +7,7 @@ import { Combobox } from '#ui/parts/combobox.tsx';
 import { ErrorState } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { useSourceNames } from '#ui/parts/model-source-names.ts';
+import { labelOf } from '#ui/parts/routine-fields.ts';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { isSame, type RoutineForm } from './form.ts';
 
@@ -44,7 +45,7 @@ export default function ModelField({ routineId }: { readonly routineId: string |
   }
   return (
     <div className="flex flex-col gap-2">
-      <Field label="Model" error={formState.errors.model?.message}>
+      <Field label={labelOf('model')} error={formState.errors.model?.message}>
         {models.data === undefined ? (
           <Skeleton className="h-8" />
         ) : (

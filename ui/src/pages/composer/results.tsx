@@ -2,13 +2,13 @@ import { Plus, X } from 'lucide-react';
 import { useFormContext } from 'react-hook-form';
 import { plural } from '#ui/format/numbers.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
-import { Disclosure } from '#ui/parts/disclosure.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
-import { messageAt } from './number-field.tsx';
+import { Group } from './group.tsx';
+import { messageAt } from './value-field.tsx';
 import { TypedResult } from './typed-result.tsx';
 
 type Check = RoutineForm['checks'][number];
@@ -34,7 +34,7 @@ export function Results() {
   const { errors } = formState;
   const change = (next: readonly Check[]) => setValue('checks', [...next], { shouldDirty: true });
   return (
-    <Disclosure
+    <Group
       title="Results"
       summary={[
         resultSchema === null ? 'Free text' : 'Data by a schema',
@@ -44,9 +44,6 @@ export function Results() {
       ]
         .filter(Boolean)
         .join(', ')}
-      isFaulty={[errors.checks, errors.outcome, errors.resultSchema, errors.resultKey].some(
-        (error) => error !== undefined,
-      )}
     >
       <Checkbox
         label="Each run has to state its outcome"
@@ -95,7 +92,7 @@ export function Results() {
         </div>
       </div>
       <TypedResult />
-    </Disclosure>
+    </Group>
   );
 }
 

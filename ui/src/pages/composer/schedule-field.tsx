@@ -5,6 +5,7 @@ import { cronOf, DEFAULT_PRESET, presetOf, type Preset } from '#ui/format/schedu
 import { Combobox } from '#ui/parts/combobox.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
+import { labelOf } from '#ui/parts/routine-fields.ts';
 import { Schedule } from '#ui/parts/schedule.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { useState } from 'react';
@@ -71,7 +72,11 @@ export default function ScheduleField() {
         {(shown?.kind === 'daily' || shown?.kind === 'weekly' || shown?.kind === 'monthly') && (
           <TimeOfDay preset={shown} onChange={change} />
         )}
-        <Field label="Time zone" className="w-56 max-sm:w-full" error={errors.timezone?.message}>
+        <Field
+          label={labelOf('timezone')}
+          className="w-56 max-sm:w-full"
+          error={errors.timezone?.message}
+        >
           <Combobox
             items={ZONES}
             value={zone}

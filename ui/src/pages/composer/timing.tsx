@@ -5,12 +5,13 @@ import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { date, duration } from '#ui/format/times.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
-import { Disclosure } from '#ui/parts/disclosure.tsx';
+import { labelOf } from '#ui/parts/routine-fields.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { RadioCards } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
-import { messageAt, NumberField } from './number-field.tsx';
+import { Group } from './group.tsx';
+import { messageAt, NumberField } from './value-field.tsx';
 
 /** The window of the schedule, and what happens to runs that meet or are late. */
 export function Timing() {
@@ -25,7 +26,7 @@ export function Timing() {
   ]);
   const { errors } = formState;
   return (
-    <Disclosure
+    <Group
       title="When"
       summary={[
         startsAt !== null && `from ${date(new Date(startsAt))}`,
@@ -37,13 +38,10 @@ export function Timing() {
       ]
         .filter(Boolean)
         .join(', ')}
-      isFaulty={['startsAt', 'endsAt', 'skipDates', 'jitterSeconds', 'limits.maxQueueSeconds'].some(
-        (name) => messageAt(errors, name) !== undefined,
-      )}
     >
       <div className="grid gap-5 sm:grid-cols-2">
-        <LocalTime name="startsAt" label="Not before" />
-        <LocalTime name="endsAt" label="Not after" />
+        <LocalTime name="startsAt" />
+        <LocalTime name="endsAt" />
       </div>
       <SkipDates
         dates={skipDates}
@@ -52,14 +50,13 @@ export function Timing() {
       />
       <NumberField
         name="jitterSeconds"
-        label="Spread"
         description="A run may start so much later than its time, so that many routines do not start at once."
         unit="seconds"
       />
       <div className="flex flex-col gap-2">
-        <p className="text-sm font-medium text-ink">When the last run is still going</p>
+        <p className="text-sm font-medium text-ink">{labelOf('overlap')}</p>
         <RadioCards
-          label="When the last run is still going"
+          label={labelOf('overlap')}
           columns={2}
           value={overlap}
           onChange={(next) => setValue('overlap', next, { shouldDirty: true })}
@@ -98,11 +95,10 @@ export function Timing() {
       </div>
       <NumberField
         name="limits.maxQueueSeconds"
-        label="Longest wait"
         description="A run that has not begun by then is skipped."
         unit="seconds"
       />
-    </Disclosure>
+    </Group>
   );
 }
 
@@ -113,12 +109,12 @@ const OVERLAP_SHORT: Readonly<Record<RoutineForm['overlap'], string>> = {
   allow: 'side by side',
 };
 
-function LocalTime({ name, label }: { name: 'startsAt' | 'endsAt'; label: string }) {
+function LocalTime({ name }: { name: 'startsAt' | 'endsAt' }) {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
   const at = watch(name);
   return (
     <Field
-      label={label}
+      label={labelOf(name)}
       optional
       description={`In your time, ${VIEWER_ZONE}.`}
       error={messageAt(formState.errors, name)}
@@ -159,7 +155,7 @@ function SkipDates({
   };
   return (
     <Field
-      label="Days off"
+      label={labelOf('skipDates')}
       optional
       description="In the time zone of the routine. It does not run on them."
       error={error}

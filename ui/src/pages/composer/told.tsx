@@ -1,14 +1,14 @@
 import { useFormContext } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Disclosure } from '#ui/parts/disclosure.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import { useProjects } from '#ui/shell/projects.ts';
 import type { RoutineForm } from './form.ts';
-import { messageAt, TextField } from './number-field.tsx';
+import { Group } from './group.tsx';
+import { messageAt, TextField } from './value-field.tsx';
 
 type Mail = Shape<'MailSettings'>;
 
@@ -48,7 +48,7 @@ export function Told({ mailDelivery }: ToldProps) {
   const { errors } = formState;
   const change = (next: Mail | null) => setValue('notifications.mail', next, { shouldDirty: true });
   return (
-    <Disclosure
+    <Group
       title="Who is told"
       summary={[
         mail === null ? 'mail as the project sets it' : mail.on.length === 0 ? 'no mail' : 'mail',
@@ -57,15 +57,9 @@ export function Told({ mailDelivery }: ToldProps) {
       ]
         .filter(Boolean)
         .join(', ')}
-      isFaulty={
-        errors.webhookUrl !== undefined ||
-        errors.deliver !== undefined ||
-        errors.notifications !== undefined
-      }
     >
       <TextField
         name="webhookUrl"
-        label="Webhook"
         optional
         description="Each run that ends is posted here, signed. The signing secret is shown once, after saving."
         placeholder="https://example.com/hooks/routine"
@@ -103,12 +97,11 @@ export function Told({ mailDelivery }: ToldProps) {
       </div>
       <TextField
         name="notifications.successPingUrl"
-        label="Monitor"
         optional
         description="Gets a request after each run that succeeded, so that your monitor notices when none comes."
         placeholder="https://monitor.example.com/ping/4f1c"
       />
-    </Disclosure>
+    </Group>
   );
 }
 

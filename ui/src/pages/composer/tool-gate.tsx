@@ -4,9 +4,8 @@ import { useList } from '#ui/api/read.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
-import type { RoutineForm } from './form.ts';
-import { objectIn } from './json-object.ts';
-import { messageAt } from './number-field.tsx';
+import { objectIn, type RoutineForm } from './form.ts';
+import { messageAt } from './value-field.tsx';
 
 export type GateValue = NonNullable<RoutineForm['gate']>;
 

@@ -2,10 +2,10 @@ import { useState } from 'react';
 import { useFormContext } from 'react-hook-form';
 import { Field } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
+import { labelOf } from '#ui/parts/routine-fields.ts';
 import { Checkbox } from '#ui/parts/toggles.tsx';
-import type { RoutineForm } from './form.ts';
-import { objectIn } from './json-object.ts';
-import { messageAt } from './number-field.tsx';
+import { objectIn, type RoutineForm } from './form.ts';
+import { messageAt } from './value-field.tsx';
 
 /** A result that is data by a schema, and what tells the items of a list in it apart. */
 export function TypedResult() {
@@ -17,7 +17,7 @@ export function TypedResult() {
   return (
     <>
       <Field
-        label="Result schema"
+        label={labelOf('resultSchema')}
         optional
         description="A JSON Schema. The last message of a run then has to be JSON by it, and is kept as data."
         error={

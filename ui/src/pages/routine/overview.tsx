@@ -6,6 +6,7 @@ import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
+import { labelOf, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
 import { Schedule } from '#ui/parts/schedule.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
@@ -187,6 +188,10 @@ function factsOf(routine: Routine): Fact[] {
         .filter(Boolean)
         .join(', '),
     },
+    ...OTHER_FIELDS.map((name) => ({
+      label: labelOf(name),
+      value: valueInWords(name, routine[name]),
+    })),
     { label: 'Created', value: <Time at={routine.createdAt} /> },
   ];
 }

@@ -1,9 +1,10 @@
 import { get, useFormContext, type FieldPath } from 'react-hook-form';
 import { Field, type FieldProps } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
+import { labelOf } from '#ui/parts/routine-fields.ts';
 import { numberOrNull, textOrNull, type RoutineForm } from './form.ts';
 
-export interface ValueFieldProps extends Omit<FieldProps, 'children' | 'error'> {
+export interface ValueFieldProps extends Omit<FieldProps, 'label' | 'children' | 'error'> {
   readonly name: FieldPath<RoutineForm>;
   readonly placeholder?: string;
   /** Stands behind the number. */
@@ -14,7 +15,7 @@ export interface ValueFieldProps extends Omit<FieldProps, 'children' | 'error'> 
 export function NumberField({ name, placeholder, unit, ...field }: ValueFieldProps) {
   const { register, formState } = useFormContext<RoutineForm>();
   return (
-    <Field {...field} error={messageAt(formState.errors, name)}>
+    <Field {...field} label={labelOf(name)} error={messageAt(formState.errors, name)}>
       <div className="flex items-center gap-2">
         <Input
           inputMode="decimal"
@@ -32,7 +33,7 @@ export function NumberField({ name, placeholder, unit, ...field }: ValueFieldPro
 export function TextField({ name, placeholder, unit, ...field }: ValueFieldProps) {
   const { register, formState } = useFormContext<RoutineForm>();
   return (
-    <Field {...field} error={messageAt(formState.errors, name)}>
+    <Field {...field} label={labelOf(name)} error={messageAt(formState.errors, name)}>
       <div className="flex items-center gap-2">
         <Input
           placeholder={placeholder}
