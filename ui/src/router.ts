@@ -1,8 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRouter } from '@tanstack/react-router';
 import { routeTree } from './pages/routes.ts';
-import { ErrorPage } from './shell/error-page.tsx';
-import { NotFoundPage } from './shell/not-found.tsx';
+import { ErrorPage, NotFoundPage } from './shell/error-page.tsx';
 import { parseSearch, stringifySearch } from './shell/search.ts';
 
 export function createAppRouter(queryClient: QueryClient) {

@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear } from '@visx/scale';
 import { BarRounded } from '@visx/shape';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { SHADES } from './bars-shades.ts';
+import { SHADES } from './legend.tsx';
 
 export interface BarPart {
   readonly key: string;

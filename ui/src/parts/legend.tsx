@@ -1,9 +1,11 @@
-import { SHADES } from './bars-shades.ts';
-import type { BarsProps } from './bars.tsx';
 import { cx } from './cx.ts';
 
 /** Names the series of a chart by the shades in which its bars are drawn. */
-export function Legend({ series }: Pick<BarsProps, 'series'>) {
+export function Legend({
+  series,
+}: {
+  readonly series: readonly { readonly key: string; readonly label: string }[];
+}) {
   return (
     <ul className="flex flex-wrap gap-x-5 gap-y-1">
       {series.map(({ key, label }, index) => (
@@ -21,3 +23,12 @@ export function Legend({ series }: Pick<BarsProps, 'series'>) {
     </ul>
   );
 }
+
+/** Shades of one hue: series differ by lightness, so that colour is not needed to distinguish them. */
+export const SHADES: readonly string[] = [
+  'opacity-100',
+  'opacity-75',
+  'opacity-55',
+  'opacity-40',
+  'opacity-28',
+];

@@ -1,14 +1,15 @@
 import { Outlet, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { Menu, Search } from 'lucide-react';
 import { ProjectProvider } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
+import { ButtonLink, IconButton } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
-import { ButtonLink } from '#ui/parts/button.tsx';
 import { useKeys } from './keys.ts';
 import { rememberProject } from './last-project.ts';
 import { placesFor } from './navigation.ts';
+import { useProjects } from './projects.ts';
 import { Sidebar } from './sidebar.tsx';
-import { TopBar } from './top-bar.tsx';
 
 // Loaded when they are first opened.
 const CommandPalette = lazy(() => import('./command-palette.tsx'));
@@ -101,4 +102,22 @@ function Project({ projectId }: { projectId: string }) {
     );
   }
   return <Outlet />;
+}
+
+/** The head of narrow windows. */
+function TopBar({
+  onMenu,
+  onPalette,
+}: {
+  readonly onMenu: () => void;
+  readonly onPalette: () => void;
+}) {
+  const { project } = useProjects();
+  return (
+    <div className="sticky top-0 z-30 flex h-12 items-center gap-1 border-b border-line bg-canvas px-2 lg:hidden">
+      <IconButton icon={Menu} label="Menu" onClick={onMenu} />
+      <span className="grow truncate text-base font-medium">{project?.name}</span>
+      <IconButton icon={Search} label="Search" onClick={onPalette} />
+    </div>
+  );
 }

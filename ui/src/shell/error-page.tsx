@@ -1,8 +1,8 @@
 import { useRouter, type ErrorComponentProps } from '@tanstack/react-router';
+import { CircleAlert, CircleHelp } from 'lucide-react';
 import { ApiError } from '#ui/api/error.ts';
-import { Button } from '#ui/parts/button.tsx';
+import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
-import { CircleAlert } from 'lucide-react';
 import { usePageTitle } from '#ui/parts/page-title.ts';
 
 /** Catches what a page did not: an error of the API keeps its request id, a fault of ours says that it is one. */
@@ -27,6 +27,23 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
           The fault is ours. Nothing that you have saved is lost.
         </EmptyState>
       )}
+    </main>
+  );
+}
+
+/** Shown for an address that has no page. */
+export function NotFoundPage() {
+  usePageTitle('Not found');
+  return (
+    <main className="mx-auto max-w-xl px-4 py-16">
+      <h1 className="sr-only">Not found</h1>
+      <EmptyState
+        icon={CircleHelp}
+        title="There is no page at this address"
+        action={<ButtonLink to="/">Go to your routines</ButtonLink>}
+      >
+        It may have been moved, or the link is incomplete.
+      </EmptyState>
     </main>
   );
 }

@@ -6,9 +6,8 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router';
-import { ErrorPage } from './error-page.tsx';
+import { ErrorPage, NotFoundPage } from './error-page.tsx';
 import { lastProject, requireSession, takeReturnPath } from './last-project.ts';
-import { NotFoundPage } from './not-found.tsx';
 import { parseSearch, searchOf, stringifySearch } from './search.ts';
 
 /** Every page. */

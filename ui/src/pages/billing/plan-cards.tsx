@@ -1,10 +1,11 @@
 import { Check } from 'lucide-react';
+import { useRead } from '#ui/api/read.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { cx } from '#ui/parts/cx.ts';
 import { Section } from '#ui/parts/page.tsx';
 import { Badge } from '#ui/parts/state.tsx';
+import { useProjects } from '#ui/shell/projects.ts';
 import { allowanceLines, planName, price, type Billing } from './plans.ts';
-import { useOwners } from './use-owners.ts';
 import type { ProcessorActions } from './use-processor.ts';
 
 type Offer = Billing['plans'][number];
@@ -122,4 +123,18 @@ const NO_PORTAL = 'The pages of the payment processor cannot be opened at the mo
 
 function unless(isThere: boolean, reason: string): string | undefined {
   return isThere ? undefined : reason;
+}
+
+/** Says who can change the plan, for those who cannot; undefined for owners. */
+function useOwners(isOwner: boolean): string | undefined {
+  const { organization } = useProjects();
+  const members = useRead(
+    '/v1/organizations/{organizationId}/members',
+    { path: { organizationId: organization?.id ?? '' } },
+    { enabled: organization !== undefined && !isOwner, staleMs: 60_000 },
+  );
+  if (isOwner) return undefined;
+  const names = (members.data ?? []).filter(({ role }) => role === 'owner').map(({ name }) => name);
+  if (names.length === 0) return 'Only owners can change the plan.';
+  return `Only owners can change the plan: ${new Intl.ListFormat('en').format(names)}.`;
 }

@@ -1,16 +1,16 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useMemo } from 'react';
-import { date } from '#ui/format/times.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { date } from '#ui/format/times.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { daysOf } from './entries.ts';
-import { CalendarSkeleton } from './skeleton.tsx';
 import { useWeek } from './use-week.ts';
-import { addDays, dayName, weekStart } from './week.ts';
 import { WeekGrid } from './week-grid.tsx';
+import { addDays, dayName, weekStart } from './week.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 
@@ -49,5 +49,20 @@ export function CalendarPage() {
         )}
       </Await>
     </>
+  );
+}
+
+/** A week to come. */
+function CalendarSkeleton() {
+  return (
+    <div className="grid gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-7">
+      {Array.from({ length: 7 }, (_, index) => (
+        <div key={index} className="flex min-h-20 flex-col gap-3 bg-surface p-3 lg:min-h-96">
+          <Skeleton className="w-16" />
+          <Skeleton className="max-w-28" />
+          {index % 2 === 0 && <Skeleton className="max-w-24" />}
+        </div>
+      ))}
+    </div>
   );
 }

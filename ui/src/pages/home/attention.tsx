@@ -11,8 +11,7 @@ import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { Row } from './row.tsx';
-import { since } from './since.ts';
+import { Row, since } from './row.tsx';
 
 type Routine = Shape<'RoutineSummary'>;
 type RunSummary = Shape<'RunSummary'>;

@@ -1,13 +1,12 @@
-import { useNow } from '#ui/format/now.ts';
 import { useRead } from '#ui/api/read.ts';
+import { useNow } from '#ui/format/now.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { Row } from './row.tsx';
-import { since } from './since.ts';
+import { Row, since } from './row.tsx';
 
 const HOUR_MS = 3_600_000;
 const REFRESH_MS = 10_000;

@@ -9,10 +9,13 @@ import { Pager } from '#ui/parts/pager.tsx';
 import { Skeleton, SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { SignInResult } from '#ui/shell/sign-in-result.tsx';
 import { AccountsTable } from './accounts-table.tsx';
-import { ConnectDialog } from './connect.tsx';
+import { ApiKeyDialog } from './api-key.tsx';
+import type { ConnectProps } from './connect-props.ts';
+import { DeviceCodeDialog } from './device-code.tsx';
 import { ModelsDialog } from './models.tsx';
 import { Providers } from './providers.tsx';
 import { RevokeDialog } from './revoke.tsx';
+import { SignInDialog } from './sign-in.tsx';
 
 const { useSearch } = getRouteApi('/account/p/$projectId/model-accounts');
 
@@ -116,4 +119,18 @@ function ProvidersLoading() {
       ))}
     </div>
   );
+}
+
+/** Connects an account in the way of its provider. */
+function ConnectDialog(props: ConnectProps) {
+  switch (props.provider.authType) {
+    case 'device_code':
+      return <DeviceCodeDialog {...props} />;
+    case 'oauth':
+      return <SignInDialog {...props} />;
+    case 'api_key':
+      return <ApiKeyDialog {...props} />;
+    case 'managed':
+      return null;
+  }
 }

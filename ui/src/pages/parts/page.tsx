@@ -1,8 +1,8 @@
-import { Archive, Plus } from 'lucide-react';
-import { Button } from '#ui/parts/button.tsx';
-import { PageHeader } from '#ui/parts/page.tsx';
+import { Archive, Pause, Play, Plus, Trash2 } from 'lucide-react';
+import { Button, ButtonLink, IconButton } from '#ui/parts/button.tsx';
+import { Kbd } from '#ui/parts/kbd.tsx';
+import { PageHeader, Section } from '#ui/parts/page.tsx';
 import { Badge } from '#ui/parts/state.tsx';
-import { Buttons } from './buttons.tsx';
 import { Charts, States, Tables, Texts } from './contents.tsx';
 import { Feedback } from './feedback.tsx';
 import { Fields } from './fields.tsx';
@@ -34,5 +34,33 @@ export function PartsPage() {
       <Feedback />
       <Charts />
     </main>
+  );
+}
+
+/** Shows buttons of every kind, size and state. */
+function Buttons() {
+  return (
+    <Section title="Buttons" boxed>
+      <div className="flex flex-wrap items-center gap-2">
+        <Button kind="primary">Primary</Button>
+        <Button>Secondary</Button>
+        <Button kind="quiet">Quiet</Button>
+        <Button kind="danger" icon={Trash2}>
+          Danger
+        </Button>
+        <Button busy>Saving</Button>
+        <Button disabledReason="Run it once first.">Activate</Button>
+        <Button kind="primary" disabledReason="Run it once first.">
+          Activate
+        </Button>
+        <Button size="sm" icon={Play}>
+          Small
+        </Button>
+        <IconButton icon={Pause} label="Pause" />
+        <IconButton icon={Play} label="Run now" kind="secondary" size="sm" />
+        <ButtonLink to="/">Link</ButtonLink>
+        <Kbd>G</Kbd>
+      </div>
+    </Section>
   );
 }

@@ -4,13 +4,14 @@ import { useMemo, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
+import { Input } from '#ui/parts/input.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
+import { Select } from '#ui/parts/select.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
-import { Filters } from './filters.tsx';
-import { shownOf } from './shown.ts';
 import { useRoutines, type Row } from './recent.ts';
 import { RoutineTable } from './routine-table.tsx';
+import { SHOWN, shownOf, type Shown } from './shown.ts';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines');
 
@@ -112,4 +113,35 @@ function NewRoutine() {
 
 function fits({ routine }: Row, search: string): boolean {
   return routine.name.toLowerCase().includes(search.trim().toLowerCase());
+}
+
+const OPTIONS = [{ value: 'all', label: 'All but archived' }, ...SHOWN] as const;
+
+interface FiltersProps {
+  readonly shown: Shown | undefined;
+  readonly search: string;
+  readonly onShown: (shown: Shown | undefined) => void;
+  readonly onSearch: (search: string) => void;
+}
+
+function Filters({ shown, search, onShown, onSearch }: FiltersProps) {
+  return (
+    <div className="mb-4 flex flex-wrap gap-2">
+      <Input
+        type="search"
+        aria-label="Search by name"
+        placeholder="Search by name"
+        defaultValue={search}
+        onChange={({ target }) => onSearch(target.value)}
+        className="sm:max-w-64"
+      />
+      <Select
+        compact
+        label="State"
+        options={OPTIONS}
+        value={shown ?? 'all'}
+        onChange={(next) => onShown(next === 'all' ? undefined : next)}
+      />
+    </div>
+  );
 }

@@ -1,14 +1,13 @@
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { duration } from '#ui/format/times.ts';
 import { isOver, starterOf } from '#ui/format/run-words.ts';
+import { duration } from '#ui/format/times.ts';
 import { CopyField } from '#ui/parts/copy.tsx';
 import type { Fact } from '#ui/parts/page.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { tookMs } from './step-time.ts';
-import { totalOf } from './total.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
@@ -136,4 +135,23 @@ function usageFacts(run: RunDetail): Fact[] {
     },
     { label: 'Cost', value: money(usage.costUsd) },
   ];
+}
+
+type Usage = Shape<'Usage'>;
+
+/** Adds up what the steps so far have used, while the run itself does not yet say. */
+function totalOf(steps: readonly { readonly usage: Usage }[]): Usage {
+  const sum = (of: (usage: Usage) => number) =>
+    steps.reduce((total, { usage }) => total + of(usage), 0);
+  const priced = steps.flatMap(({ usage }) => (usage.costUsd === null ? [] : [usage.costUsd]));
+  return {
+    inputTokens: sum(({ inputTokens }) => inputTokens),
+    cachedInputTokens: sum(({ cachedInputTokens }) => cachedInputTokens),
+    outputTokens: sum(({ outputTokens }) => outputTokens),
+    reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
+    totalTokens: sum(({ totalTokens }) => totalTokens),
+    costUsd:
+      priced.length === 0 ? null : String(priced.reduce((total, cost) => total + Number(cost), 0)),
+    estimated: steps.some(({ usage }) => usage.estimated),
+  };
 }

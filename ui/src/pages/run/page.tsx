@@ -1,23 +1,25 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { Await, Notice } from '#ui/parts/feedback.tsx';
-import { PageHeader } from '#ui/parts/page.tsx';
-import { Time } from '#ui/parts/time.tsx';
-import { StateBadge } from '#ui/parts/state.tsx';
-import type { Shape } from '#ui/api/types.ts';
+import { Check, X } from 'lucide-react';
 import type { FollowStatus } from '#ui/api/follow.ts';
-import { badgeOf, isOver } from '#ui/format/run-words.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { badgeOf, humanize, isOver } from '#ui/format/run-words.ts';
+import { CodeBlock } from '#ui/parts/copy.tsx';
+import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { Box, PageHeader, Section } from '#ui/parts/page.tsx';
+import { Skeleton, SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
+import { StateBadge } from '#ui/parts/state.tsx';
+import { TextFold } from '#ui/parts/text-fold.tsx';
+import { Time } from '#ui/parts/time.tsx';
 import { Actions } from './actions.tsx';
-import { Checks } from './checks.tsx';
-import { Data } from './data.tsx';
+import { ChangeLines, Comparison, Line } from './changes.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Facts } from './facts.tsx';
 import { useFollowedRun } from './followed-run.ts';
 import { Gate } from './gate.tsx';
+import { json, jsonIn } from './json.ts';
 import { LastGood } from './last-good.tsx';
 import { Notifications } from './notifications.tsx';
-import { Prompt } from './prompt.tsx';
 import { Result } from './result.tsx';
-import { RunSkeleton } from './skeleton.tsx';
 import { Steps } from './steps.tsx';
 import { Verdict } from './verdict.tsx';
 
@@ -92,6 +94,103 @@ function Detail({ run, status }: DetailProps) {
         <Gate gate={run.gate} />
         {isOver(run) && run.state !== 'skipped' && <LastGood run={run} />}
       </aside>
+    </div>
+  );
+}
+
+/** Shows the data of a result that has a schema, unless the result is just that, and what is new in it. */
+function Data({ run }: { readonly run: Shape<'RunDetail'> }) {
+  const { id, data, changes, result } = run;
+  if (data === null || data === undefined) return null;
+  const isShown = result !== null && jsonIn(result) !== undefined;
+  if (isShown && changes === null) return null;
+  return (
+    <Section
+      title="Data"
+      {...(changes === null ? {} : { description: <Comparison changes={changes} /> })}
+    >
+      <ul className="rounded-lg border border-line bg-surface empty:hidden">
+        {changes !== null && <ChangeLines runId={id} changes={changes} />}
+        {!isShown && (
+          <Line label="All of it">
+            <CodeBlock code={json(data)} label="data" wrap />
+          </Line>
+        )}
+      </ul>
+    </Section>
+  );
+}
+
+/** Shows the verdicts of the routine's checks, which code has made and no model. */
+function Checks({ run }: { readonly run: Shape<'RunDetail'> }) {
+  if (run.checks.length === 0) return null;
+  return (
+    <section className="mt-6" aria-labelledby="checks">
+      <h2 id="checks" className="mb-2 text-sm font-semibold text-ink">
+        Checks
+      </h2>
+      <ul className="flex flex-col gap-2">
+        {run.checks.map(({ type, passed, detail }, index) => (
+          <li key={`${type}-${index}`} className="flex gap-2">
+            {passed ? (
+              <Check aria-hidden className="mt-0.5 size-4 shrink-0 text-good" />
+            ) : (
+              <X aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
+            )}
+            <div className="min-w-0">
+              <p className="text-sm text-ink">
+                {humanize(type)}
+                <span className="sr-only">{passed ? ', passed' : ', failed'}</span>
+              </p>
+              <p className="text-xs text-muted wrap-anywhere">{detail}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Shows what the model was given: the rendered prompt, and the briefing that changes with every run. */
+function Prompt({ run }: { readonly run: Shape<'RunDetail'> }) {
+  const texts = [
+    { label: 'Prompt', note: 'instructions and skills, rendered', text: run.prompt },
+    { label: 'Briefing', note: 'date, trigger, tools, limits, last result', text: run.briefing },
+  ];
+  const given = texts.flatMap(({ text, ...rest }) => (text === null ? [] : [{ ...rest, text }]));
+  if (given.length === 0) return null;
+  return (
+    <Section title="What the model was given">
+      <ul className="rounded-lg border border-line bg-surface">
+        {given.map(({ label, note, text }) => (
+          <li key={label} className="border-b border-line last:border-b-0">
+            <TextFold label={label} note={note} text={text} />
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+/** Shows a run that loads. */
+function RunSkeleton() {
+  return (
+    <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_16rem]">
+      <div className="flex flex-col gap-8">
+        <Box>
+          <Skeleton className="mb-3 h-5 w-32" />
+          <Skeleton className="w-3/4" />
+        </Box>
+        <Box>
+          <SkeletonText lines={5} />
+        </Box>
+        <SkeletonRows rows={4} />
+      </div>
+      <div className="flex flex-col gap-3.5">
+        {['w-40', 'w-32', 'w-24', 'w-44', 'w-16', 'w-28'].map((width) => (
+          <Skeleton key={width} className={width} />
+        ))}
+      </div>
     </div>
   );
 }

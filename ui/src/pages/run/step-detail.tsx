@@ -1,13 +1,14 @@
+import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money, plural } from '#ui/format/numbers.ts';
 import { humanize } from '#ui/format/run-words.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
-import { KeyValue, type Fact } from '#ui/parts/page.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { KeyValue, type Fact } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
+import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { ConnectionName } from './connection-name.tsx';
 import { json, jsonIn } from './json.ts';
 
 type Step = Shape<'Step'>;
@@ -183,4 +184,24 @@ function Part({ label, text, length }: PartProps) {
 function pretty(text: string): string {
   const value = jsonIn(text);
   return value === undefined ? text : json(value);
+}
+
+/** Names a connection as it was called when the run used it, and leads to it while it is still there. */
+function ConnectionName({ id, name }: { readonly id: string; readonly name: string | null }) {
+  const projectId = useProjectId();
+  const { data, error } = useRead(
+    '/v1/connections/{connectionId}',
+    { path: { connectionId: id } },
+    { staleMs: 60_000 },
+  );
+  if (data !== undefined) {
+    const params = { projectId, connectionId: id };
+    return (
+      <TextLink to="/p/$projectId/connections/$connectionId" params={params}>
+        {name ?? data.name}
+      </TextLink>
+    );
+  }
+  const known = name ?? 'a connection';
+  return error?.code === 'connection_not_found' ? `${known}, deleted since` : known;
 }

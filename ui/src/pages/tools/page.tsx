@@ -2,14 +2,15 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Wrench } from 'lucide-react';
 import { useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { ConfirmTool } from './confirm-tool.tsx';
-import { DisableTool } from './disable-tool.tsx';
 import { Discover } from './discover.tsx';
 import { ToolGroups } from './tool-groups.tsx';
 
@@ -87,5 +88,35 @@ export function ToolsPage() {
       )}
       <DisableTool policy={disabling} onClose={() => setDisabling(undefined)} />
     </>
+  );
+}
+
+/** Asks before a tool is taken from a routine, as that returns the routine to draft. */
+function DisableTool({
+  policy,
+  onClose,
+}: {
+  readonly policy: Shape<'ToolPolicy'> | undefined;
+  readonly onClose: () => void;
+}) {
+  const disable = useSend('patch', '/v1/routines/{routineId}/tools/{policyId}', {
+    refreshes: ['/v1/routines'],
+    done: 'Tool disabled',
+    onDone: onClose,
+  });
+  return (
+    <ConfirmDialog
+      open={policy !== undefined}
+      onClose={onClose}
+      title={`Disable ${policy?.name ?? 'tool'}?`}
+      description="Runs of this routine cannot call it any more, from their next call on. The routine goes back to draft."
+      action="Disable tool"
+      busy={disable.isSending}
+      onConfirm={() => {
+        if (policy === undefined) return;
+        const { routineId, id } = policy;
+        disable.send({ path: { routineId, policyId: id }, body: { state: 'disabled' } });
+      }}
+    />
   );
 }

@@ -2,7 +2,9 @@ import { MailPlus, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
+import { toast } from '#ui/api/toast.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { ShowOnce } from '#ui/parts/copy.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Menu } from '#ui/parts/menu.tsx';
@@ -11,9 +13,7 @@ import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { toast } from '#ui/api/toast.ts';
 import type { Organization } from '../of-organization.tsx';
-import { InvitationLink } from './invitation-link.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { roleName, type Invitation, type NewInvitation } from './roles.ts';
 
@@ -142,5 +142,26 @@ export function Invitations({ organization }: { readonly organization: Organizat
         }}
       />
     </Section>
+  );
+}
+
+interface InvitationLinkProps {
+  /** The invitation whose link is shown; undefined while none is. */
+  readonly invitation: NewInvitation | undefined;
+  readonly onClose: () => void;
+}
+
+/** Shows the link of an invitation once, where there is no mail server to send it. */
+function InvitationLink({ invitation, onClose }: InvitationLinkProps) {
+  const token = invitation?.token ?? '';
+  return (
+    <ShowOnce
+      open={invitation !== undefined}
+      onClose={onClose}
+      title="Hand over this link"
+      description={`This service sends no mail. Give the link to ${invitation?.email ?? 'them'} yourself: it cannot be shown again, and works for that address only.`}
+      secret={`${location.origin}/invitations#${token}`}
+      secretLabel="link of the invitation"
+    />
   );
 }

@@ -1,10 +1,12 @@
 import { ArrowRightLeft } from 'lucide-react';
 import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Select } from '#ui/parts/select.tsx';
@@ -13,7 +15,6 @@ import { Badge } from '#ui/parts/state.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { mayChange, type Organization } from '../of-organization.tsx';
-import { EndSessionsDialog } from './end-sessions.tsx';
 import { HandOverDialog } from './hand-over.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
 import { roleName, ROLES, type Member } from './roles.ts';
@@ -187,5 +188,38 @@ function MemberAction({
         <span className="sr-only"> {isSelf ? organization.name : member.name}</span>
       </Button>
     </span>
+  );
+}
+
+interface EndSessionsDialogProps {
+  readonly member: Member | undefined;
+  readonly organization: Organization;
+  readonly onClose: () => void;
+}
+
+/** Asks before a member is signed out everywhere. */
+function EndSessionsDialog({ member, organization, onClose }: EndSessionsDialogProps) {
+  const end = useSend('delete', '/v1/organizations/{organizationId}/members/{userId}/sessions', {
+    done: ({ ended }) => `${plural(ended, 'session')} ended`,
+    showsError: true,
+    onDone: onClose,
+  });
+  return (
+    <ConfirmDialog
+      open={member !== undefined}
+      onClose={() => {
+        end.reset();
+        onClose();
+      }}
+      title={`Sign ${member?.name ?? 'the member'} out?`}
+      description="Every session of theirs ends with its next request, in other organizations too, and they sign in again. Their API keys go on."
+      action="End sessions"
+      busy={end.isSending}
+      error={errorInWords(end.error)}
+      onConfirm={() => {
+        if (member === undefined) return;
+        end.send({ path: { organizationId: organization.id, userId: member.userId } });
+      }}
+    />
   );
 }

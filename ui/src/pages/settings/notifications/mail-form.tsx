@@ -8,7 +8,6 @@ import { Notice } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
-import { EVENTS, GROUPS } from './choices.ts';
 
 type Mail = NonNullable<Shape<'ProjectDetail'>['notifications']['mail']>;
 
@@ -128,3 +127,39 @@ function People({
     </fieldset>
   );
 }
+
+/** Lists what can be mailed, the most important first. */
+const EVENTS: readonly {
+  readonly value: Mail['on'][number];
+  readonly label: string;
+  readonly description: string;
+}[] = [
+  {
+    value: 'failed',
+    label: 'A run fails',
+    description: 'At most one mail an hour for a routine; what follows is gathered.',
+  },
+  {
+    value: 'paused',
+    label: 'A routine is paused by the service',
+    description: 'After failures in a row, or when an account has to be signed in to again.',
+  },
+  { value: 'budget', label: 'A budget is spent', description: 'At 80%, and once it is used up.' },
+  {
+    value: 'partial',
+    label: 'A run succeeds in part',
+    description: 'It ended with the outcome partial.',
+  },
+  {
+    value: 'recovered',
+    label: 'A routine works again',
+    description: 'The first run that succeeds after failures.',
+  },
+];
+
+const GROUPS = [
+  { value: 'owners', label: 'Owners' },
+  { value: 'admins', label: 'Owners and admins' },
+  { value: 'members', label: 'Everybody in the organization' },
+  { value: 'people', label: 'People that you choose' },
+] as const;

@@ -1,5 +1,8 @@
+import { useProjectId } from '#ui/api/project.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { count, money } from '#ui/format/numbers.ts';
+import { ButtonLink } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { KeyValue, Section } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
@@ -7,7 +10,6 @@ import { Switch } from '#ui/parts/toggles.tsx';
 import { mayChange, OfOrganization, type Organization } from '../of-organization.tsx';
 import { DeleteOrganization } from './delete-organization.tsx';
 import { OrganizationForm } from './organization-form.tsx';
-import { PlanLine } from './plan-line.tsx';
 
 /** Edits name and budget of the organization, shows its plan, and deletes it. */
 export function OrganizationTab() {
@@ -73,6 +75,29 @@ function DemandFactor({ organization }: { readonly organization: Organization })
           })
         }
       />
+    </Section>
+  );
+}
+
+/** Links to the plan for those who pay, also while nothing is offered. */
+function PlanLine() {
+  const projectId = useProjectId();
+  const billing = useRead('/v1/billing', {}, { staleMs: 60_000 });
+  if (billing.data === undefined || billing.data.source === 'self_hosted') return null;
+  const { plan, source } = billing.data;
+  return (
+    <Section title="Plan" boxed>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <p className="text-base text-muted">
+          The organization is on the <span className="font-medium text-ink capitalize">{plan}</span>{' '}
+          plan.
+        </p>
+        {source === 'subscription' && (
+          <ButtonLink to="/p/$projectId/billing" params={{ projectId }}>
+            Plan and payment
+          </ButtonLink>
+        )}
+      </div>
     </Section>
   );
 }
