@@ -20,10 +20,18 @@ export function useProjectId(): string {
   return projectId;
 }
 
+/** Scope of what belongs to a person and to no project. */
+export const ACCOUNT = 'account';
+
+/** Returns the cache key of a read, so that two projects never share a response. */
+export function keyOf(
+  projectId: string | undefined,
+  path: string,
+  input: object,
+): readonly unknown[] {
+  return [ACCOUNT_PATHS.test(path) ? ACCOUNT : (projectId ?? ACCOUNT), path, input];
+}
+
 /** Matches the operations of a person, whichever project is open. */
 const ACCOUNT_PATHS =
   /^\/(auth|public)\/|^\/v1\/(organizations|projects|sessions|invitations)(\/|$)/;
-
-export function isAccountPath(path: string): boolean {
-  return ACCOUNT_PATHS.test(path);
-}

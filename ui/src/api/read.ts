@@ -2,8 +2,7 @@ import { useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-q
 import { useEffect } from 'react';
 import { call, type Reply } from './call.ts';
 import type { ApiError } from './error.ts';
-import { useOptionalProjectId } from './project.ts';
-import { keyOf } from './query-key.ts';
+import { keyOf, useOptionalProjectId } from './project.ts';
 import type { DataOf, InputOf, ItemOf, PathOf } from './types.ts';
 
 /** State of a read, as a page sees it. */

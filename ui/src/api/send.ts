@@ -2,8 +2,7 @@ import { useMutation, useQueryClient, type QueryClient } from '@tanstack/react-q
 import { useRef } from 'react';
 import { call, type CallOptions, type Reply } from './call.ts';
 import { ApiError } from './error.ts';
-import { useOptionalProjectId } from './project.ts';
-import { ACCOUNT } from './query-key.ts';
+import { ACCOUNT, useOptionalProjectId } from './project.ts';
 import type { paths } from './schema.d.ts';
 import { toast } from './toast.ts';
 import type { DataOf, InputArgs, InputOf, Method, PathOf } from './types.ts';

@@ -6,7 +6,6 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Badge } from '#ui/parts/state.tsx';
-import { BASES } from './bases.ts';
 
 type Prognosis = Shape<'RoutineForecast'>;
 type Limit = Shape<'LimitForecast'>;
@@ -121,3 +120,10 @@ const UNITS: Readonly<Record<Limit['limit'], string>> = {
 function amountOf({ limit }: Limit, amount: string): string {
   return limit === 'maxCostUsdPerMonth' ? money(amount) : count(Number(amount));
 }
+
+/** Words for what the cost of a run is estimated from. */
+export const BASES: Readonly<Record<Shape<'RunEstimate'>['basis'], string>> = {
+  version_runs: 'from past runs of this version',
+  proof_run: 'from its only run so far',
+  limits: 'by its limits; it has not run yet',
+};

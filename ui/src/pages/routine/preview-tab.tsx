@@ -8,12 +8,12 @@ import { count, money, plural, shortCount } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
-import { TextFold } from '#ui/parts/text-fold.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { KeyValue, Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Badge } from '#ui/parts/state.tsx';
-import { BASES } from './bases.ts';
+import { TextFold } from '#ui/parts/text-fold.tsx';
+import { BASES } from './forecast.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
 type Preview = Shape<'RunPreview'>;
