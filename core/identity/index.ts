@@ -7,13 +7,8 @@ export {
   touchApiKey,
   type Scope,
 } from './api-keys.ts';
-export {
-  createAuth,
-  type Auth,
-  CLIENT_ADDRESS_HEADER,
-  sessionCookieName,
-  type AuthSettings,
-} from './auth.ts';
+export { createAuth, type Auth } from './auth.ts';
+export { CLIENT_ADDRESS_HEADER, sessionCookieName, type AuthSettings } from './auth-options.ts';
 export { createAuthMails, mailInvitation } from './auth-mails.ts';
 export { isCommonPassword } from './passwords.ts';
 export { authenticateKey, findMemberships, stillStands } from './credentials.ts';

@@ -2,7 +2,7 @@ import { scryptSync } from 'node:crypto';
 import { getMigrations } from 'better-auth/db/migration';
 import { expect } from 'vitest';
 import { CLIENT_ADDRESS_HEADER, createAuth, type AuthSettings } from '#core/identity/index.ts';
-import { authOptions } from '#core/identity/auth.ts';
+import { authOptions } from '#core/identity/auth-options.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { ageCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

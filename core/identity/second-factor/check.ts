@@ -2,7 +2,7 @@ import { APIError } from 'better-auth/api';
 import { z } from 'zod';
 import { recordAudit, SYSTEM, type Actor, type AuditAction } from '#core/audit/index.ts';
 import { execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
-import { CLIENT_ADDRESS_HEADER, type AuthSettings } from '../auth.ts';
+import { CLIENT_ADDRESS_HEADER, type AuthSettings } from '../auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from '../throttle.ts';
 import { removeSecondFactor, useSecondFactor, type FactorProof } from './store.ts';
 

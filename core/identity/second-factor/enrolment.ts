@@ -2,7 +2,7 @@ import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint, sensitiveSessionMiddleware } from 'better-auth/api';
 import { z } from 'zod';
 import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
-import type { AuthSettings } from '../auth.ts';
+import type { AuthSettings } from '../auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from '../throttle.ts';
 import {
   actorOf,

@@ -7,7 +7,7 @@ import { expireCookie, type setSessionCookie } from 'better-auth/cookies';
 import { generateRandomString } from 'better-auth/crypto';
 import { z } from 'zod';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
-import type { AuthSettings } from '../auth.ts';
+import type { AuthSettings } from '../auth-options.ts';
 
 type Context = Parameters<typeof setSessionCookie>[0];
 

@@ -4,7 +4,7 @@ import { APIError, createAuthEndpoint, sensitiveSessionMiddleware } from 'better
 import { setSessionCookie } from 'better-auth/cookies';
 import { z } from 'zod';
 import { transaction } from '#lib/database/index.ts';
-import type { AuthSettings } from '../auth.ts';
+import type { AuthSettings } from '../auth-options.ts';
 import { actorOf, createFactorCheck, noFactor, recordFactorEvent } from './check.ts';
 import {
   createPasskeyCheck,

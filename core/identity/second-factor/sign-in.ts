@@ -2,7 +2,7 @@ import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint, createAuthMiddleware } from 'better-auth/api';
 import { deleteSessionCookie, expireCookie, setSessionCookie } from 'better-auth/cookies';
 import { generateRandomString } from 'better-auth/crypto';
-import type { AuthSettings } from '../auth.ts';
+import type { AuthSettings } from '../auth-options.ts';
 import { createFactorCheck, factorProof } from './check.ts';
 import { findSecondFactor } from './store.ts';
 
