@@ -46,11 +46,10 @@ function makePresenter(schema: z.core.$ZodType): Presenter {
     return (value) => (Array.isArray(value) ? value.map(item) : value);
   }
   if (schema instanceof z.ZodObject) {
-    const fields = Object.entries(schema.def.shape).map(
-      ([name, field]) => [name, presenterOf(field)] as const,
-    );
+    const shape = Object.entries(schema.def.shape);
+    const fields = shape.map(([name, field]) => [name, presenterOf(field)] as const);
     // A copy of an object that has its keys is faster, also to write as JSON, than one that gets them one by one.
-    const required = fields.filter(([name]) => schema.def.shape[name]?._zod.optout !== 'optional');
+    const required = shape.filter(([, field]) => field._zod.optout !== 'optional');
     const blank = Object.fromEntries(required.map(([name]) => [name, undefined]));
     return (value) => {
       if (typeof value !== 'object' || value === null) return value;
