@@ -9,7 +9,7 @@ import type { Tracing } from '#lib/tracing/index.ts';
 import type { Emit } from './events.ts';
 
 /**
- * What `openServices` hands to every subject. A function says which of it it takes, `Pick<Core, 'database' | 'log'>`, and
+ * The parts that `openServices` hands to every subject. A function names those that it takes, `Pick<Core, 'database' | 'log'>`, and
  * takes a part that another subject makes beside it.
  */
 export interface Core {

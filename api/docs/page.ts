@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Middleware } from 'koa';
+import type { Config } from '#lib/config/index.ts';
 import { DOCS_POLICY } from '../middleware/headers.ts';
 import { routes } from '../routes.ts';
 import { buildOpenApi } from './openapi.ts';
-import type { Config } from '#lib/config/index.ts';
 
 const ASSETS = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const FILES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
-import type { GateCall, GateFailure } from './decide.ts';
 import { createHash } from 'node:crypto';
 import { valueAt } from '#lib/json-pointer.ts';
 import { canonicalJson } from '#lib/json.ts';
+import type { GateCall, GateFailure } from './decide.ts';
 
 /** Outcome of asking a gate's source. */
 export interface GateResponse {

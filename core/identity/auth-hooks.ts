@@ -1,8 +1,8 @@
-import { isInvited } from './invitations.ts';
 import { APIError, createAuthMiddleware, getIP, getSessionFromCtx } from 'better-auth/api';
 import { z } from 'zod';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
+import { isInvited } from './invitations.ts';
 import {
   acceptGuess,
   countGuess,

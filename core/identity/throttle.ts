@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { APIError } from 'better-auth/api';
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { APIError } from 'better-auth/api';
 
 /** Allows at most `limit` events under one key in a window that begins with the first of them. */
 export interface ThrottleRule {
@@ -118,7 +118,7 @@ export async function assertMayBeginSignIn(db: Db, userId: string, at: string): 
 /** An attempt to show something that only one person should know. */
 export interface Guess {
   /**
-   * What is shown: the password of a sign-in, a code of a second factor after the right password, or the password of a
+   * The proof that is shown: the password of a sign-in, a code of a second factor after the right password, or the password of a
    * person who is signed in already. Each kind has counts of its own.
    */
   readonly kind: 'password' | 'second-factor' | 'own-password';

@@ -1,5 +1,5 @@
-import type { Core } from '#core/core.ts';
 import { LRUCache } from 'lru-cache';
+import type { Core } from '#core/core.ts';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { assertAdmin } from '#core/identity/index.ts';
 import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';

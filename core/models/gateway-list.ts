@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { LongPrices } from '#core/usage/index.ts';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { ModelAbilities } from './abilities.ts';
-import type { LongPrices } from '#core/usage/index.ts';
 import type { ModelPrices, SomeFigures } from './model.ts';
 
 /** A model as its server lists it. */

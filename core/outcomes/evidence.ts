@@ -1,6 +1,6 @@
 import { FINISH } from '#core/tools/index.ts';
-import { rows, sql, type Db } from '#lib/database/index.ts';
 import type { ResultCheck } from '#core/routines/index.ts';
+import { rows, sql, type Db } from '#lib/database/index.ts';
 import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern/index.ts';
 
 /** Counts of a tool's calls in a run, as far as checks need them. */

@@ -1,7 +1,7 @@
+import type { ModelMessage } from 'ai';
 import type { OutcomeRule } from '#core/routines/index.ts';
 import { FINISH, STATED_OUTCOMES, type StatedOutcome } from '#core/tools/index.ts';
 import { isJsonObject } from '#lib/json.ts';
-import type { ModelMessage } from 'ai';
 
 interface Call {
   readonly name: string;

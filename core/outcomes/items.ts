@@ -1,6 +1,6 @@
+import type { ResultKey } from '#core/routines/index.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { valueAt } from '#lib/json-pointer.ts';
-import type { ResultKey } from '#core/routines/index.ts';
 
 export type KeyValue = string | number | boolean;
 

@@ -1,6 +1,6 @@
 import { schemaFault, SchemaError } from '#core/tools/index.ts';
-import { storableJson } from '#lib/database/index.ts';
 import type { ResultForm } from '#core/routines/index.ts';
+import { storableJson } from '#lib/database/index.ts';
 import { readItems } from './items.ts';
 
 /** The data of a result, or the fault of its text. */

@@ -1,8 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { Trigger } from '#core/engine/index.ts';
 import type { ResultForm, OutcomeRule } from '#core/routines/index.ts';
 import { FINISH } from '#core/tools/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
-import { LRUCache } from 'lru-cache';
 
 export interface BriefingInput {
   readonly startedAt: Date;

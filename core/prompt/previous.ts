@@ -1,8 +1,8 @@
-import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 import type { Changes } from '#core/outcomes/index.ts';
-import { cut } from '#lib/text.ts';
 import { MAX_CARRIED_LENGTH } from '#core/routines/index.ts';
 import { cutKeepingState } from '#core/skills/index.ts';
+import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
+import { cut } from '#lib/text.ts';
 import { fence } from './fence.ts';
 
 /** The latest run of a routine that succeeded. A backfill makes up for past times, so it is no run's previous one. */

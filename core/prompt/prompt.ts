@@ -1,3 +1,4 @@
+import type { ModelMessage } from 'ai';
 import {
   asksFor,
   fillPlaceholders,
@@ -6,6 +7,7 @@ import {
   type ResultForm,
 } from '#core/routines/index.ts';
 import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
+import type { GateVerdict } from '#core/gate/index.ts';
 import { fence } from './fence.ts';
 import { localDate, renderBriefing, type BriefingInput } from './briefing.ts';
 import {
@@ -15,8 +17,6 @@ import {
   type PreviousRun,
   type PreviousData,
 } from './previous.ts';
-import type { GateVerdict } from '#core/gate/index.ts';
-import type { ModelMessage } from 'ai';
 
 export interface PromptInput extends BriefingInput {
   readonly instructions: string;

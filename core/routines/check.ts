@@ -1,16 +1,11 @@
 import type { ProjectModels } from '#core/models/index.ts';
 import { assertUsableSchema, schemaRefusal, fixedCallFault } from '#core/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
+import { assertRecipients } from '#core/identity/index.ts';
 import { type Db, databaseTime } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
-import { unknownPlaceholders } from './placeholders.ts';
-import type { RoutineFields } from './routine.ts';
-import { checkPatterns } from './results.ts';
-import { checkTextLimits, MAX_CARRIED_LENGTH } from './text-limits.ts';
-import { assertRecipients } from '#core/identity/index.ts';
-import type { Gate } from './gate.ts';
 import {
   maxJitterSeconds,
   parseStoredSchedule,
@@ -19,6 +14,11 @@ import {
   parseSchedule,
   ScheduleError,
 } from '#lib/schedule/index.ts';
+import { unknownPlaceholders } from './placeholders.ts';
+import type { RoutineFields } from './routine.ts';
+import { checkPatterns } from './results.ts';
+import { checkTextLimits, MAX_CARRIED_LENGTH } from './text-limits.ts';
+import type { Gate } from './gate.ts';
 import type { Timing } from './times.ts';
 
 export interface RoutineChecks {

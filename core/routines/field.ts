@@ -8,7 +8,7 @@ export interface Field<S extends z.ZodType = z.ZodType> {
   readonly shown?: z.ZodType;
   /** The name that people see. */
   readonly label: string;
-  /** What people are told of it in a sentence or two. */
+  /** A sentence or two that people read beside it. */
   readonly help?: string;
   /** The release that brought it. */
   readonly since: string;

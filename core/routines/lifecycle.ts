@@ -1,6 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import type { ChangedTools } from '#core/events.ts';
+import { assertMayActivate, type Plan } from '#core/billing/index.ts';
 import {
   databaseTime,
   execute,
@@ -11,7 +12,6 @@ import {
   type Db,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { assertMayActivate, type Plan } from '#core/billing/index.ts';
 import { isOver, nextTimeFrom } from './times.ts';
 import { activateSkills, hasProofRun, readProvenSkills } from './proof.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';

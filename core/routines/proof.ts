@@ -1,5 +1,5 @@
-import { execute, ownedBy, row, sql, type Db } from '#lib/database/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
+import { execute, ownedBy, row, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
 /** Chooses the manual runs that have succeeded with the present version of a row of `routines`. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { invalid } from '#lib/errors.ts';
 import { patternFault } from '#lib/linear-pattern/index.ts';
-import type { Frozen } from './field.ts';
 import type { JsonObject } from '#lib/json.ts';
+import type { Frozen } from './field.ts';
 
 const pattern = z.string().min(1, 'must not be empty').max(500).meta({
   description:

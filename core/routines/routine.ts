@@ -26,7 +26,7 @@ export interface Notifications {
   readonly successPingUrl: string | null;
 }
 
-/** What a caller sets beside the definition: when a routine runs, what it may spend, and who is told. */
+/** The fields that a caller sets beside the definition: when a routine runs, what it may spend, and who is told. */
 export interface RoutineSettings {
   readonly name: string;
   readonly schedule: string;

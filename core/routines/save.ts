@@ -2,6 +2,7 @@ import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { assertWithinKeptQuota } from '#lib/quota.ts';
 import {
   checkGate,
   checkRoutine,
@@ -24,7 +25,6 @@ import {
 } from './webhook.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 import { insertRoutine, updateRoutine } from './writes.ts';
-import { assertWithinKeptQuota } from '#lib/quota.ts';
 
 export interface SaveDeps extends RoutineChecks, WarningDeps, Pick<Core, 'database' | 'emit'> {
   readonly webhookSecrets: SealedWebhookSecrets;

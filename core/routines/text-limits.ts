@@ -1,7 +1,7 @@
-import { resultSection, type ResultKey } from './results.ts';
 import { sectionLength, type SkillSize } from '#core/skills/index.ts';
 import { invalid } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
+import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**

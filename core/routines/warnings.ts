@@ -94,7 +94,7 @@ async function intervalBeyondRetention(
   return [{ code: 'interval_beyond_retention', message }];
 }
 
-/** What is known of a tool, confirmed or about to be. */
+/** A tool that is confirmed or about to be, as far as warnings go by it. */
 export type KnownTool = Pick<HintedTool, 'policyId' | 'toolName' | 'hints'> & {
   readonly connectionId: string | null;
   readonly connectionName: string | null;
@@ -135,7 +135,7 @@ function endOf({ toolName, connectionName, connectionId, policyId }: KnownTool):
   return { inWords: `"${toolName}"${of}`, connectionId, policyId };
 }
 
-/** Where the value of the gate stands in the instructions, an address is read like a tool. */
+/** Returns the gate as a source of text, where the instructions hold its value: an address is read like a tool. */
 function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>): End[] {
   if (gate?.url == null || !asksFor(instructions, 'gate.value')) return [];
   return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];

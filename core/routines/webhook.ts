@@ -1,5 +1,5 @@
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import { randomBytes } from 'node:crypto';
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 
 /** Reads the sealed webhook secret of a routine that has one. */

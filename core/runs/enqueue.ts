@@ -2,6 +2,8 @@ import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billin
 import type { StartableRun, Engine } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { SLOTS } from '#lib/provider-file/index.ts';
 import {
   accountPlaces,
   MOST_FOR_BUDGET,
@@ -15,8 +17,6 @@ import {
 import { runColumns, type Run } from './run.ts';
 import { findRun, readRun } from './queries.ts';
 import { isEndState } from './states.ts';
-import type { Log } from '#lib/log.ts';
-import { SLOTS } from '#lib/provider-file/index.ts';
 import type { Admission } from './admission/admission.ts';
 
 export interface ManualRun {

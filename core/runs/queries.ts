@@ -1,3 +1,6 @@
+import { listMessages } from '#core/outbox/index.ts';
+import { listDeliveries } from '#core/webhooks/index.ts';
+import type { Outcome } from '#core/outcomes/index.ts';
 import {
   join,
   ownedBy,
@@ -11,8 +14,6 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import { listMessages } from '#core/outbox/index.ts';
-import { listDeliveries } from '#core/webhooks/index.ts';
 import type { Admission } from './admission/admission.ts';
 import { waitsForBudget } from './admission/room.ts';
 import { waitOf } from './admission/waiting-for.ts';
@@ -27,7 +28,6 @@ import {
   stepColumnsWithout,
   type Step,
 } from './run.ts';
-import type { Outcome } from '#core/outcomes/index.ts';
 import type { RunState, Trigger } from './states.ts';
 
 const PREVIEW_LENGTH = 200;

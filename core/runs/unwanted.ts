@@ -1,13 +1,13 @@
 import type { Core } from '#core/core.ts';
 import { notBeforeOf } from '#core/model-connections/index.ts';
 import { SCHEDULE_ENDED } from '#core/routines/index.ts';
-import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
-import type { Admission } from './admission/admission.ts';
-import { skip } from './ending.ts';
 import { recordProjectAudit, SYSTEM } from '#core/audit/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import { enqueuePaused } from '#core/webhooks/index.ts';
+import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
+import type { Admission } from './admission/admission.ts';
+import { skip } from './ending.ts';
 
 /** The reason why a queued run is no longer wanted: its routine was paused, changed or archived. */
 export type UnwantedReason = 'paused' | 'superseded' | 'archived';

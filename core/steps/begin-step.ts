@@ -15,7 +15,6 @@ import {
 import { hasAudience } from '#core/notifications/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
 import {
   type TranscriptStep,
   previousRunJson,
@@ -36,6 +35,7 @@ import {
   unwantedReason,
 } from '#core/runs/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
+import { row, sql, type Db } from '#lib/database/index.ts';
 
 /** A run up to its first call of a model; a preview has one of a run that is never made. */
 export interface PreparedRun extends DefinedRun {

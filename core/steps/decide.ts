@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai';
+import { Big } from 'big.js';
 import {
   REMINDER,
   asksForCalls,
@@ -23,14 +24,13 @@ import type { OfferedTool } from '#core/tools/index.ts';
 import { costOf, totalTokens, RAISED_BY } from '#core/usage/index.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
+import { isJsonObject } from '#lib/json.ts';
 import type { RunContext } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
 import { finishIn, planToolCalls, type CallPlan } from './plan-tool-calls.ts';
 import type { PreparedStep } from './prepare.ts';
 import { runLimitInWords, type Grant } from './reserve.ts';
 import { endingByForm } from './typed-result.ts';
-import { isJsonObject } from '#lib/json.ts';
-import { Big } from 'big.js';
 
 /** Consequence of a response: the end of the run, or a next step. */
 export interface Decision {

@@ -1,10 +1,10 @@
 import { APICallError, NoSuchToolError } from 'ai';
 import { tokenCount, type Usage } from '#core/usage/index.ts';
+import { remainingMsOf, type RunReason } from '#core/runs/index.ts';
 import { row, sql, storable, type Db } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { Refusal } from './gateway/refusal.ts';
-import { remainingMsOf, type RunReason } from '#core/runs/index.ts';
 
 /** Attempts at one model step. With the pauses between them they bridge an outage of about half a minute. */
 const MAX_MODEL_ATTEMPTS = 5;

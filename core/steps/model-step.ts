@@ -1,5 +1,3 @@
-import { persistently, type Database } from '#lib/database/index.ts';
-import { startDeadline, type Deadline } from '#lib/deadline.ts';
 import {
   cancellation,
   endRun,
@@ -7,6 +5,8 @@ import {
   type AfterEndDeps,
   type RunEnding,
 } from '#core/runs/index.ts';
+import { persistently, type Database } from '#lib/database/index.ts';
+import { startDeadline, type Deadline } from '#lib/deadline.ts';
 import { askModel, type AskModelDeps } from './ask.ts';
 import { beginStep, type RunContext } from './begin-step.ts';
 import { decideStep } from './decide.ts';

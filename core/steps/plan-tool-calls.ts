@@ -9,9 +9,9 @@ import {
   type PlannedCall,
   noResult,
 } from '#core/tools/index.ts';
-import type { ModelResponse, ToolCallRequest } from './model-call.ts';
 import { readFinish, type Finish } from '#core/outcomes/index.ts';
 import { cut } from '#lib/text.ts';
+import type { ModelResponse, ToolCallRequest } from './model-call.ts';
 
 /** Limit of calls for one response; a model that asks for more is told that the rest were refused. */
 const MAX_CALLS_OF_ANSWER = 32;

@@ -8,22 +8,6 @@ import {
   type Opening,
   renderPrompt,
 } from '#core/prompt/index.ts';
-import {
-  execute,
-  persistently,
-  sql,
-  storableJson,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
-import type { Deadline } from '#lib/deadline.ts';
-import type { RunContext, PreparedRun } from './begin-step.ts';
-import type { AccountStep, ModelCall } from './model-call.ts';
-import { countInput } from './model-usage.ts';
-import { passGate, type GateDeps } from './pass-gate.ts';
-import { toolSet } from './plan-tool-calls.ts';
-import { Stop, usedUp } from './stop.ts';
-import { repairsText } from './typed-result.ts';
 import { connectionsReady, type CredentialSource } from '#core/connections/index.ts';
 import { findUsableConnection, type ModelProviders } from '#core/model-connections/index.ts';
 import { unknownPlaceholders } from '#core/routines/index.ts';
@@ -33,9 +17,25 @@ import {
   type SkillCatalogue,
   type SkillRevisions,
 } from '#core/skills/index.ts';
-import { AppError } from '#lib/errors.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import type { FailureReason } from '#core/runs/index.ts';
+import {
+  execute,
+  persistently,
+  sql,
+  storableJson,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
+import type { Deadline } from '#lib/deadline.ts';
+import { AppError } from '#lib/errors.ts';
+import type { RunContext, PreparedRun } from './begin-step.ts';
+import type { AccountStep, ModelCall } from './model-call.ts';
+import { countInput } from './model-usage.ts';
+import { passGate, type GateDeps } from './pass-gate.ts';
+import { toolSet } from './plan-tool-calls.ts';
+import { Stop, usedUp } from './stop.ts';
+import { repairsText } from './typed-result.ts';
 
 /** A model step whose call could be made now. */
 export interface PreparedStep extends Ready {

@@ -15,7 +15,6 @@ import {
   budgetColumns,
   type Budgets,
 } from '#core/usage/index.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
 import {
   failure,
   estimateRun,
@@ -27,8 +26,6 @@ import {
   assertMayBeGiven,
   type ManualRun,
 } from '#core/runs/index.ts';
-import { type PreparedRun, definedRun } from './begin-step.ts';
-import { countInput } from './model-usage.ts';
 import {
   openingMessages,
   PREAMBLE,
@@ -41,13 +38,16 @@ import {
   previousDataJson,
   type PreviousData,
 } from '#core/prompt/index.ts';
-import { toolSet } from './plan-tool-calls.ts';
-import { preflight, type Blocked, type PreflightDeps } from './prepare.ts';
-import { limitInTheWay, limitOnUnpriced, outputBound, type WantedStep } from './reserve.ts';
 import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/tools/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
+import { type PreparedRun, definedRun } from './begin-step.ts';
+import { countInput } from './model-usage.ts';
+import { toolSet } from './plan-tool-calls.ts';
+import { preflight, type Blocked, type PreflightDeps } from './prepare.ts';
+import { limitInTheWay, limitOnUnpriced, outputBound, type WantedStep } from './reserve.ts';
 
 export interface PreviewDeps extends PreflightDeps {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;

@@ -1,13 +1,4 @@
-import {
-  empty,
-  execute,
-  row,
-  sql,
-  storable,
-  storableJson,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import type { ModelMessage } from 'ai';
 import { callCounted, callHolds, callSucceeded } from '#core/model-connections/index.ts';
 import { hasAudience } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
@@ -19,8 +10,6 @@ import {
   type Spent,
 } from '#core/usage/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
-import type { ModelMessage } from 'ai';
-import { addUsage } from './model-usage.ts';
 import {
   othersWait,
   breakerAfterRun,
@@ -29,8 +18,19 @@ import {
   outcomeOf,
   type StepWarning,
 } from '#core/runs/index.ts';
-import type { ModelResponse } from './model-call.ts';
 import type { PlannedCall } from '#core/tools/index.ts';
+import {
+  empty,
+  execute,
+  row,
+  sql,
+  storable,
+  storableJson,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
+import { addUsage } from './model-usage.ts';
+import type { ModelResponse } from './model-call.ts';
 
 export interface ModelStepRecord extends Attempt {
   readonly prompt: string;

@@ -11,8 +11,8 @@ import {
   noResult,
   readResult,
 } from '#core/tools/index.ts';
-import { cut } from '#lib/text.ts';
 import { fence } from '#core/prompt/index.ts';
+import { cut } from '#lib/text.ts';
 
 export interface ToolStepEnd {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';

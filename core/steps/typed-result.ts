@@ -1,8 +1,8 @@
 import type { ModelMessage } from 'ai';
 import { readData } from '#core/outcomes/index.ts';
 import { FINISH } from '#core/tools/index.ts';
-import type { RunContext } from './begin-step.ts';
 import { failure, type RunEnding } from '#core/runs/index.ts';
+import type { RunContext } from './begin-step.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
 
 type RunWithForm = Pick<RunContext, 'projectId' | 'resultForm' | 'transcript'>;

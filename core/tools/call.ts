@@ -1,5 +1,5 @@
-import type { Core } from '#core/core.ts';
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { Core } from '#core/core.ts';
 import {
   toolServerOf,
   type ConnectionSecrets,

@@ -1,5 +1,5 @@
-import type { Core } from '#core/core.ts';
 import { isDeepStrictEqual } from 'node:util';
+import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';

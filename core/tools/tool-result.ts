@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { cut } from '#lib/text.ts';
-import { SHOWN_LENGTH, type ToolAttachment, type ToolRecord } from './tool-record.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
+import { SHOWN_LENGTH, type ToolAttachment, type ToolRecord } from './tool-record.ts';
 
 export type ResultRecord = Pick<
   ToolRecord,

@@ -1,5 +1,5 @@
-import type { Core } from '#core/core.ts';
 import { createHash } from 'node:crypto';
+import type { Core } from '#core/core.ts';
 import { SYSTEM } from '#core/audit/index.ts';
 import type { ToolDefinition } from '#core/mcp/index.ts';
 import {

@@ -43,7 +43,7 @@ const budget = z.strictObject({
   maxCostUsdPerMonth: budgetFields.maxCostUsdPerMonth.default(null),
 });
 
-/** What people set beside the definition: when a routine runs, what it may spend, and who is told. None is material. */
+/** The fields that people set beside the definition: when a routine runs, what it may spend, and who is told. None is material. */
 const SETTINGS = {
   name: {
     schema: nameOf(200).meta({ example: 'Weekly SEO audit' }),

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { LRUCache } from 'lru-cache';
 import {
   shownNextRun,
   type Routine,
@@ -9,11 +10,10 @@ import {
   nextStarts,
   type Timing,
 } from '#core/routines/index.ts';
+import { minuteAtOrBefore } from '#lib/schedule/index.ts';
 import { present } from '../../http/present.ts';
 import type { mailDelivery } from '../settings-schemas.ts';
 import { routine, routineDetail, routineSummary, warnings } from './responses.ts';
-import { LRUCache } from 'lru-cache';
-import { minuteAtOrBefore } from '#lib/schedule/index.ts';
 import { iso } from '../../http/schemas.ts';
 
 export function presentRoutine(row: Routine) {

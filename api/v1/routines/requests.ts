@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { creationOf, patchOf, type Fields, definitionForm } from '#core/routines/index.ts';
-import { FIELDS } from './fields.ts';
 import type { ErrorCode } from '#lib/errors.ts';
+import { FIELDS } from './fields.ts';
 
 /** Tools are given to a routine by discovery and confirmation only, so a list of them in its body is refused. */
 const inlineTools = z

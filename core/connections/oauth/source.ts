@@ -1,4 +1,5 @@
 import { AppError } from '#lib/errors.ts';
+import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
 import type { CredentialSource } from '../store/credential-source.ts';
@@ -13,7 +14,6 @@ import {
   type StoredGrant,
 } from './grants-store.ts';
 import { revokeGrant } from './revoke.ts';
-import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal.ts';
 import { renewTokens, scopesIn, TokenError } from './token-endpoint.ts';
 
 /**

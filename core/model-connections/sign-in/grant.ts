@@ -1,4 +1,5 @@
 import type { Actor } from '#core/audit/index.ts';
+import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import { readIdentity } from '../oauth/id-token.ts';
 import { revokeTokens, type Tokens } from '../oauth/token-request.ts';
@@ -6,7 +7,6 @@ import { signInOf, type ProviderServer } from '../oauth/server.ts';
 import type { ModelProvider } from '../providers/providers.ts';
 import { tryCredential } from '../runtime/try-credential.ts';
 import type { OAuthCredential } from '../store/credential.ts';
-import { newId } from '#lib/ids.ts';
 import { keepAccount, safeLabel } from './keep.ts';
 import { endAttempt } from './attempt-queries.ts';
 import type { Attempt, Granted } from './attempt.ts';

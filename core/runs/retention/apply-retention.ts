@@ -1,5 +1,5 @@
-import type { Core } from '#core/core.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Core } from '#core/core.ts';
 import { hasOwnRetention, type RetentionRule } from '#core/identity/index.ts';
 import { isUnavailable, rows, sql, type Db } from '#lib/database/index.ts';
 import { applyToBatch, dueOf, type Scope } from './due.ts';

@@ -1,7 +1,7 @@
-import { rows, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
-import { CONTENT, RUNS, type Stage } from './stages.ts';
 import { hasOwnRetention, type RetentionRule } from '#core/identity/index.ts';
 import { hasOpenDelivery } from '#core/webhooks/index.ts';
+import { rows, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
+import { CONTENT, RUNS, type Stage } from './stages.ts';
 
 /** Runs with the same retention: those of a project that has chosen its own, or those of all projects. */
 export interface Scope {

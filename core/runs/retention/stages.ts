@@ -4,10 +4,10 @@ import {
   runDaysOf,
   type RetentionRule,
 } from '#core/identity/index.ts';
-import { sql, execute, type Db, type Sql } from '#lib/database/index.ts';
 import { eraseMessages, deleteMessages } from '#core/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/webhooks/index.ts';
 import { keepProofs } from '#core/routines/index.ts';
+import { sql, execute, type Db, type Sql } from '#lib/database/index.ts';
 
 /** One of the two stages of retention, erasing and deleting; each has an index of the runs that it is still due for. */
 export interface Stage {
