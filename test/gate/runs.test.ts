@@ -24,7 +24,7 @@ import {
   removeBaselines,
 } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 const NO_USAGE = {
   inputTokens: 0,

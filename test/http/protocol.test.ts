@@ -5,7 +5,7 @@ import { pathFor } from '#test/support/operations.ts';
 import { proves } from '#test/support/proves.ts';
 import { requestBytes, sendRaw } from './raw.ts';
 
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 test(
   'a success is data and requestId, a failure is error and requestId, and nothing else',

@@ -12,7 +12,7 @@ import {
   plantRuns,
 } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 function inDays(days: number): string {
   return new Date(Date.now() + days * 86_400_000).toISOString();

@@ -8,7 +8,7 @@ import { activeRoutine, runEnded } from '#test/support/routines.ts';
 import { plantRoutine, routineOf } from './planted.ts';
 import { ago, ahead, changeRoutines } from '#test/support/given.ts';
 
-const test = serviceTest({ worker: true });
+const test = serviceTest({ worker: true, own: true });
 
 test.for([
   [

@@ -5,7 +5,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { occurrencesOf, plantRoutine } from './planted.ts';
 import { EVERY, ago, changeRuns, plantRun, plantRuns } from '#test/support/given.ts';
 
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 test('a lost cancellation is repeated before anything else, however many runs are open', async ({
   service,

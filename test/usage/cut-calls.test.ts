@@ -13,7 +13,7 @@ import { modelResponse } from '#test/support/model-caller.ts';
 import type { Service } from '#test/support/service.ts';
 import { changeReservations, changeRuns, plantRun } from '#test/support/given.ts';
 
-const test = serviceTest();
+const test = serviceTest({ own: true });
 
 async function admittedRun({ deps: { database } }: Service, timeoutSeconds = 900): Promise<string> {
   const routine = await plantRoutine(database, { maxTokensPerDay: 1_000_000 });

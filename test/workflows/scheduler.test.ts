@@ -1,18 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { execute, sql } from '#lib/database/index.ts';
 import { DEFAULT_TASK_QUEUE } from '#lib/task-queues.ts';
 import { SCHEDULER_WORKFLOW_ID, WORKFLOW } from '#lib/temporal/index.ts';
 import { occurrencesOf, plantRoutine } from '#test/scheduling/planted.ts';
-import { sharedService, type Service } from '#test/support/service.ts';
+import { startService, type Service } from '#test/support/service.ts';
 import { keepScheduler } from '#workers/scheduler.ts';
 
 let service: Service;
 let workflowId: string;
 
 beforeAll(async () => {
-  service = await sharedService({ worker: true });
+  service = await startService({ worker: true });
 });
+afterAll(() => service.close());
 afterEach(async () => {
   await service.temporal.workflow.getHandle(workflowId).terminate('the test is over');
 });
