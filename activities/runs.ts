@@ -1,5 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { cancellation, endRun, failure, type FailureReason } from '#core/runs/index.ts';
+import { cancellation, failure, type FailureReason } from '#core/run-states/index.ts';
+import { endRun } from '#core/runs/index.ts';
 import {
   ModelFailure,
   performModelStep,

@@ -1,6 +1,6 @@
-import type { AdmissionReport } from '#core/runs/index.ts';
-import { createTickParts, type TickDeps } from '#core/scheduling/index.ts';
 import { Context } from '@temporalio/activity';
+import type { AdmissionReport } from '#core/admission/index.ts';
+import { createTickParts, type TickDeps } from '#core/scheduling/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 export interface SchedulingActivities {

@@ -1,6 +1,6 @@
 import { createEngine, type Engine } from '#core/engine/index.ts';
-import { announceSlots, createAdmission } from '#core/runs/index.ts';
-import { claimDueRoutines } from '#core/scheduling/index.ts';
+import { announceSlots, createAdmission } from '#core/admission/index.ts';
+import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { openDatabase, row, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';

@@ -1,4 +1,4 @@
-import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/index.ts';
+import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
 import { execute, openDatabase, sql, type Database } from '#lib/database/index.ts';
 import { alternate, timed } from './harness/alternate.ts';
 import type { Bench, Benchmark } from './harness/benchmark.ts';

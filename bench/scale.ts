@@ -1,10 +1,10 @@
 import { enqueueManualRun } from '#core/runs/enqueue.ts';
-import { admitRuns } from '#core/runs/admission/admit.ts';
+import { admitRuns } from '#core/admission/admit.ts';
 import { beginStep } from '#core/steps/begin-step.ts';
-import { success } from '#core/runs/ending.ts';
+import { success } from '#core/run-states/ending.ts';
 import { recordStepAndSuccess } from '#core/steps/record-step.ts';
 import { listRuns } from '#core/runs/index.ts';
-import { claimDueRoutines } from '#core/scheduling/index.ts';
+import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { newId } from '#lib/ids.ts';
 import { alternate, timed } from './harness/alternate.ts';
 import type { Benchmark } from './harness/benchmark.ts';

@@ -6,7 +6,7 @@ import type { Metrics } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { Tracing } from '#lib/tracing/index.ts';
-import type { Emit } from './events.ts';
+import type { Emit } from '#core/events.ts';
 
 /**
  * The parts that `openServices` hands to every subject. A function names those that it takes, `Pick<Core, 'database' | 'log'>`, and

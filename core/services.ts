@@ -32,13 +32,9 @@ import {
 } from '#core/observability/index.ts';
 import { createSealedWebhookSecrets, takeNewTools } from '#core/routines/index.ts';
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/steps/index.ts';
-import {
-  createAdmission,
-  createRunFeed,
-  followPausesByService,
-  skipQueued,
-  type SkipNews,
-} from '#core/runs/index.ts';
+import { createAdmission } from '#core/admission/index.ts';
+import { createRunFeed } from '#core/run-events/index.ts';
+import { followPausesByService, skipQueued, type SkipNews } from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
@@ -49,8 +45,8 @@ import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 import { openTracing } from '#lib/tracing/index.ts';
-import type { Core } from './core.ts';
-import { createEmit, type Handlers } from './events.ts';
+import type { Core } from '#core/core.ts';
+import { createEmit, type Handlers } from '#core/events.ts';
 
 /** What API and workers are made of: the core, and the parts that its subjects make. */
 export type Services = Readonly<Awaited<ReturnType<typeof openServices>>['deps']>;

@@ -5,7 +5,7 @@ import {
   withdrawSlots,
   type Admission,
   type WorkerSlots,
-} from '#core/runs/index.ts';
+} from '#core/admission/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Standing } from './standing.ts';

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { definitionForm } from '#core/routines/index.ts';
+import { definitionForm } from '#core/definition/index.ts';
 import { insertVersions } from '#core/routines/versions.ts';
 import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 

@@ -12,7 +12,7 @@ import {
   type ToolCallDeps,
   type ToolTarget,
 } from '#core/tools/index.ts';
-import type { Gate } from '#core/routines/index.ts';
+import type { Gate } from '#core/definition/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { startDeadline } from '#lib/deadline.ts';
 import {

@@ -1,4 +1,4 @@
-import { MAX_CARRIED_LENGTH, type Gate } from '#core/routines/index.ts';
+import { MAX_CARRIED_LENGTH, type Gate } from '#core/definition/index.ts';
 import type { ToolCallDeps } from '#core/tools/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { cut } from '#lib/text.ts';

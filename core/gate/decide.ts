@@ -1,4 +1,4 @@
-import type { Gate } from '#core/routines/index.ts';
+import type { Gate } from '#core/definition/index.ts';
 
 /** The value that the last run of the version acted on. */
 export interface Baseline extends SeenValue {

@@ -8,14 +8,8 @@ import {
   type ModelCaller,
   type ModelResponse,
 } from '#core/steps/index.ts';
-import {
-  chargeBeforehand,
-  costOf,
-  readLimits,
-  settleCharge,
-  type Charge,
-  type Usage,
-} from '#core/usage/index.ts';
+import { chargeBeforehand, readLimits, settleCharge, type Charge } from '#core/usage/index.ts';
+import { costOf, type Usage } from '#core/cost/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type Check } from './checks.ts';
 

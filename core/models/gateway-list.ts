@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LongPrices } from '#core/usage/index.ts';
+import type { LongPrices } from '#core/cost/index.ts';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { ModelAbilities } from './abilities.ts';
 import type { ModelPrices, SomeFigures } from './model.ts';

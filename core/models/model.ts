@@ -1,4 +1,4 @@
-import type { Prices } from '#core/usage/index.ts';
+import type { Prices } from '#core/cost/index.ts';
 import type { ModelAbilities, ServedModel } from './abilities.ts';
 
 /** A routine's choice of model. `connectionId` is null for a model source and exact for a personal account. */

@@ -1,7 +1,9 @@
 import { oldestUnsynced } from '#core/billing/index.ts';
 import type { RetentionRule } from '#core/identity/index.ts';
 import { oldestUnsentMail } from '#core/outbox/index.ts';
-import { openBreakers, retentionBacklog, type RunFeed } from '#core/runs/index.ts';
+import { openBreakers } from '#core/breaker/index.ts';
+import { retentionBacklog } from '#core/retention/index.ts';
+import type { RunFeed } from '#core/run-events/index.ts';
 import { row, sql, type Database, type Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ResultKey } from '#core/routines/index.ts';
+import type { ResultKey } from '#core/definition/index.ts';
 import { readItems, type Item, type Items, type KeyValue } from './items.ts';
 
 export interface ChangedItem {

@@ -1,4 +1,4 @@
-import type { ResultCheckType, ResultCheck } from '#core/routines/index.ts';
+import type { ResultCheckType, ResultCheck } from '#core/definition/index.ts';
 import { countSources, type CallCount } from './evidence.ts';
 
 /** Lists the outcomes of a run that succeeded. A run that could not do its work has failed, with `could_not`. */

@@ -1,5 +1,5 @@
 import { FINISH } from '#core/tools/index.ts';
-import type { ResultCheck } from '#core/routines/index.ts';
+import type { ResultCheck } from '#core/definition/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern/index.ts';
 

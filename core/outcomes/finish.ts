@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import type { OutcomeRule } from '#core/routines/index.ts';
+import type { OutcomeRule } from '#core/definition/index.ts';
 import { FINISH, STATED_OUTCOMES, type StatedOutcome } from '#core/tools/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 

@@ -1,4 +1,4 @@
-import type { ResultKey } from '#core/routines/index.ts';
+import type { ResultKey } from '#core/definition/index.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { valueAt } from '#lib/json-pointer.ts';
 

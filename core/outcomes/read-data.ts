@@ -1,5 +1,5 @@
 import { schemaFault, SchemaError } from '#core/tools/index.ts';
-import type { ResultForm } from '#core/routines/index.ts';
+import type { ResultForm } from '#core/definition/index.ts';
 import { storableJson } from '#lib/database/index.ts';
 import { readItems } from './items.ts';
 

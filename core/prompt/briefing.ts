@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Trigger } from '#core/engine/index.ts';
-import type { ResultForm, OutcomeRule } from '#core/routines/index.ts';
+import type { ResultForm, OutcomeRule } from '#core/definition/index.ts';
 import { FINISH } from '#core/tools/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 

@@ -1,6 +1,7 @@
 import type { ModelMessage } from 'ai';
 import type { ModelOption } from '#core/models/index.ts';
-import { estimatedTokens, MIN_OUTPUT_TOKENS, tokensAtLeast } from '#core/usage/index.ts';
+import { estimatedTokens, tokensAtLeast } from '#core/cost/index.ts';
+import { MIN_OUTPUT_TOKENS } from '#core/usage/index.ts';
 
 /** The messages of one recorded step. */
 export interface TranscriptStep {

@@ -1,5 +1,5 @@
 import type { Changes } from '#core/outcomes/index.ts';
-import { MAX_CARRIED_LENGTH } from '#core/routines/index.ts';
+import { MAX_CARRIED_LENGTH } from '#core/definition/index.ts';
 import { cutKeepingState } from '#core/skills/index.ts';
 import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';

@@ -5,7 +5,7 @@ import {
   promptRoom,
   resultSection,
   type ResultForm,
-} from '#core/routines/index.ts';
+} from '#core/definition/index.ts';
 import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import { fence } from './fence.ts';

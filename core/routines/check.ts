@@ -14,11 +14,14 @@ import {
   parseSchedule,
   ScheduleError,
 } from '#lib/schedule/index.ts';
-import { unknownPlaceholders } from './placeholders.ts';
+import {
+  unknownPlaceholders,
+  checkPatterns,
+  checkTextLimits,
+  MAX_CARRIED_LENGTH,
+  type Gate,
+} from '#core/definition/index.ts';
 import type { RoutineFields } from './routine.ts';
-import { checkPatterns } from './results.ts';
-import { checkTextLimits, MAX_CARRIED_LENGTH } from './text-limits.ts';
-import type { Gate } from './gate.ts';
 import type { Timing } from './times.ts';
 
 export interface RoutineChecks {

@@ -1,5 +1,6 @@
 export { ACTIVATION_REASONS, readRoutineDetail, type RoutineDetail } from './activation.ts';
 export { routineAfterRun } from './after-run.ts';
+export { gateFault, previewTimes } from './check.ts';
 export { eraseRoutines, forgetVersionsOf, projectsWithTexts } from './erase.ts';
 export {
   activateRoutine,
@@ -8,39 +9,7 @@ export {
   retireRoutines,
   takeNewTools,
 } from './lifecycle.ts';
-export {
-  isOver,
-  nextStarts,
-  nextTimeFrom,
-  setNextTimes,
-  shownNextRun,
-  timeFor,
-  timetableOf,
-  withoutJitter,
-  type Timing,
-  listOccurrences,
-} from './times.ts';
-export { asksFor, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
-export { previewTimes, gateFault } from './check.ts';
-export {
-  ABNORMAL_FROM_TOKENS,
-  DEFINITION,
-  MEDIAN_OF_RUNS,
-  variables,
-  type Definition,
-  type Limits,
-  type OutcomeRule,
-} from './definition.ts';
-export {
-  creationOf,
-  patchOf,
-  shownOf,
-  shortFields,
-  looseOf,
-  type Field,
-  type Fields,
-} from './field.ts';
-export { gate, type Gate } from './gate.ts';
+export { hasProofRun, keepProofs } from './proof.ts';
 export {
   listRoutines,
   lockRoutine,
@@ -48,23 +17,6 @@ export {
   readRoutine,
   type ProvenRoutine,
 } from './queries.ts';
-export { hasProofRun, keepProofs } from './proof.ts';
-export {
-  RESULT_CHECK_TYPES,
-  type ResultCheck,
-  type ResultCheckType,
-  resultSection,
-  type ResultForm,
-  type ResultKey,
-} from './results.ts';
-export {
-  restoreVersion,
-  createRoutine,
-  patchRoutine,
-  rotateWebhookSecret,
-  type RoutinePatch,
-  type SavedRoutine,
-} from './save.ts';
 export {
   DELIVER_POLICIES,
   MISFIRE_POLICIES,
@@ -75,24 +27,35 @@ export {
   type OverlapPolicy,
   type Routine,
   type RoutineFields,
-  type RoutineState,
   type RoutineSummary,
 } from './routine.ts';
-export { pauseEnded, pauseRoutinesOn, pauseUnreadable, SCHEDULE_ENDED } from './service-pauses.ts';
+export {
+  createRoutine,
+  patchRoutine,
+  restoreVersion,
+  rotateWebhookSecret,
+  type RoutinePatch,
+  type SavedRoutine,
+} from './save.ts';
+export { SCHEDULE_ENDED, pauseEnded, pauseRoutinesOn, pauseUnreadable } from './service-pauses.ts';
 export { ROUTINE_TRANSITIONS } from './states.ts';
-export { mixingIn, WARNING_CODES, type RoutineWarning } from './warnings.ts';
-export { MAX_CARRIED_LENGTH, promptRoom } from './text-limits.ts';
 export {
-  createSealedWebhookSecrets,
-  generateWebhookSecret,
-  SECRET_PREFIX,
-  type SealedWebhookSecrets,
-  markWebhookGone,
-} from './webhook.ts';
-export {
-  definitionForm,
-  storedForm,
-  VERSION_FIELDS,
-  type StoredDefinition,
-} from './stored-definition.ts';
+  isOver,
+  listOccurrences,
+  nextStarts,
+  nextTimeFrom,
+  setNextTimes,
+  shownNextRun,
+  timeFor,
+  timetableOf,
+  withoutJitter,
+  type Timing,
+} from './times.ts';
 export { KEPT_VERSIONS, listVersions, readVersion } from './versions.ts';
+export { WARNING_CODES, mixingIn, type RoutineWarning } from './warnings.ts';
+export {
+  SECRET_PREFIX,
+  createSealedWebhookSecrets,
+  markWebhookGone,
+  type SealedWebhookSecrets,
+} from './webhook.ts';

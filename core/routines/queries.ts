@@ -9,10 +9,14 @@ import {
 import { ownedBy, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import type { Definition } from './definition.ts';
+import {
+  type Definition,
+  definitionForm,
+  shortDefinition,
+  shortForm,
+} from '#core/definition/index.ts';
 import { proofRunId } from './proof.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
-import { definitionForm, shortDefinition, shortForm } from './stored-definition.ts';
 
 const settingColumns = sql`
   id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",

@@ -8,8 +8,8 @@ import {
 import { findRecipients } from '#core/identity/index.ts';
 import { enqueueMail } from '#core/outbox/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
+import { definitionForm } from '#core/definition/index.ts';
 import type { Routine } from './routine.ts';
-import { definitionForm } from './stored-definition.ts';
 
 /**
  * Records what a change does to a routine's runs, to its budget and to where its results go, in the transaction of the

@@ -1,7 +1,5 @@
-import type { MailSettings } from '#core/identity/index.ts';
-import type { Budget } from '#core/usage/index.ts';
-import type { Definition } from './definition.ts';
-import type { ShortDefinition } from './stored-definition.ts';
+import type { Budget, MailSettings } from '#core/identity/index.ts';
+import type { Definition, ShortDefinition } from '#core/definition/index.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
 export type RoutineState = (typeof ROUTINE_STATES)[number];

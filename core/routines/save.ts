@@ -3,6 +3,7 @@ import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
+import { definitionForm } from '#core/definition/index.ts';
 import {
   checkGate,
   checkRoutine,
@@ -14,7 +15,6 @@ import { recordDeactivation, recordChanges } from './record-changes.ts';
 import { nextTimeAfterSave } from './times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
-import { definitionForm } from './stored-definition.ts';
 import { type VersionOrigin, readVersion } from './versions.ts';
 import {
   generateWebhookSecret,

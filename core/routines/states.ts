@@ -1,5 +1,5 @@
+import { definitionForm } from '#core/definition/index.ts';
 import type { RoutineState } from './routine.ts';
-import { definitionForm } from './stored-definition.ts';
 
 /**
  * Lists the routine's transitions. SQL takes its conditions on `state` from here, a test walks every state through

@@ -2,8 +2,7 @@ import { automaticToolsJson, type VersionTool } from '#core/tools/index.ts';
 import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Page } from '#lib/paging.ts';
-import type { Definition } from './definition.ts';
-import { definitionForm, type VersionField } from './stored-definition.ts';
+import { type Definition, definitionForm, type VersionField } from '#core/definition/index.ts';
 
 /**
  * Inserts the version of each routine that the same statement writes: its common table expression `written` returns

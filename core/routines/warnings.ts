@@ -2,9 +2,9 @@ import { readContentDays, type RetentionRule } from '#core/identity/index.ts';
 import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.ts';
 import type { HintedTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
+import { asksFor } from '#core/definition/index.ts';
 import { nextStarts } from './times.ts';
 import type { Routine } from './routine.ts';
-import { asksFor } from './placeholders.ts';
 
 /** Lists possible faults of a routine that do not keep it from being saved or run. */
 export const WARNING_CODES = [

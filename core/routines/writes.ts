@@ -1,9 +1,9 @@
 import { empty, row, rows, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { definitionForm } from '#core/definition/index.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { routineStatesBefore, type StateMove } from './states.ts';
-import { definitionForm } from './stored-definition.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**

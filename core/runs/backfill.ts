@@ -1,6 +1,6 @@
 import { newId } from '#lib/ids.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
-import { rankOf, waiting } from './admission/room.ts';
+import { rankOf, waiting } from '#core/admission/index.ts';
 
 /** Time that a run of a backfill may wait for its turn, which comes after everything else. */
 const QUEUE_FOR = sql`interval '7 days'`;

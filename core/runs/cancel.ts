@@ -3,12 +3,11 @@ import type { Actor } from '#core/audit/index.ts';
 import { pauseRoutine, type Routine } from '#core/routines/index.ts';
 import { row, sql, transaction, eachApart, rows, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { afterEnd, recordEnd, type AfterEndDeps } from './end-run.ts';
+import { cancellation, type RunState } from '#core/run-states/index.ts';
+import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from './end-run.ts';
 import { askedToStop, afterReplacing, cancelOpenRuns, type ReplacedRuns } from './replace.ts';
-import { cancellation, type RecordedEnd } from './ending.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
-import type { RunState } from './states.ts';
 
 /**
  * Cancels a run. A queued run ends at once; a running one ends at its next step, or in the middle of a call when

@@ -5,24 +5,34 @@ import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { enqueueDelivery, kickDeliveries, redeliver, type EndedRun } from '#core/webhooks/index.ts';
 import { row, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
-import { othersWait } from './admission/room.ts';
-import { breakerAfterRun } from './breaker.ts';
-import { scheduledFor, runOutcome, type RunDetail } from './run.ts';
+import { othersWait, type Admission } from '#core/admission/index.ts';
+import { breakerAfterRun } from '#core/breaker/index.ts';
 import {
   reasonAsMessage,
   reasonInWords,
   replacement,
-  type RecordedEnd,
   type RunEnding,
-} from './ending.ts';
+  countsTowardsPause,
+  runStatesBefore,
+  type RunReason,
+} from '#core/run-states/index.ts';
+import { scheduledFor, runOutcome, type RunDetail } from './run.ts';
 import { recordResult, type JustEnded } from './result.ts';
-import { countsTowardsPause, runStatesBefore, type RunReason } from './states.ts';
 import { followPause } from './unwanted.ts';
-import type { Admission } from './admission/admission.ts';
 import { readRunDetail } from './queries.ts';
 
 export interface AfterEndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'metrics'> {
   readonly admission: Admission;
+}
+
+/** The end of a run that has just been recorded. */
+export interface RecordedEnd {
+  readonly runId: string;
+  readonly ending: RunEnding;
+  /** Webhook deliveries that report it; none unless the routine has a webhook. */
+  readonly deliveries: readonly StartableDelivery[];
+  /** True when other runs wait to be admitted, now that this one has made room. */
+  readonly othersWait: boolean;
 }
 
 /**

@@ -13,11 +13,11 @@ import {
   takesPlace,
   waitsForBudget,
   type AdmissionRule,
-} from './admission/room.ts';
+  type Admission,
+} from '#core/admission/index.ts';
+import { isEndState } from '#core/run-states/index.ts';
 import { runColumns, type Run } from './run.ts';
 import { findRun, readRun } from './queries.ts';
-import { isEndState } from './states.ts';
-import type { Admission } from './admission/admission.ts';
 
 export interface ManualRun {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
-import type { RunReason, RunState } from './states.ts';
+import type { RunReason, RunState } from '#core/run-states/index.ts';
 
 /** A row of `runs` for one occurrence that runs, or for one or more that are skipped. */
 export interface OccurrenceRow {

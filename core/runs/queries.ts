@@ -14,9 +14,8 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import type { Admission } from './admission/admission.ts';
-import { waitsForBudget } from './admission/room.ts';
-import { waitOf } from './admission/waiting-for.ts';
+import { type Admission, waitsForBudget, waitOf } from '#core/admission/index.ts';
+import type { RunState, Trigger } from '#core/run-states/index.ts';
 import {
   comparedWith,
   runColumns,
@@ -28,7 +27,6 @@ import {
   stepColumnsWithout,
   type Step,
 } from './run.ts';
-import type { RunState, Trigger } from './states.ts';
 
 const PREVIEW_LENGTH = 200;
 

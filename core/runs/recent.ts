@@ -1,7 +1,7 @@
 import type { Outcome } from '#core/outcomes/index.ts';
 import { ownedBy, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import type { RunState } from './states.ts';
+import type { RunState } from '#core/run-states/index.ts';
 
 /** Limit of runs of one routine in a list of recent runs. */
 export const MAX_RECENT = 20;

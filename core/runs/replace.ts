@@ -1,9 +1,8 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
 import { empty, rows, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
-import { waiting } from './admission/room.ts';
-import { afterEnd, recordEnd, type AfterEndDeps } from './end-run.ts';
-import { replacement, type RecordedEnd, type RunEnding } from './ending.ts';
-import type { RunState } from './states.ts';
+import { waiting } from '#core/admission/index.ts';
+import { replacement, type RunEnding, type RunState } from '#core/run-states/index.ts';
+import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from './end-run.ts';
 
 /** Open runs that are to stop, because the next occurrence replaces them or a person stops them. */
 export interface ReplacedRuns {

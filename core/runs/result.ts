@@ -12,8 +12,12 @@ import type { DeliverPolicy } from '#core/routines/index.ts';
 import { hasLostDelivery } from '#core/webhooks/index.ts';
 import { execute, sql, storableJson, row, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import type { ResultData } from './ending.ts';
-import { isEndState, type RunState, type Withheld } from './states.ts';
+import {
+  type ResultData,
+  isEndState,
+  type RunState,
+  type Withheld,
+} from '#core/run-states/index.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 

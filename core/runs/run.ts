@@ -1,12 +1,19 @@
 import type { GateVerdict } from '#core/gate/index.ts';
-import type { Usage } from '#core/usage/index.ts';
+import type { Usage } from '#core/cost/index.ts';
 import type { ComparedResult, RunOutcome } from '#core/outcomes/index.ts';
 import type { ToolRecord } from '#core/tools/index.ts';
 import type { RunMessage } from '#core/outbox/index.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
-import type { Wait } from './admission/waiting-for.ts';
-import type { RunState, StepKind, StepState, StepWarning, Trigger, Withheld } from './states.ts';
+import type { Wait } from '#core/admission/index.ts';
+import type {
+  RunState,
+  StepKind,
+  StepState,
+  StepWarning,
+  Trigger,
+  Withheld,
+} from '#core/run-states/index.ts';
 
 export interface RunUsage extends Usage {
   /** US dollars as a decimal string; null while no priced step is on record. */

@@ -1,11 +1,10 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
 import { eachApart, execute, rows, sql, type Database } from '#lib/database/index.ts';
+import { cancellation, failure, type RunState } from '#core/run-states/index.ts';
+import { buildIsGone } from '#core/admission/index.ts';
 import { patienceMsOf, remainingMsOf } from './run.ts';
 import { endRun, type AfterEndDeps } from './end-run.ts';
-import { cancellation, failure } from './ending.ts';
-import type { RunState } from './states.ts';
 import { replaceMissed } from './replace.ts';
-import { buildIsGone } from './admission/slots.ts';
 
 interface OpenRun {
   readonly id: string;

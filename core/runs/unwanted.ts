@@ -6,8 +6,8 @@ import type { StartableDelivery } from '#core/engine/index.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import { enqueuePaused } from '#core/webhooks/index.ts';
 import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
-import type { Admission } from './admission/admission.ts';
-import { skip } from './ending.ts';
+import type { Admission } from '#core/admission/index.ts';
+import { skip } from '#core/run-states/index.ts';
 
 /** The reason why a queued run is no longer wanted: its routine was paused, changed or archived. */
 export type UnwantedReason = 'paused' | 'superseded' | 'archived';

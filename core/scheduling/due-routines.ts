@@ -1,7 +1,7 @@
 import type { Plan } from '#core/billing/index.ts';
 import { paidPlanOf } from '#core/identity/index.ts';
 import type { MisfirePolicy, OverlapPolicy, Timing } from '#core/routines/index.ts';
-import { accountOf, breakerIsOpen } from '#core/runs/index.ts';
+import { accountOf, breakerIsOpen } from '#core/breaker/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { empty, rows, sql, type Db } from '#lib/database/index.ts';
 

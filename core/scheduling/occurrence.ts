@@ -1,5 +1,6 @@
 import type { MisfirePolicy } from '#core/routines/index.ts';
-import { reasonAsMessage, type OccurrenceRow, type RunReason } from '#core/runs/index.ts';
+import { reasonAsMessage, type RunReason } from '#core/run-states/index.ts';
+import type { OccurrenceRow } from '#core/runs/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/index.ts';
 

@@ -1,12 +1,8 @@
 import { effectivePlan, takeRuns, type PlanRule } from '#core/billing/index.ts';
 import type { OverlapPolicy } from '#core/routines/index.ts';
-import {
-  chooseProbes,
-  inTheWay,
-  lockOpenBreakers,
-  takeProbes,
-  type RunReason,
-} from '#core/runs/index.ts';
+import { chooseProbes, lockOpenBreakers, takeProbes } from '#core/breaker/index.ts';
+import { inTheWay } from '#core/runs/index.ts';
+import type { RunReason } from '#core/run-states/index.ts';
 import {
   limitsOf,
   overBudget,

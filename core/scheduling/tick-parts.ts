@@ -10,15 +10,9 @@ import {
 } from '#core/model-connections/index.ts';
 import { queueDigests, queueProjectDigests } from '#core/notifications/index.ts';
 import { sendMessages, type MessageDeps } from '#core/outbox/index.ts';
-import {
-  applyRetention,
-  expireQueued,
-  releaseDue,
-  sweepOpenRuns,
-  type AdmissionReport,
-  type RetentionDeps,
-  type RetentionReport,
-} from '#core/runs/index.ts';
+import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/retention/index.ts';
+import { expireQueued, releaseDue, sweepOpenRuns } from '#core/runs/index.ts';
+import type { AdmissionReport } from '#core/admission/index.ts';
 import { settleLostCalls } from '#core/steps/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';

@@ -1,4 +1,5 @@
-import { costOf, releaseAttempt, type Attempt } from '#core/usage/index.ts';
+import { costOf } from '#core/cost/index.ts';
+import { releaseAttempt, type Attempt } from '#core/usage/index.ts';
 import {
   execute,
   persistently,

@@ -11,7 +11,7 @@ import {
   type OutcomeRule,
   type ResultForm,
   type StoredDefinition,
-} from '#core/routines/index.ts';
+} from '#core/definition/index.ts';
 import { hasAudience } from '#core/notifications/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
@@ -30,10 +30,9 @@ import {
   patienceMsOf,
   remainingMsOf,
   scheduledFor,
-  runStatesBefore,
-  type Trigger,
   unwantedReason,
 } from '#core/runs/index.ts';
+import { runStatesBefore, type Trigger } from '#core/run-states/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 

@@ -11,17 +11,22 @@ import {
   type Evidence,
   type Finish,
 } from '#core/outcomes/index.ts';
-import { type OutcomeRule, type ResultCheck, ABNORMAL_FROM_TOKENS } from '#core/routines/index.ts';
+import {
+  type OutcomeRule,
+  type ResultCheck,
+  ABNORMAL_FROM_TOKENS,
+} from '#core/definition/index.ts';
 import {
   failure,
   success,
   type FailureReason,
   type RunEnding,
   type StepWarning,
-  medianOfVersion,
-} from '#core/runs/index.ts';
+} from '#core/run-states/index.ts';
+import { medianOfVersion } from '#core/forecast/index.ts';
 import type { OfferedTool } from '#core/tools/index.ts';
-import { costOf, totalTokens, RAISED_BY } from '#core/usage/index.ts';
+import { costOf, totalTokens } from '#core/cost/index.ts';
+import { RAISED_BY } from '#core/usage/index.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
 import { isJsonObject } from '#lib/json.ts';

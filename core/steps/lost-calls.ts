@@ -10,8 +10,8 @@ import {
   type Attempt,
   type LostInput,
   type Spent,
-  type Usage,
 } from '#core/usage/index.ts';
+import type { Usage } from '#core/cost/index.ts';
 import { empty, execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
 import type { RunContext } from './begin-step.ts';
 import { addUsage } from './model-usage.ts';

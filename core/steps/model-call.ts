@@ -2,7 +2,7 @@ import type { ModelMessage, ToolSet } from 'ai';
 import type { IssuedCall, ModelConnectionRef } from '#core/model-connections/index.ts';
 import type { ModelAbilities, ServedModel } from '#core/models/index.ts';
 import type { OfferedTool } from '#core/tools/index.ts';
-import type { Usage } from '#core/usage/index.ts';
+import type { Usage } from '#core/cost/index.ts';
 import { storableJson } from '#lib/database/index.ts';
 import type { JsonObject } from '#lib/json.ts';
 

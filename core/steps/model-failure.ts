@@ -1,6 +1,7 @@
 import { APICallError, NoSuchToolError } from 'ai';
-import { tokenCount, type Usage } from '#core/usage/index.ts';
-import { remainingMsOf, type RunReason } from '#core/runs/index.ts';
+import { tokenCount, type Usage } from '#core/cost/index.ts';
+import { remainingMsOf } from '#core/runs/index.ts';
+import type { RunReason } from '#core/run-states/index.ts';
 import { row, sql, storable, type Db } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';

@@ -1,10 +1,5 @@
-import {
-  cancellation,
-  endRun,
-  failure,
-  type AfterEndDeps,
-  type RunEnding,
-} from '#core/runs/index.ts';
+import { cancellation, failure, type RunEnding } from '#core/run-states/index.ts';
+import { endRun, type AfterEndDeps } from '#core/runs/index.ts';
 import { persistently, type Database } from '#lib/database/index.ts';
 import { startDeadline, type Deadline } from '#lib/deadline.ts';
 import { askModel, type AskModelDeps } from './ask.ts';

@@ -1,5 +1,5 @@
 import type { ModelMessage, ToolSet } from 'ai';
-import { estimatedTokens, tokenCount, type Usage } from '#core/usage/index.ts';
+import { estimatedTokens, tokenCount, type Usage } from '#core/cost/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 
 /** Messages and tools of a call, as they are sent. */

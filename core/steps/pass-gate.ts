@@ -1,4 +1,4 @@
-import type { Gate } from '#core/routines/index.ts';
+import type { Gate } from '#core/definition/index.ts';
 import {
   askGate,
   keepSeen,
@@ -7,15 +7,8 @@ import {
   type AskingRun,
   type GateVerdict,
 } from '#core/gate/index.ts';
-import {
-  afterEnd,
-  recordEnd,
-  skip,
-  type AfterEndDeps,
-  type RecordedEnd,
-  type RunState,
-  type Trigger,
-} from '#core/runs/index.ts';
+import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from '#core/runs/index.ts';
+import { skip, type RunState, type Trigger } from '#core/run-states/index.ts';
 import {
   execute,
   ownedBy,

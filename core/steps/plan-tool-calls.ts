@@ -1,5 +1,5 @@
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
-import type { OutcomeRule } from '#core/routines/index.ts';
+import type { OutcomeRule } from '#core/definition/index.ts';
 import {
   FINISH,
   withoutDialect,

@@ -10,7 +10,7 @@ import {
 } from '#core/prompt/index.ts';
 import { connectionsReady, type CredentialSource } from '#core/connections/index.ts';
 import { findUsableConnection, type ModelProviders } from '#core/model-connections/index.ts';
-import { unknownPlaceholders } from '#core/routines/index.ts';
+import { unknownPlaceholders } from '#core/definition/index.ts';
 import {
   resolveSkills,
   revisionsOf,
@@ -18,7 +18,7 @@ import {
   type SkillRevisions,
 } from '#core/skills/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
-import type { FailureReason } from '#core/runs/index.ts';
+import type { FailureReason } from '#core/run-states/index.ts';
 import {
   execute,
   persistently,

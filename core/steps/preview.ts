@@ -1,13 +1,8 @@
-import {
-  gateFault,
-  readRoutine,
-  type Gate,
-  type ProvenRoutine,
-  definitionForm,
-} from '#core/routines/index.ts';
+import { gateFault, readRoutine, type ProvenRoutine } from '#core/routines/index.ts';
+import { type Gate, definitionForm } from '#core/definition/index.ts';
 import { resolveSkills } from '#core/skills/index.ts';
+import { costOf } from '#core/cost/index.ts';
 import {
-  costOf,
   limitsOf,
   tooLittleLeft,
   type OperatorCap,
@@ -15,17 +10,15 @@ import {
   budgetColumns,
   type Budgets,
 } from '#core/usage/index.ts';
+import { failure, type FailureReason } from '#core/run-states/index.ts';
 import {
-  failure,
   estimateRun,
   findQuoted,
   mostOfRun,
   type Amount,
   type RunEstimate,
-  type FailureReason,
-  assertMayBeGiven,
-  type ManualRun,
-} from '#core/runs/index.ts';
+} from '#core/forecast/index.ts';
+import { assertMayBeGiven, type ManualRun } from '#core/runs/index.ts';
 import {
   openingMessages,
   PREAMBLE,

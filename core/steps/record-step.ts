@@ -10,14 +10,10 @@ import {
   type Spent,
 } from '#core/usage/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
-import {
-  othersWait,
-  breakerAfterRun,
-  type RecordedEnd,
-  type RunEnding,
-  outcomeOf,
-  type StepWarning,
-} from '#core/runs/index.ts';
+import { othersWait } from '#core/admission/index.ts';
+import { breakerAfterRun } from '#core/breaker/index.ts';
+import type { RunEnding, StepWarning } from '#core/run-states/index.ts';
+import { outcomeOf, type RecordedEnd } from '#core/runs/index.ts';
 import type { PlannedCall } from '#core/tools/index.ts';
 import {
   empty,

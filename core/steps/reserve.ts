@@ -1,7 +1,8 @@
 import type { ModelOption } from '#core/models/index.ts';
-import { failure, waitsForBudget, type Admission, type FailureReason } from '#core/runs/index.ts';
+import { failure, type FailureReason } from '#core/run-states/index.ts';
+import { waitsForBudget, type Admission } from '#core/admission/index.ts';
+import { costOf } from '#core/cost/index.ts';
 import {
-  costOf,
   isLimited,
   limitInWords,
   limitsOf,

@@ -1,13 +1,11 @@
 import {
   endRun,
-  isEndState,
   remainingMsOf,
-  skip,
   unwantedReason,
   type AfterEndDeps,
-  type RunState,
   type UnwantedReason,
 } from '#core/runs/index.ts';
+import { isEndState, skip, type RunState } from '#core/run-states/index.ts';
 import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */

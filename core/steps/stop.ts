@@ -1,4 +1,4 @@
-import { failure, type FailureReason, type RunEnding } from '#core/runs/index.ts';
+import { failure, type FailureReason, type RunEnding } from '#core/run-states/index.ts';
 
 /** Consequence of a model step that gets no response. */
 export type Consequence =

@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import { readData } from '#core/outcomes/index.ts';
 import { FINISH } from '#core/tools/index.ts';
-import { failure, type RunEnding } from '#core/runs/index.ts';
+import { failure, type RunEnding } from '#core/run-states/index.ts';
 import type { RunContext } from './begin-step.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
 

@@ -9,6 +9,7 @@ import {
   type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { totalTokens, type Usage } from '#core/cost/index.ts';
 import {
   budgetColumns,
   limitsOf,
@@ -19,7 +20,6 @@ import {
 } from './budget.ts';
 import { addedToDay } from './settle.ts';
 import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
-import { totalTokens, type Usage } from './usage.ts';
 
 /** Usage outside of a run: a person has a model tested. */
 export interface Charge {

@@ -1,12 +1,11 @@
-export { isSettled, releaseAttempt, settlement, type Attempt, type Spent } from './settle.ts';
 export {
-  budgetColumns,
-  isLimited,
   LIMIT_NAMES,
   LIMIT_SCOPES,
+  RAISED_BY,
+  budgetColumns,
+  isLimited,
   limitInWords,
   limitsOf,
-  RAISED_BY,
   tooLittleLeft,
   type Budgets,
   type LimitName,
@@ -15,22 +14,23 @@ export {
   type ScopeLimits,
 } from './budget.ts';
 export { chargeBeforehand, readLimits, settleCharge, type Charge } from './charge.ts';
-export type { Budget } from '#core/identity/index.ts';
 export {
-  forgetUsage,
   MAX_USAGE_GROUPS,
   MAX_USAGE_PARTS,
-  readDailyParts,
-  readUsage,
   USAGE_GROUPS,
   USAGE_PARTS,
+  forgetUsage,
+  readDailyParts,
+  readUsage,
   type DayPart,
   type UsageSum,
 } from './history.ts';
 export { findLostCalls, lockLostCall, lostKey, type LostInput } from './lost-calls.ts';
+export { reserve } from './reserve.ts';
+export { isSettled, releaseAttempt, settlement, type Attempt, type Spent } from './settle.ts';
 export {
-  dayOfRunningOut,
   PACE_DAYS,
+  dayOfRunningOut,
   readSpending,
   sharesUsed,
   type Draw,
@@ -39,15 +39,4 @@ export {
   type ShareUsed,
   type Spending,
 } from './spending.ts';
-export { reserve } from './reserve.ts';
 export { MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';
-export {
-  costOf,
-  estimatedTokens,
-  tokenCount,
-  tokensAtLeast,
-  totalTokens,
-  type LongPrices,
-  type Prices,
-  type Usage,
-} from './usage.ts';

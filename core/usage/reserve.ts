@@ -1,8 +1,8 @@
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { pricesAt, type Prices } from '#core/cost/index.ts';
 import type { Attempt } from './settle.ts';
 import type { ScopeLimits } from './budget.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
-import { pricesAt, type Prices } from './usage.ts';
 
 /**
  * The output for which a step does not wait any longer, and which it leaves to each step that waits. Directories state

@@ -1,6 +1,6 @@
 import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { totalTokens, type Usage } from '#core/cost/index.ts';
 import { addToTotals, today } from './totals.ts';
-import { totalTokens, type Usage } from './usage.ts';
 
 /** One attempt at a model step. */
 export interface Attempt {

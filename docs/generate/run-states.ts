@@ -9,7 +9,7 @@ import {
   RUN_REASONS,
   RUN_STATES,
   RUN_TRANSITIONS,
-} from '#core/runs/index.ts';
+} from '#core/run-states/index.ts';
 
 export const STATES_PAGE = fileURLToPath(new URL('../run-states.md', import.meta.url));
 

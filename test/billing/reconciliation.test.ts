@@ -1,12 +1,11 @@
 import { expect, vi } from 'vitest';
 import { keepPaymentsInStep } from '#core/billing/index.ts';
 import { fetchMissedEvents, reconcilePayments } from '#core/billing/payment/reconcile.ts';
-import { tick as tickOfScheduler } from '#core/scheduling/index.ts';
+import { tick as tickOfScheduler } from '#core/scheduling/tick.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
-import { customerOf, paidTest, priceOf, sessionsOf, storedAccess, subscribed } from './support.ts';
 import {
   EVERY,
   ago,
@@ -17,6 +16,7 @@ import {
   earlier,
   increasedBy,
 } from '#test/support/given.ts';
+import { customerOf, paidTest, priceOf, sessionsOf, storedAccess, subscribed } from './support.ts';
 
 const test = paidTest();
 

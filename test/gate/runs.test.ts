@@ -1,11 +1,19 @@
 import { expect, vi } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { retain } from '#test/retention/planted-runs.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { marker, requestsWith } from '#test/tools/support.ts';
+import {
+  ago,
+  changeBaselines,
+  changeRoutines,
+  changeRuns,
+  earlier,
+  removeBaselines,
+} from '#test/support/given.ts';
 import {
   activate,
   claimNext,
@@ -15,14 +23,6 @@ import {
   says,
   startPage,
 } from './support.ts';
-import {
-  ago,
-  changeBaselines,
-  changeRoutines,
-  changeRuns,
-  earlier,
-  removeBaselines,
-} from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, own: true });
 

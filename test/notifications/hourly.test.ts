@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { runEnded } from '#test/support/routines.ts';
+import { changeRoutines, fallDue } from '#test/support/given.ts';
 import {
   activeWatched,
   failedRun,
@@ -11,7 +12,6 @@ import {
   sendNow,
   watchedRoutine,
 } from './fixture.ts';
-import { changeRoutines, fallDue } from '#test/support/given.ts';
 
 const test = mailingTest();
 

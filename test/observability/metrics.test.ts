@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { serveMetrics, type MetricsServer } from '#lib/metrics/index.ts';
 import { startEverythingServer } from '#test/tools/everything-server.ts';
 import { routineWith } from '#test/tools/support.ts';
@@ -7,9 +7,9 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { parseSamples, total, type Sample } from './scrape.ts';
 import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
 import { sql } from '#lib/database/index.ts';
+import { parseSamples, total, type Sample } from './scrape.ts';
 
 let service: Service;
 let key: ApiClient;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { areNone, boundChanges, findChanges, type Changes } from '#core/outcomes/changes.ts';
 import { readItems, type Items } from '#core/outcomes/index.ts';
-import type { ResultKey } from '#core/routines/index.ts';
+import type { ResultKey } from '#core/definition/index.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { TIMES } from '#test/support/properties.ts';
 

@@ -1,14 +1,13 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { retentionBacklog } from '#core/runs/index.ts';
-import { selectDue } from '#core/runs/retention/due.ts';
-import { findScopes } from '#core/runs/retention/apply-retention.ts';
-import { CONTENT, RUNS, type Stage } from '#core/runs/retention/stages.ts';
+import { retentionBacklog } from '#core/retention/index.ts';
+import { selectDue } from '#core/retention/due.ts';
+import { findScopes } from '#core/retention/apply-retention.ts';
+import { CONTENT, RUNS, type Stage } from '#core/retention/stages.ts';
 import { redeliver } from '#core/webhooks/index.ts';
 import { AT_ONCE, execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
-import { NOTHING, plantDelivery, plantEndedRuns, remainsOf, retain, RULE } from './planted-runs.ts';
 import {
   ago,
   changeDeliveries,
@@ -18,6 +17,7 @@ import {
   plantRun,
   plantSkipped,
 } from '#test/support/given.ts';
+import { NOTHING, plantDelivery, plantEndedRuns, remainsOf, retain, RULE } from './planted-runs.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DEFINITION, definitionForm, shownOf, storedForm } from '#core/routines/index.ts';
+import { DEFINITION, definitionForm, shownOf } from '#core/definition/index.ts';
+import { storedForm } from '#core/definition/stored-definition.ts';
 import { definedRun } from '#core/steps/begin-step.ts';
 import { renderBriefing } from '#core/prompt/briefing.ts';
 import { createTickParts } from '#core/scheduling/index.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { nextTimeAfterSave } from '#core/routines/times.ts';
 import { readRoutine, withoutJitter, type Routine } from '#core/routines/index.ts';
-import { tick } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { announceSlots, withdrawSlots } from '#core/runs/index.ts';
+import { announceSlots, withdrawSlots } from '#core/admission/index.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';

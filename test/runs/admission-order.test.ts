@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PlanRule } from '#core/billing/index.ts';
-import { admitRuns, retakeUnstarted } from '#core/runs/admission/admit.ts';
-import { announceSlots, createAdmission, withdrawSlots } from '#core/runs/index.ts';
+import { admitRuns, retakeUnstarted } from '#core/admission/admit.ts';
+import { announceSlots, createAdmission, withdrawSlots } from '#core/admission/index.ts';
 import { AT_ONCE, execute, row, sql, transaction, type Sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';

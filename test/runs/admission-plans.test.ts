@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { admitRuns } from '#core/runs/admission/admit.ts';
+import { admitRuns } from '#core/admission/admit.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { buffersOf, explained } from '../../bench/harness/explain.ts';
 import {

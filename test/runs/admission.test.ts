@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { announceSlots, expireQueued, withdrawSlots } from '#core/runs/index.ts';
-import { tick } from '#core/scheduling/index.ts';
+import { announceSlots, withdrawSlots } from '#core/admission/index.ts';
+import { expireQueued } from '#core/runs/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

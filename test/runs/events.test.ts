@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { expect, vi } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService } from '#test/support/service.ts';
-import { openStream, type EventStream, type StreamedEvent } from './event-source.ts';
 import { ago, changeRoutines } from '#test/support/given.ts';
 import { sql } from '#lib/database/index.ts';
+import { openStream, type EventStream, type StreamedEvent } from './event-source.ts';
 
 const FOLLOWERS = 50;
 

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRunFeed, forgetFollowers, openRunEvents, type RunFeed } from '#core/runs/index.ts';
+import {
+  createRunFeed,
+  forgetFollowers,
+  openRunEvents,
+  type RunFeed,
+} from '#core/run-events/index.ts';
 import { execute, persistently, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';

@@ -8,7 +8,7 @@ import {
   takePlace,
   waiting,
   workersTakingRuns,
-} from '#core/runs/admission/room.ts';
+} from '#core/admission/room.ts';
 import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ResultCheck } from '#core/routines/index.ts';
+import type { ResultCheck } from '#core/definition/index.ts';
 import { decideChecks, type Evidence } from '#core/outcomes/checks.ts';
 import { countSources } from '#core/outcomes/evidence.ts';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listRecentRuns, listRuns, RUN_STATES, type RunState } from '#core/runs/index.ts';
+import { listRecentRuns, listRuns } from '#core/runs/index.ts';
+import { RUN_STATES, type RunState } from '#core/run-states/index.ts';
 import type { RunFilter } from '#core/runs/queries.ts';
 import { previousRunJson } from '#core/prompt/previous.ts';
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';

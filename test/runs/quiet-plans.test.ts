@@ -4,7 +4,7 @@ import { listRoutines, readRoutine } from '#core/routines/index.ts';
 import { listRecentRuns } from '#core/runs/index.ts';
 import { insertOccurrences } from '#core/runs/occurrences.ts';
 import { previousRunJson, previousDataJson } from '#core/prompt/previous.ts';
-import { medianOfVersion, usageOfVersion } from '#core/runs/version-usage.ts';
+import { medianOfVersion, usageOfVersion } from '#core/forecast/version-usage.ts';
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';

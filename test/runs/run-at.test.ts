@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { createTickParts, tick } from '#core/scheduling/index.ts';
+import { createTickParts } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded } from '#test/support/routines.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { SYSTEM } from '#core/audit/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SYSTEM } from '#core/audit/index.ts';
 import {
   activateRoutine,
   archiveRoutine,
@@ -9,25 +9,25 @@ import {
   patchRoutine,
   ROUTINE_STATES,
   ROUTINE_TRANSITIONS,
-  type RoutineState,
 } from '#core/routines/index.ts';
+import type { RoutineState } from '#core/routines/routine.ts';
 import {
   cancellation,
-  cancelRun,
   failure,
   RUN_STATES,
   RUN_TRANSITIONS,
   type RunEnding,
   type RunState,
-} from '#core/runs/index.ts';
+} from '#core/run-states/index.ts';
+import { cancelRun } from '#core/runs/index.ts';
 import { beginStep } from '#core/steps/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
-import { skip, success } from '#core/runs/ending.ts';
+import { skip, success } from '#core/run-states/ending.ts';
 import { row, sql, transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { renderStatesPage, STATES_PAGE } from '../../docs/generate/run-states.ts';
 import { changeRoutines, plantRun } from '#test/support/given.ts';
+import { renderStatesPage, STATES_PAGE } from '../../docs/generate/run-states.ts';
 
 let service: Service;
 let database: Database;

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { endRun, failure } from '#core/runs/index.ts';
+import { endRun } from '#core/runs/index.ts';
+import { failure } from '#core/run-states/index.ts';
 import { execute, sql, transaction } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

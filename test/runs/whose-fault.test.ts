@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { Webhook } from 'standardwebhooks';
-import { claimDueRoutines, tick } from '#core/scheduling/index.ts';
+import { claimDueRoutines } from '#core/scheduling/claim.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE, row, rows, sql } from '#lib/database/index.ts';
 import { total, parseSamples } from '#test/observability/scrape.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';

@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
-import { forgetBreakers } from '#core/runs/index.ts';
+import { forgetBreakers } from '#core/breaker/index.ts';
 import { AT_ONCE, row, rows, sql, type Database } from '#lib/database/index.ts';
-import { clockTest } from './clock-test.ts';
-import { occurrencesOf, plantRoutine, plantRoutines, selfHosted } from './planted.ts';
 import {
   EVERY,
   ahead,
@@ -11,6 +9,8 @@ import {
   plantPeriodRuns,
   removeBreakers,
 } from '#test/support/given.ts';
+import { clockTest } from './clock-test.ts';
+import { occurrencesOf, plantRoutine, plantRoutines, selfHosted } from './planted.ts';
 
 const test = clockTest({ poolSize: 24 });
 

@@ -11,13 +11,14 @@ import {
 import { activateRoutine } from '#core/routines/index.ts';
 import { beginStep } from '#core/steps/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
-import { failure, success } from '#core/runs/ending.ts';
+import { failure, success } from '#core/run-states/ending.ts';
 import { recordStepAndSuccess } from '#core/steps/record-step.ts';
 import { Stop } from '#core/steps/index.ts';
 import { reserveStep, type ReserveDeps } from '#core/steps/reserve.ts';
-import { readForecast } from '#core/scheduling/index.ts';
-import { plannedRuns } from '#core/scheduling/forecast/planned-runs.ts';
-import { costOf, dayOfRunningOut } from '#core/usage/index.ts';
+import { readForecast } from '#core/forecast/index.ts';
+import { plannedRuns } from '#core/forecast/planned-runs.ts';
+import { costOf } from '#core/cost/index.ts';
+import { dayOfRunningOut } from '#core/usage/index.ts';
 import { startGateway } from '#dev/gateway/server.ts';
 import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
@@ -29,11 +30,11 @@ import {
 } from '#lib/schedule/index.ts';
 import { sourceAt } from '#test/support/model-caller.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
+import { changeRoutines, changeVersions, plantRun } from '#test/support/given.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
 import { removeAll, routineIds } from './routine-ids.ts';
-import { changeRoutines, changeVersions, plantRun } from '#test/support/given.ts';
 
 const test = clockTest().extend(
   'forecast',

@@ -1,5 +1,5 @@
 import type { OverlapPolicy } from '#core/routines/index.ts';
-import type { ClaimDeps } from '#core/scheduling/index.ts';
+import type { ClaimDeps } from '#core/scheduling/claim.ts';
 import { row, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';

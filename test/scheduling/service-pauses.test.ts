@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { pausedEvent } from '#api/docs/webhooks.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
-import { plantRoutine, routineOf } from './planted.ts';
 import { ago, ahead, changeRoutines } from '#test/support/given.ts';
+import { plantRoutine, routineOf } from './planted.ts';
 
 const test = serviceTest({ worker: true, own: true });
 

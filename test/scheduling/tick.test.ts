@@ -1,15 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { pausedEvent } from '#api/docs/webhooks.ts';
-import { announceSlots, createAdmission } from '#core/runs/index.ts';
-import { tick } from '#core/scheduling/index.ts';
+import { announceSlots, createAdmission } from '#core/admission/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE, execute, row, rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, startWorkers, type Service } from '#test/support/service.ts';
 import { startTcpProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
-import { occurrencesOf, plantRoutine, routineOf } from './planted.ts';
 import { EVERY, ago, changeRoutines, changeRuns, earlier, plantRuns } from '#test/support/given.ts';
+import { occurrencesOf, plantRoutine, routineOf } from './planted.ts';
 
 let temporal: TcpProxy;
 let service: Service;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
-import { cancellation, endRun, failure } from '#core/runs/index.ts';
+import { cancellation, failure } from '#core/run-states/index.ts';
+import { endRun } from '#core/runs/index.ts';
 import {
   performModelStep,
   settleLostCalls,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generateWebhookSecret } from '#core/routines/index.ts';
+import { generateWebhookSecret } from '#core/routines/webhook.ts';
 import { RETRY_LADDER_MS } from '#core/webhooks/retry.ts';
 import { signedHeaders } from '#core/webhooks/send.ts';
 

@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { createSealedWebhookSecrets, generateWebhookSecret } from '#core/routines/index.ts';
+import { createSealedWebhookSecrets } from '#core/routines/index.ts';
+import { generateWebhookSecret } from '#core/routines/webhook.ts';
 import { signedHeaders } from '#core/webhooks/send.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 

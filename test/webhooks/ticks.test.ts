@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { announceSlots, withdrawSlots } from '#core/runs/index.ts';
+import { announceSlots, withdrawSlots } from '#core/admission/index.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
-import { success } from '#core/runs/ending.ts';
+import { success } from '#core/run-states/ending.ts';
 import { claimAttempt } from '#core/webhooks/claim.ts';
 import { claimDueDeliveries } from '#core/webhooks/start.ts';
 import {
@@ -14,7 +14,6 @@ import {
 } from '#core/webhooks/index.ts';
 import { rows, sql, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
-import { startWorld, type Routine, type World } from './world.ts';
 import {
   EVERY,
   ago,
@@ -23,6 +22,7 @@ import {
   removeAttempts,
   removeDeliveries,
 } from '#test/support/given.ts';
+import { startWorld, type Routine, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -1,8 +1,9 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { createSealedWebhookSecrets, generateWebhookSecret } from '#core/routines/index.ts';
-import { announceSlots } from '#core/runs/index.ts';
+import { createSealedWebhookSecrets } from '#core/routines/index.ts';
+import { generateWebhookSecret } from '#core/routines/webhook.ts';
+import { announceSlots } from '#core/admission/index.ts';
 import { claimDueDeliveries } from '#core/webhooks/start.ts';
 import {
   attemptDelivery,
@@ -13,13 +14,13 @@ import {
 } from '#core/webhooks/index.ts';
 import { row, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { endedRun } from './ended-run.ts';
 import type { Log } from '#lib/log.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { ago, changeDeliveries, changeRoutines, plantRun } from '#test/support/given.ts';
+import { endedRun } from './ended-run.ts';
 
 export interface Routine {
   id: string;

@@ -1,5 +1,5 @@
 import { pauseWithRuns } from '#core/runs/index.ts';
-import { activateWithForecast } from '#core/scheduling/index.ts';
+import { activateWithForecast } from '#core/forecast/index.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 import { presentRoutine, presentWarnings } from './present.ts';

@@ -1,13 +1,6 @@
 import { z } from 'zod';
-import {
-  DEFINITION,
-  DELIVER_POLICIES,
-  MISFIRE_POLICIES,
-  OVERLAP_POLICIES,
-  looseOf,
-  shownOf,
-  type Fields,
-} from '#core/routines/index.ts';
+import { DEFINITION, looseOf, shownOf, type Fields } from '#core/definition/index.ts';
+import { DELIVER_POLICIES, MISFIRE_POLICIES, OVERLAP_POLICIES } from '#core/routines/index.ts';
 import { EXAMPLE, idOf, instantOfThisAge, nameOf, timestamp } from '../../http/schemas.ts';
 import { budgetFields, mailSettings } from '../settings-schemas.ts';
 

@@ -4,7 +4,7 @@ import {
   ESTIMATE_PRICINGS,
   type Amount,
   type RunEstimate,
-} from '#core/runs/index.ts';
+} from '#core/forecast/index.ts';
 
 export const amount = z
   .strictObject({

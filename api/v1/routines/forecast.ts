@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  firstToRunOut,
-  FORECAST_DAYS,
-  readForecast,
-  type Forecast,
-} from '#core/scheduling/index.ts';
+import { firstToRunOut, FORECAST_DAYS, readForecast, type Forecast } from '#core/forecast/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';

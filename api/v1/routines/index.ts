@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
-import { warnOfForecast } from '#core/scheduling/index.ts';
+import { warnOfForecast } from '#core/forecast/index.ts';
 import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { creationOf, patchOf, type Fields, definitionForm } from '#core/routines/index.ts';
+import { creationOf, patchOf, type Fields, definitionForm } from '#core/definition/index.ts';
 import type { ErrorCode } from '#lib/errors.ts';
 import { FIELDS } from './fields.ts';
 

@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import {
-  ACTIVATION_REASONS,
-  ROUTINE_STATES,
-  shortFields,
-  WARNING_CODES,
-  type Fields,
-} from '#core/routines/index.ts';
+import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/routines/index.ts';
+import { shortFields, type Fields } from '#core/definition/index.ts';
 import { NEEDS } from '#core/skills/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { mailDelivery } from '../settings-schemas.ts';

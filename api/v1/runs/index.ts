@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { readRoutine, variables } from '#core/routines/index.ts';
+import { readRoutine } from '#core/routines/index.ts';
+import { variables } from '#core/definition/index.ts';
 import * as runs from '#core/runs/index.ts';
 import { mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';

@@ -1,4 +1,5 @@
-import { failureClassOf, type Run, type RunDetail, type RunSummary } from '#core/runs/index.ts';
+import { failureClassOf } from '#core/run-states/index.ts';
+import type { Run, RunDetail, RunSummary } from '#core/runs/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
 import { presentDelivery, presentNotification } from './delivery-schema.ts';

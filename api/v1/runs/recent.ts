@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as runs from '#core/runs/index.ts';
+import { RUN_STATES } from '#core/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
 import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
@@ -7,7 +8,7 @@ import { outcomes } from './result-schema.ts';
 
 const ended = {
   id: idOf('run', EXAMPLE.run),
-  state: z.enum(runs.RUN_STATES),
+  state: z.enum(RUN_STATES),
   reason: z.string().nullable(),
   outcome: outcomes.nullable(),
 };

@@ -6,15 +6,9 @@ import {
   type Outcome,
   type RunOutcome,
 } from '#core/outcomes/index.ts';
-import { RESULT_CHECK_TYPES } from '#core/routines/index.ts';
-import {
-  WITHHELD,
-  type Run,
-  type RunDiff,
-  type RunSummary,
-  type RunUsage,
-  type Withheld,
-} from '#core/runs/index.ts';
+import { RESULT_CHECK_TYPES } from '#core/definition/index.ts';
+import { WITHHELD, type Withheld } from '#core/run-states/index.ts';
+import type { Run, RunDiff, RunSummary, RunUsage } from '#core/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are

@@ -4,11 +4,10 @@ import {
   RUN_REASONS,
   RUN_STATES,
   TRIGGERS,
-  WAITS,
   type FailureClass,
   type RunReason,
-  type Wait,
-} from '#core/runs/index.ts';
+} from '#core/run-states/index.ts';
+import { WAITS, type Wait } from '#core/admission/index.ts';
 import { EXAMPLE, idOf, pageQuery, timestamp } from '../../http/schemas.ts';
 import { delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { STEP_KINDS, STEP_STATES, STEP_WARNINGS, type Step } from '#core/runs/index.ts';
+import { STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/run-states/index.ts';
+import type { Step } from '#core/runs/index.ts';
 import type { ToolRecord } from '#core/tools/index.ts';
 import { isoOrNull, timestamp } from '../../http/schemas.ts';
 import { presentUsage, usage } from './result-schema.ts';

@@ -3,15 +3,11 @@ import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { PLANS, takeRuns, type Plan } from '#core/billing/index.ts';
 import type { RetentionRule } from '#core/identity/index.ts';
 import { lockRoutine, readRoutine } from '#core/routines/index.ts';
-import {
-  countWaitingBackfills,
-  insertBackfill,
-  type Admission,
-  type BackfillRun,
-} from '#core/runs/index.ts';
+import { countWaitingBackfills, insertBackfill, type BackfillRun } from '#core/runs/index.ts';
+import type { Admission } from '#core/admission/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { ForecastDeps } from '../forecast/forecast.ts';
+import type { ForecastDeps } from '#core/forecast/index.ts';
 import { planBackfill, type LeftOut, type PlannedWindow } from './plan.ts';
 import { forecastPast, notAccepted } from './forecast.ts';
 

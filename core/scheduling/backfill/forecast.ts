@@ -3,13 +3,13 @@ import type { RetentionRule } from '#core/identity/index.ts';
 import { readRoutine } from '#core/routines/index.ts';
 import { databaseTime } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { overLimit } from '../forecast/activate.ts';
 import {
+  overLimit,
   forecastOf,
   type Forecast,
   type ForecastDeps,
   type ForecastSubject,
-} from '../forecast/forecast.ts';
+} from '#core/forecast/index.ts';
 import { planBackfill, type LeftOut, type PastWindow } from './plan.ts';
 
 export interface BackfillForecast {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { admitRuns } from '#core/runs/admission/admit.ts';
-import { announceSlots } from '#core/runs/index.ts';
+import { admitRuns } from '#core/admission/admit.ts';
+import { announceSlots } from '#core/admission/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
-import { modelOn, startWorld, type World } from './world.ts';
 import { EVERY, changeRuns, claimedRun, removeWorkers } from '#test/support/given.ts';
+import { modelOn, startWorld, type World } from './world.ts';
 
 let world: World;
 

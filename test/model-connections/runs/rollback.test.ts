@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pauseOfDisabledProviders } from '#core/scheduling/reconcile.ts';
-import { tick } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE, row, sql } from '#lib/database/index.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
-import { modelOn, startWorld, type World } from './world.ts';
 import { changeRoutines } from '#test/support/given.ts';
+import { modelOn, startWorld, type World } from './world.ts';
 
 let world: World;
 const PAST = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', acceptForecast: true };

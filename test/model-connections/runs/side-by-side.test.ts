@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tick } from '#core/scheduling/index.ts';
+import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import {
   connectByDevice,
@@ -12,9 +12,9 @@ import {
 } from '#test/model-connections/fixture.ts';
 import { proves } from '#test/support/proves.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
+import { changeRoutines } from '#test/support/given.ts';
 import { historyOf } from './history.ts';
 import { MODEL, modelOn } from './world.ts';
-import { changeRoutines } from '#test/support/given.ts';
 
 let fixture: ModelFixture;
 

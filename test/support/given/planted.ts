@@ -1,7 +1,7 @@
 /** Rows other than runs that are put in place whole. */
 import { SYSTEM } from '#core/audit/index.ts';
 import { insertConnection } from '#core/connections/store/queries.ts';
-import { definitionForm } from '#core/routines/index.ts';
+import { definitionForm } from '#core/definition/index.ts';
 import { insertVersions } from '#core/routines/versions.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';

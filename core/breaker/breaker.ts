@@ -1,7 +1,6 @@
 import { notBeforeOf } from '#core/model-connections/index.ts';
 import { empty, sql, deleteBatch, execute, rows, type Sql, type Db } from '#lib/database/index.ts';
-import type { RunEnding } from './ending.ts';
-import type { FailureReason } from './states.ts';
+import type { RunEnding, FailureReason } from '#core/run-states/index.ts';
 
 /** Runs in a row that fail because of the provider before the breaker of their model account opens. */
 const FAILURES_TO_OPEN = 3;

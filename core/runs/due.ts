@@ -1,6 +1,6 @@
 import { eachApart, rows, sql, execute, type Db } from '#lib/database/index.ts';
-import { endRun, type AfterEndDeps } from '../end-run.ts';
-import { skip } from '../ending.ts';
+import { skip } from '#core/run-states/index.ts';
+import { endRun, type AfterEndDeps } from './end-run.ts';
 
 /** Runs skipped in one round; the next tick goes on. */
 const SKIPPED_AT_ONCE = 500;

@@ -1,7 +1,7 @@
 import { setImmediate as turnOver } from 'node:timers/promises';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { runColumns, stepColumns, type Run, type Step } from '../run.ts';
+import { runColumns, stepColumns, type Run, type Step } from '#core/runs/index.ts';
 
 /** Reads a run with its steps after an index. @throws {AppError} `run_not_found` */
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;

@@ -1,5 +1,5 @@
-import { MEDIAN_OF_RUNS } from '#core/routines/index.ts';
-import type { Usage } from '#core/usage/index.ts';
+import { MEDIAN_OF_RUNS } from '#core/definition/index.ts';
+import type { Usage } from '#core/cost/index.ts';
 import { ownedBy, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 

@@ -2,9 +2,10 @@ import { Big } from 'big.js';
 import { readPeriodUsage, runsPerDay, type Plan } from '#core/billing/index.ts';
 import type { ProjectModels } from '#core/models/index.ts';
 import { readRoutine, type ProvenRoutine } from '#core/routines/index.ts';
-import { countRuns, estimateRun, type Amount, type RunEstimate } from '#core/runs/index.ts';
 import { PACE_DAYS, readSpending, type OperatorCap } from '#core/usage/index.ts';
 import { databaseTime, type Db } from '#lib/database/index.ts';
+import { countRuns } from './version-usage.ts';
+import { estimateRun, type Amount, type RunEstimate } from './estimate.ts';
 import { forecastLimits, type LimitForecast } from './limits.ts';
 import { plannedRuns, type PlannedRuns } from './planned-runs.ts';
 

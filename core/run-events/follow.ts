@@ -1,8 +1,7 @@
 import { persistently, type Db } from '#lib/database/index.ts';
-import { readRun } from '../queries.ts';
+import { readRun, type Run, type Step } from '#core/runs/index.ts';
+import { isEndState, RUN_STATES } from '#core/run-states/index.ts';
 import type { RunFeed, RunWatch } from './feed.ts';
-import type { Run, Step } from '../run.ts';
-import { isEndState, RUN_STATES } from '../states.ts';
 import type { RunCursor } from './watches.ts';
 
 export interface StreamRequest {

@@ -1,6 +1,5 @@
-import type { StartableDelivery } from '#core/engine/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
-import type { ResultKey } from '#core/routines/index.ts';
+import type { ResultKey } from '#core/definition/index.ts';
 import type { CheckResult, Outcome } from '#core/outcomes/index.ts';
 import {
   CLASS_OF_FAILURE,
@@ -34,16 +33,6 @@ export interface ResultData {
   readonly value: unknown;
   /** Key by which the items of its list are told apart; null where there is none. */
   readonly by: ResultKey | null;
-}
-
-/** The end of a run that has just been recorded. */
-export interface RecordedEnd {
-  readonly runId: string;
-  readonly ending: RunEnding;
-  /** Webhook deliveries that report it; none unless the routine has a webhook. */
-  readonly deliveries: readonly StartableDelivery[];
-  /** True when other runs wait to be admitted, now that this one has made room. */
-  readonly othersWait: boolean;
 }
 
 /** Returns the ending of a failed run, in the words of its reason unless `message` is more exact. */

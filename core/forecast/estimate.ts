@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import type { ModelOption, ModelReference, ProjectModels } from '#core/models/index.ts';
-import type { Limits } from '#core/routines/index.ts';
-import { costOf, totalTokens, type Usage } from '#core/usage/index.ts';
+import type { Limits } from '#core/definition/index.ts';
+import { costOf, totalTokens, type Usage } from '#core/cost/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usageOfVersion, type UsedByRun } from './version-usage.ts';

@@ -1,5 +1,5 @@
 import { row, sql, type Db } from '#lib/database/index.ts';
-import type { RunState } from '../states.ts';
+import type { RunState } from '#core/run-states/index.ts';
 
 /** Followers of one process that wait until the run which each follows moves on. */
 export interface Watches {

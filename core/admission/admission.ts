@@ -1,7 +1,6 @@
 import type { Engine, StartableRun } from '#core/engine/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
-
 import { admitRuns, postponeStart, recordStarts, retakeUnstarted } from './admit.ts';
 import type { AdmissionRule } from './room.ts';
 

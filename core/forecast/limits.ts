@@ -1,6 +1,5 @@
 import { Big } from 'big.js';
 import { PLANS, type PeriodUsage, type Plan } from '#core/billing/index.ts';
-import type { Amount, RunEstimate } from '#core/runs/index.ts';
 import {
   dayOfRunningOut,
   MIN_OUTPUT_TOKENS,
@@ -13,6 +12,7 @@ import {
   type ScopeSpending,
   type Spending,
 } from '#core/usage/index.ts';
+import type { Amount, RunEstimate } from './estimate.ts';
 
 /** A limit, how much of it is used, and when it runs out. Amounts are decimal strings in the limit's own unit. */
 export interface LimitForecast {

@@ -1,0 +1,24 @@
+export { createAdmission, type Admission, type AdmissionReport } from './admission.ts';
+export {
+  MOST_FOR_BUDGET,
+  START_LEASE,
+  accountPlaces,
+  othersWait,
+  rankOf,
+  shareOf,
+  takePlace,
+  takesPlace,
+  waiting,
+  waitsForBudget,
+  type AdmissionRule,
+} from './room.ts';
+export {
+  ANNOUNCE_EVERY_MS,
+  announceSlots,
+  buildIsGone,
+  openRunsOfBuild,
+  withdrawSlots,
+  workersOfBuild,
+  type WorkerSlots,
+} from './slots.ts';
+export { WAITS, waitOf, type Wait } from './waiting-for.ts';

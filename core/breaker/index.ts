@@ -1,0 +1,10 @@
+export {
+  accountOf,
+  breakerAfterRun,
+  breakerIsOpen,
+  chooseProbes,
+  forgetBreakers,
+  lockOpenBreakers,
+  openBreakers,
+  takeProbes,
+} from './breaker.ts';

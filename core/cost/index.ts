@@ -1,0 +1,11 @@
+export {
+  costOf,
+  estimatedTokens,
+  pricesAt,
+  tokenCount,
+  tokensAtLeast,
+  totalTokens,
+  type LongPrices,
+  type Prices,
+  type Usage,
+} from './cost.ts';

@@ -1,0 +1,39 @@
+export {
+  ABNORMAL_FROM_TOKENS,
+  DEFINITION,
+  MEDIAN_OF_RUNS,
+  variables,
+  type Definition,
+  type Limits,
+  type OutcomeRule,
+} from './definition.ts';
+export {
+  creationOf,
+  looseOf,
+  patchOf,
+  shortFields,
+  shownOf,
+  type Field,
+  type Fields,
+} from './field.ts';
+export { gate, type Gate } from './gate.ts';
+export { asksFor, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
+export {
+  RESULT_CHECK_TYPES,
+  checkPatterns,
+  resultSection,
+  type ResultCheck,
+  type ResultCheckType,
+  type ResultForm,
+  type ResultKey,
+} from './results.ts';
+export {
+  VERSION_FIELDS,
+  definitionForm,
+  shortDefinition,
+  shortForm,
+  type ShortDefinition,
+  type StoredDefinition,
+  type VersionField,
+} from './stored-definition.ts';
+export { MAX_CARRIED_LENGTH, checkTextLimits, promptRoom } from './text-limits.ts';

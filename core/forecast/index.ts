@@ -1,0 +1,19 @@
+export { activateWithForecast, firstToRunOut, overLimit, warnOfForecast } from './activate.ts';
+export {
+  ESTIMATE_BASES,
+  ESTIMATE_PRICINGS,
+  estimateRun,
+  findQuoted,
+  mostOfRun,
+  type Amount,
+  type RunEstimate,
+} from './estimate.ts';
+export {
+  forecastOf,
+  readForecast,
+  type Forecast,
+  type ForecastDeps,
+  type ForecastSubject,
+} from './forecast.ts';
+export { FORECAST_DAYS } from './planned-runs.ts';
+export { medianOfVersion } from './version-usage.ts';
