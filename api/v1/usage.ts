@@ -6,8 +6,6 @@ import {
   readUsage,
   USAGE_GROUPS,
   USAGE_PARTS,
-  type DayPart,
-  type UsageSum,
 } from '#core/usage/index.ts';
 import { invalid } from '#lib/errors.ts';
 import { route, type Route } from '../route.ts';
@@ -116,7 +114,7 @@ const readProjectUsage = route({
 
 export const usageRoutes: readonly Route[] = [readProjectUsage];
 
-function presentSum(row: UsageSum) {
+function presentSum(row: Awaited<ReturnType<typeof readUsage>>['total']) {
   return {
     ...presentTokens(row),
     costUsd: row.costUsd,
@@ -124,7 +122,7 @@ function presentSum(row: UsageSum) {
   };
 }
 
-function partsOf(parts: readonly DayPart[], key: string) {
+function partsOf(parts: Awaited<ReturnType<typeof readDailyParts>>, key: string) {
   return parts
     .filter(({ day: on }) => on === key)
     .map(({ key: part, totalTokens, costUsd }) => ({ key: part, totalTokens, costUsd }));

@@ -1,18 +1,15 @@
 import { Big } from 'big.js';
 import { PLANS, type PeriodUsage, type Plan } from '#core/billing/index.ts';
 import {
-  dayOfRunningOut,
   MIN_OUTPUT_TOKENS,
   PACE_DAYS,
-  type Draw,
-  type ForecastDay,
   type LimitName,
   type LimitScope,
   type OperatorCap,
-  type ScopeSpending,
   type Spending,
 } from '#core/usage/index.ts';
 import type { Amount, RunEstimate } from './estimate.ts';
+import type { ForecastDay } from './planned-runs.ts';
 
 /** A limit, how much of it is used, and when it runs out. Amounts are decimal strings in the limit's own unit. */
 export interface LimitForecast {
@@ -82,7 +79,7 @@ function runsOutOf(
   };
 }
 
-function tokenLimits(scope: LimitScope, spending: ScopeSpending): Limit[] {
+function tokenLimits(scope: LimitScope, spending: Spending['routine']): Limit[] {
   const { maxTokensPerDay } = spending.budget;
   if (maxTokensPerDay === null) return [];
   return [
@@ -101,7 +98,7 @@ function tokenLimits(scope: LimitScope, spending: ScopeSpending): Limit[] {
 
 function costLimits(
   scope: LimitScope,
-  spending: ScopeSpending,
+  spending: Spending['routine'],
   max: string | null = spending.budget.maxCostUsdPerMonth,
 ): Limit[] {
   if (max === null) return [];
@@ -140,4 +137,34 @@ function monthOf(day: string): string {
 
 function perDay(sum: string, decimals: number): string {
   return new Big(sum).div(PACE_DAYS).round(decimals).toFixed();
+}
+
+/** Rate at which a limit is used up, in decimal strings of the limit's own unit. */
+interface Draw {
+  readonly max: string;
+  /** Amount that all users of the limit have used in the present period. */
+  readonly used: string;
+  readonly perRun: string;
+  readonly othersPerDay: string;
+  /** The remainder below which no run begins. */
+  readonly least: number;
+  /** Names the period that a day belongs to; each begins with nothing used. */
+  readonly periodOf: (day: string) => string;
+}
+
+/** Returns the first day on which more is asked of a limit than it has left, or null when there is none. */
+export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): string | null {
+  const max = new Big(draw.max);
+  let used = new Big(draw.used);
+  let period: string | undefined;
+  for (const { day, share, runs } of days) {
+    if (period !== undefined && draw.periodOf(day) !== period) used = new Big(0);
+    period = draw.periodOf(day);
+    used = used
+      .plus(new Big(draw.othersPerDay).times(share))
+      .plus(new Big(draw.perRun).times(runs));
+    const beforeLastRun = used.minus(draw.perRun);
+    if (used.gt(max) || (runs > 0 && max.minus(beforeLastRun).lt(draw.least))) return day;
+  }
+  return null;
 }

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { ForecastDay } from '#core/usage/index.ts';
 import {
   jitterMs,
   minuteAtOrBefore,
@@ -13,6 +12,15 @@ const MINUTES_OF_DAY = 1_440;
 
 /** The days that a forecast looks ahead. */
 export const FORECAST_DAYS = 30;
+
+/** A calendar day (UTC) of a forecast. */
+export interface ForecastDay {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  /** The part of the day that the forecast covers, from 0 to 1. */
+  readonly share: number;
+  readonly runs: number;
+}
 
 /** Planned runs of a future period, counted by the day on which they start. */
 export interface PlannedRuns {

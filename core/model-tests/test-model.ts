@@ -8,7 +8,7 @@ import {
   type ModelCaller,
   type ModelResponse,
 } from '#core/steps/index.ts';
-import { chargeBeforehand, readLimits, settleCharge, type Charge } from '#core/usage/index.ts';
+import { chargeBeforehand, readLimits, settleCharge } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/cost/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type Check } from './checks.ts';
@@ -80,7 +80,7 @@ export function estimateTest(option: TestedModel): ModelTest {
 export async function testModel(
   deps: ModelTestDeps,
   option: TestedModel,
-  where: Omit<Charge, 'modelId'>,
+  where: { readonly organizationId: string; readonly projectId: string },
 ): Promise<ModelTest> {
   const { database, abilities, metrics } = deps;
   const charge = { ...where, modelId: option.modelId };

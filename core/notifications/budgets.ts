@@ -1,10 +1,4 @@
-import {
-  isLimited,
-  sharesUsed,
-  type LimitName,
-  type PassedLimit,
-  type ShareUsed,
-} from '#core/usage/index.ts';
+import { isLimited, sharesUsed, type LimitName, type PassedLimit } from '#core/usage/index.ts';
 import { deleteBatch, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { followsBudgets, readSubscriptions, type Subscription } from './subscription.ts';
 import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
@@ -80,8 +74,9 @@ export async function findCrossings(
   return crossed;
 }
 
-interface Notice extends Pick<ShareUsed, 'scopeId' | 'budget' | 'period'> {
-  readonly percent: 80 | 100;
+interface Notice extends Pick<Crossing, 'budget' | 'percent'> {
+  readonly scopeId: string;
+  readonly period: string;
 }
 
 /** Marks a threshold as reported to those of the projects that have not been told, and returns those. */

@@ -4,11 +4,9 @@ import {
   findLostCalls,
   isSettled,
   lockLostCall,
-  lostKey,
   releaseAttempt,
   settlement,
   type Attempt,
-  type LostInput,
   type Spent,
 } from '#core/usage/index.ts';
 import type { Usage } from '#core/cost/index.ts';
@@ -69,19 +67,20 @@ async function settleLostCall(
     if (run === undefined) return undefined;
     const lost = await lockLostCall(tx, attempt);
     if (lost === undefined) return undefined;
-    const isCounted = await count(tx, attempt, lost);
+    const { key, inputTokens, costUsd } = lost;
+    const isCounted =
+      inputTokens !== null &&
+      (await settleUnanswered(
+        tx,
+        { ...key, usage: inputOnly(inputTokens), costUsd },
+        { onAccount: false },
+      ));
     await releaseAttempt(tx, attempt);
     if (!isCounted) return undefined;
     await notifySpending(tx, { runId: attempt.runId, routineId: run.routineId });
-    return { modelId: run.modelId, costUsd: lost.costUsd };
+    return { modelId: run.modelId, costUsd };
   });
   if (counted !== undefined) metrics.modelCost(counted.modelId, counted.costUsd);
-}
-
-async function count(tx: Db, attempt: Attempt, { inputTokens, costUsd }: LostInput) {
-  if (inputTokens === null) return false;
-  const spent = { ...lostKey(attempt), usage: inputOnly(inputTokens), costUsd };
-  return settleUnanswered(tx, spent, { onAccount: false });
 }
 
 /** Returns the usage of a call without a response: what the model had written by then is unknown. */

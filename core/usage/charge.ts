@@ -22,7 +22,7 @@ import { addedToDay } from './settle.ts';
 import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
 
 /** Usage outside of a run: a person has a model tested. */
-export interface Charge {
+interface Charge {
   readonly organizationId: string;
   readonly projectId: string;
   readonly modelId: string;

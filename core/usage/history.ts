@@ -5,7 +5,7 @@ import { firstIdAt } from '#lib/ids.ts';
 export const USAGE_GROUPS = ['day', 'routine', 'model'] as const;
 type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-export interface UsageSum {
+interface UsageSum {
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
   readonly outputTokens: number;
@@ -68,7 +68,7 @@ type UsagePart = (typeof USAGE_PARTS)[number];
 /** The parts of a day that have a name; what the others used is one more. */
 export const MAX_USAGE_PARTS = 4;
 
-export interface DayPart {
+interface DayPart {
   readonly day: string;
   /** The id of a routine or of a model; null for all others together. */
   readonly key: string | null;

@@ -13,7 +13,7 @@ export {
   type OperatorCap,
   type ScopeLimits,
 } from './budget.ts';
-export { chargeBeforehand, readLimits, settleCharge, type Charge } from './charge.ts';
+export { chargeBeforehand, readLimits, settleCharge } from './charge.ts';
 export {
   MAX_USAGE_GROUPS,
   MAX_USAGE_PARTS,
@@ -22,21 +22,9 @@ export {
   forgetUsage,
   readDailyParts,
   readUsage,
-  type DayPart,
-  type UsageSum,
 } from './history.ts';
-export { findLostCalls, lockLostCall, lostKey, type LostInput } from './lost-calls.ts';
+export { findLostCalls, lockLostCall } from './lost-calls.ts';
 export { reserve } from './reserve.ts';
 export { isSettled, releaseAttempt, settlement, type Attempt, type Spent } from './settle.ts';
-export {
-  PACE_DAYS,
-  dayOfRunningOut,
-  readSpending,
-  sharesUsed,
-  type Draw,
-  type ForecastDay,
-  type ScopeSpending,
-  type ShareUsed,
-  type Spending,
-} from './spending.ts';
+export { PACE_DAYS, readSpending, sharesUsed, type Spending } from './spending.ts';
 export { MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';

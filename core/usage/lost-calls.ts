@@ -1,8 +1,13 @@
 import { empty, row, rows, sql, type Db } from '#lib/database/index.ts';
 import type { Attempt } from './settle.ts';
 
-/** Input of a lost call, with which it counts. */
-export interface LostInput {
+/** A lost call, and its input, with which it counts. */
+interface LostCall {
+  /**
+   * Its key in the ledger, the negative of its attempt. It is not the attempt's own, so that its response, should it come
+   * after all, still counts.
+   */
+  readonly key: Attempt;
   /** Null where it counts nothing. */
   readonly inputTokens: number | null;
   /** In US dollars; null for a model without prices. */
@@ -31,11 +36,11 @@ export function findLostCalls(
 }
 
 /** Locks the reservation of a lost call and returns what the call has sent; undefined when it is gone by now. */
-export function lockLostCall(
+export async function lockLostCall(
   tx: Db,
   { runId, index, attempt }: Attempt,
-): Promise<LostInput | undefined> {
-  return row(
+): Promise<LostCall | undefined> {
+  const sent = await row<Omit<LostCall, 'key'>>(
     tx,
     sql`
       select input_tokens as "inputTokens", input_cost_usd as "costUsd" from usage_reservations
@@ -43,12 +48,5 @@ export function lockLostCall(
       for update
     `,
   );
-}
-
-/**
- * Returns the key of a lost call in the ledger, the negative of its attempt. It is not the attempt's own, so that its
- * response, should it come after all, still counts.
- */
-export function lostKey(attempt: Attempt): Attempt {
-  return { ...attempt, attempt: -attempt.attempt };
+  return sent === undefined ? undefined : { ...sent, key: { runId, index, attempt: -attempt } };
 }

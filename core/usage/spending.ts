@@ -1,4 +1,3 @@
-import { Big } from 'big.js';
 import type { Budget } from '#core/identity/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import { budgetColumns, type Budgets } from './budget.ts';
@@ -8,7 +7,7 @@ import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from 
 export const PACE_DAYS = 7;
 
 /** Budget of one scope, what it has spent and its pace. Amounts are decimal strings. */
-export interface ScopeSpending {
+interface ScopeSpending {
   readonly budget: Budgets['routine'];
   readonly tokensToday: string;
   readonly costUsdThisMonth: string;
@@ -65,7 +64,7 @@ interface ScopeBudget extends Budget {
 }
 
 /** Share of one budget of a scope that is spent in its present period. */
-export interface ShareUsed {
+interface ShareUsed {
   readonly scopeId: string;
   readonly budget: 'tokens_day' | 'cost_month';
   /** The first day of the period. */
@@ -91,43 +90,4 @@ export function sharesUsed(db: Db, limits: readonly ScopeBudget[]): Promise<Shar
       where budget.share is not null
     `,
   );
-}
-
-/** A calendar day (UTC) of a forecast. */
-export interface ForecastDay {
-  /** `YYYY-MM-DD`. */
-  readonly day: string;
-  /** The part of the day that the forecast covers, from 0 to 1. */
-  readonly share: number;
-  readonly runs: number;
-}
-
-/** Rate at which a limit is used up, in decimal strings of the limit's own unit. */
-export interface Draw {
-  readonly max: string;
-  /** Amount that all users of the limit have used in the present period. */
-  readonly used: string;
-  readonly perRun: string;
-  readonly othersPerDay: string;
-  /** The remainder below which no run begins. */
-  readonly least: number;
-  /** Names the period that a day belongs to; each begins with nothing used. */
-  readonly periodOf: (day: string) => string;
-}
-
-/** Returns the first day on which more is asked of a limit than it has left, or null when there is none. */
-export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): string | null {
-  const max = new Big(draw.max);
-  let used = new Big(draw.used);
-  let period: string | undefined;
-  for (const { day, share, runs } of days) {
-    if (period !== undefined && draw.periodOf(day) !== period) used = new Big(0);
-    period = draw.periodOf(day);
-    used = used
-      .plus(new Big(draw.othersPerDay).times(share))
-      .plus(new Big(draw.perRun).times(runs));
-    const beforeLastRun = used.minus(draw.perRun);
-    if (used.gt(max) || (runs > 0 && max.minus(beforeLastRun).lt(draw.least))) return day;
-  }
-  return null;
 }

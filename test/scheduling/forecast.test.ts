@@ -18,7 +18,7 @@ import { reserveStep, type ReserveDeps } from '#core/steps/reserve.ts';
 import { readForecast } from '#core/forecast/index.ts';
 import { plannedRuns } from '#core/forecast/planned-runs.ts';
 import { costOf } from '#core/cost/index.ts';
-import { dayOfRunningOut } from '#core/usage/index.ts';
+import { dayOfRunningOut } from '#core/forecast/limits.ts';
 import { startGateway } from '#dev/gateway/server.ts';
 import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
