@@ -1,6 +1,7 @@
 import { createEngine, type Engine } from '#core/engine/index.ts';
 import { announceSlots, createAdmission } from '#core/admission/index.ts';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
+import { createMetrics } from '#lib/metrics/index.ts';
 import { openDatabase, row, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
@@ -95,6 +96,8 @@ async function claimAll(database: Database): Promise<void> {
     database,
     planRule: PLAN_RULE,
     providerEnabled: () => true,
+    metrics: createMetrics().metrics,
+    admission: { nudge: () => undefined },
   };
   while ((await claimDueRoutines(deps, CLAIM_BATCH)).more);
 }

@@ -1,4 +1,5 @@
 import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
+import { createMetrics } from '#lib/metrics/index.ts';
 import { execute, openDatabase, sql, type Database } from '#lib/database/index.ts';
 import { alternate, timed } from './harness/alternate.ts';
 import type { Bench, Benchmark } from './harness/benchmark.ts';
@@ -49,6 +50,8 @@ function depsOf(database: Database): ClaimDeps {
     database,
     planRule: { billingConfigured: false, defaultPlan: 'scale' },
     providerEnabled: () => true,
+    metrics: createMetrics().metrics,
+    admission: { nudge: () => undefined },
   };
 }
 

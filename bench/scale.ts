@@ -5,6 +5,7 @@ import { success } from '#core/run-states/ending.ts';
 import { recordStepAndSuccess } from '#core/steps/record-step.ts';
 import { listRuns } from '#core/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
+import { createMetrics } from '#lib/metrics/index.ts';
 import { newId } from '#lib/ids.ts';
 import { alternate, timed } from './harness/alternate.ts';
 import type { Benchmark } from './harness/benchmark.ts';
@@ -89,7 +90,13 @@ const WORK: readonly Work[] = [
     what: `claim of ${DUE} due routines`,
     prepare: makeDue,
     work: async ({ database }) => {
-      const deps = { database, planRule: RULE.planRule, providerEnabled: () => true };
+      const deps = {
+        database,
+        planRule: RULE.planRule,
+        providerEnabled: () => true,
+        metrics: createMetrics().metrics,
+        admission: { nudge: () => undefined },
+      };
       while ((await claimDueRoutines(deps, BATCH)).more);
     },
     times: 1,

@@ -32,9 +32,9 @@ import {
 } from '#core/observability/index.ts';
 import { createSealedWebhookSecrets, takeNewTools } from '#core/routines/index.ts';
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/steps/index.ts';
-import { createAdmission } from '#core/admission/index.ts';
+import { createAdmission, type Admission } from '#core/admission/index.ts';
 import { createRunFeed } from '#core/run-events/index.ts';
-import { followPausesByService, skipQueued, type SkipNews } from '#core/runs/index.ts';
+import { followPausesByService, skipQueued } from '#core/runs/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
@@ -207,7 +207,9 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
 }
 
 /** Lists what follows each event of `core/events.ts`, in the transaction that emits it and in this order. */
-function handlersOf(core: SkipNews & Pick<Core, 'emit'>): Handlers {
+function handlersOf(
+  core: Pick<Core, 'emit' | 'metrics'> & { readonly admission: Admission },
+): Handlers {
   return {
     'routine.changed': [
       (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' }),

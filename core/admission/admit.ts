@@ -153,3 +153,23 @@ export async function postponeStart(db: Db, id: string, pauseMs: number): Promis
     `,
   );
 }
+
+/** Runs released in one statement, so that no transaction holds many. */
+const RELEASED_AT_ONCE = 1_000;
+
+/** Releases the runs whose `runAt` has come: they wait for admission like all others. */
+export async function releaseDue(db: Db): Promise<void> {
+  while (
+    (await execute(
+      db,
+      sql`
+        with due as (
+          select id from runs where held and state = 'queued' and run_at <= now()
+          order by run_at limit ${RELEASED_AT_ONCE}
+          for no key update skip locked
+        )
+        update runs set held = false from due where runs.id = due.id
+      `,
+    )) === RELEASED_AT_ONCE
+  );
+}

@@ -1,3 +1,4 @@
+export { releaseDue } from './admit.ts';
 export { createAdmission, type Admission, type AdmissionReport } from './admission.ts';
 export {
   MOST_FOR_BUDGET,

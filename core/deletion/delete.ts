@@ -23,7 +23,8 @@ import {
   projectsWithTexts,
   retireRoutines,
 } from '#core/routines/index.ts';
-import { stopRuns, unpinRuns, type AfterEndDeps } from '#core/runs/index.ts';
+import { unpinRuns } from '#core/retention/index.ts';
+import { stopRuns, type AfterEndDeps } from '#core/runs/index.ts';
 import { forgetSkillsOf } from '#core/skills/index.ts';
 import { forgetDeliveriesOf, giveUpDeliveries } from '#core/webhooks/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';

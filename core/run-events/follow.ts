@@ -1,5 +1,5 @@
 import { persistently, type Db } from '#lib/database/index.ts';
-import { readRun, type Run, type Step } from '#core/runs/index.ts';
+import { readRun, type Run, type RunDetail } from '#core/runs/index.ts';
 import { isEndState, RUN_STATES } from '#core/run-states/index.ts';
 import type { RunFeed, RunWatch } from './feed.ts';
 import type { RunCursor } from './watches.ts';
@@ -30,7 +30,7 @@ export async function openRunEvents(
 
 export type RunEvent =
   | { readonly event: 'state'; readonly id: string; readonly data: Run }
-  | { readonly event: 'step'; readonly id: string; readonly data: Step }
+  | { readonly event: 'step'; readonly id: string; readonly data: RunDetail['steps'][number] }
   | StreamEndEvent;
 
 /** Says why the stream ends although the run has not. It has no id, so a follower goes on after the event before. */
@@ -89,7 +89,7 @@ function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
 /**
  * Returns the steps before the first unfinished one, so that events keep their order even where calls end out of order.
  */
-function upToUnfinished(steps: readonly Step[]): readonly Step[] {
+function upToUnfinished(steps: RunDetail['steps']): RunDetail['steps'] {
   const first = steps.findIndex(({ state }) => state === 'pending' || state === 'started');
   return first === -1 ? steps : steps.slice(0, first);
 }
@@ -129,8 +129,5 @@ function streamEndOf(signal: AbortSignal): StreamEnd | undefined {
   return STREAM_END_NAMES.find((name) => name === reason);
 }
 
-export const STREAM_END_NAMES = [
-  'access_ended',
-  'server_stopping',
-  'time_limit',
-] as const satisfies readonly StreamEnd[];
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+export const STREAM_END_NAMES = Object.keys(STREAM_ENDS) as [StreamEnd, ...StreamEnd[]];

@@ -1,7 +1,7 @@
 import { setImmediate as turnOver } from 'node:timers/promises';
 import { rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { runColumns, stepColumns, type Run, type Step } from '#core/runs/index.ts';
+import { runColumns, stepColumns, type Run, type RunDetail } from '#core/runs/index.ts';
 
 /** Reads a run with its steps after an index. @throws {AppError} `run_not_found` */
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
@@ -74,7 +74,7 @@ async function readBatch(db: Db, batch: readonly Waiting[]): Promise<void> {
 export interface RunSnapshot {
   readonly run: Run;
   /** Steps in their order, at most `STEPS_AT_ONCE`. */
-  readonly steps: readonly Step[];
+  readonly steps: RunDetail['steps'];
   /** True when there may be more steps than these. */
   readonly more: boolean;
 }
@@ -88,6 +88,8 @@ export interface SnapshotRequest {
 
 /** Steps in the memory of a follower that reads slowly, however many the run has. */
 const STEPS_AT_ONCE = 10;
+
+type Step = RunDetail['steps'][number];
 
 /** A step as JSON has it. */
 type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> &

@@ -11,6 +11,7 @@ import {
   reasonAsMessage,
   reasonInWords,
   replacement,
+  skip,
   type RunEnding,
   countsTowardsPause,
   runStatesBefore,
@@ -31,6 +32,8 @@ export interface RecordedEnd {
   readonly ending: RunEnding;
   /** Webhook deliveries that report it; none unless the routine has a webhook. */
   readonly deliveries: readonly StartableDelivery[];
+  /** Queued runs of its routine that are skipped, as its failure has paused it. */
+  readonly skipped: readonly string[];
   /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
 }
@@ -107,7 +110,8 @@ export async function recordEnd(
     `,
   );
   if (ended === undefined) return undefined;
-  const deliveries = state === 'skipped' ? [] : await enqueueEvents(tx, ended, ending);
+  const { deliveries, skipped } =
+    state === 'skipped' ? { deliveries: [], skipped: [] } : await enqueueEvents(tx, ended, ending);
   if (state !== 'skipped' && ended.subscription !== null) {
     await notifyRunEnded(
       tx,
@@ -127,6 +131,7 @@ export async function recordEnd(
     runId,
     ending: { ...ending, reason: ended.reason },
     deliveries,
+    skipped,
     othersWait: ended.othersWait,
   };
 }
@@ -143,6 +148,7 @@ export async function afterEnd(
 ): Promise<void> {
   const { state, reason, failureClass } = end.ending;
   deps.metrics.runEnded({ state, reason, failureClass });
+  for (const _ of end.skipped) deps.metrics.runEnded(skip('paused'));
   if (failureClass === 'platform') {
     deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');
   }
@@ -178,15 +184,12 @@ async function enqueueEvents(
   tx: Db,
   ended: EndedRow,
   { data }: RunEnding,
-): Promise<StartableDelivery[]> {
+): Promise<Pick<RecordedEnd, 'deliveries' | 'skipped'>> {
   const { changes, withheld } = await recordResult(tx, ended, data);
   const event = { ...ended, data: data?.value ?? null, changes };
   const ofRun = withheld === null ? await enqueueDelivery(tx, event) : undefined;
-  const ofPause = ended.paused ? await followOwnPause(tx, ended) : [];
-  return [...(ofRun === undefined ? [] : [ofRun]), ...ofPause];
-}
-
-async function followOwnPause(tx: Db, ended: EndedRow): Promise<readonly StartableDelivery[]> {
+  const deliveries = ofRun === undefined ? [] : [ofRun];
+  if (!ended.paused) return { deliveries, skipped: [] };
   const paused = {
     id: ended.routineId,
     projectId: ended.projectId,
@@ -196,7 +199,8 @@ async function followOwnPause(tx: Db, ended: EndedRow): Promise<readonly Startab
     webhookUrl: ended.webhookUrl,
     webhookFailedAt: ended.webhookFailedAt,
   };
-  return (await followPause(tx, [paused], new Map([[paused.id, ended.id]]))).deliveries;
+  const ofPause = await followPause(tx, [paused], new Map([[paused.id, ended.id]]));
+  return { deliveries: [...deliveries, ...ofPause.deliveries], skipped: ofPause.skipped };
 }
 
 interface EndedRow

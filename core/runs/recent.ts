@@ -28,7 +28,7 @@ export interface LastEnded {
   readonly finishedAt: string | null;
 }
 
-export interface RoutineRecentRuns {
+interface RoutineRecentRuns {
   /** Id of the routine. */
   readonly id: string;
   /** Runs, newest first. */

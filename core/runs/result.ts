@@ -136,7 +136,7 @@ function findDelivered(
 const NONE = JSON.stringify({ added: 0, removed: 0, changed: 0 });
 
 /** The complete difference between the data of two runs of a routine. */
-export interface RunDiff extends Changes {
+interface RunDiff extends Changes {
   readonly runId: string;
   /** The earlier run; null where everything is new. */
   readonly against: string | null;

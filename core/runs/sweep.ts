@@ -1,8 +1,8 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
 import { eachApart, execute, rows, sql, type Database } from '#lib/database/index.ts';
-import { cancellation, failure, type RunState } from '#core/run-states/index.ts';
+import { cancellation, failure, skip, type RunState } from '#core/run-states/index.ts';
 import { buildIsGone } from '#core/admission/index.ts';
-import { patienceMsOf, remainingMsOf } from './run.ts';
+import { runClock } from './run.ts';
 import { endRun, type AfterEndDeps } from './end-run.ts';
 import { replaceMissed } from './replace.ts';
 
@@ -73,7 +73,7 @@ async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void
     sql`
       select id from runs
       where state = 'running' and admitted_at is not null
-        and case when waits_since is null then ${remainingMsOf(sql`runs`)} else ${patienceMsOf(sql`runs`)} end < -${OVERDUE_MS}::float8
+        and case when waits_since is null then ${runClock.remainingMs(sql`runs`)} else ${runClock.patienceMs(sql`runs`)} end < -${OVERDUE_MS}::float8
       order by started_at limit ${BATCH}
     `,
   );
@@ -175,4 +175,29 @@ async function isStranded(
   const buildId = await engine.buildOf(runId);
   if (buildId === undefined) return false;
   return buildIsGone(database, admission.rule.taskQueue, buildId);
+}
+
+/** Runs skipped in one round; the next tick goes on. */
+const SKIPPED_AT_ONCE = 500;
+
+/**
+ * Skips the runs that have waited longer than `limits.maxQueueSeconds` without beginning, whether they were admitted or
+ * not. Stops between two of them when `signal` aborts.
+ * @returns the number of skipped runs
+ */
+export async function expireQueued(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
+  signal.throwIfAborted();
+  const expired = await rows<{ id: string }>(
+    deps.database,
+    sql`
+      select id from runs
+      where state = 'queued' and started_at is null and queue_until <= now()
+      order by queue_until limit ${SKIPPED_AT_ONCE}
+    `,
+  );
+  await eachApart(expired, ({ id }) => endRun(deps, id, skip('queue_expired')), {
+    signal,
+    failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be skipped'),
+  });
+  return expired.length;
 }

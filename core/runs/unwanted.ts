@@ -10,7 +10,7 @@ import type { Admission } from '#core/admission/index.ts';
 import { skip } from '#core/run-states/index.ts';
 
 /** The reason why a queued run is no longer wanted: its routine was paused, changed or archived. */
-export type UnwantedReason = 'paused' | 'superseded' | 'archived';
+type UnwantedReason = 'paused' | 'superseded' | 'archived';
 
 /**
  * Selects why a run that has not begun is no longer wanted, null when it is; reads `runs` and its routine as `r`. What
@@ -60,8 +60,8 @@ async function skipUnwanted(
   return skipped.map(({ id }) => id);
 }
 
-export interface SkipNews extends Pick<Core, 'metrics'> {
-  readonly admission: Admission;
+interface SkipNews extends Pick<Core, 'metrics'> {
+  readonly admission: Pick<Admission, 'nudge'>;
 }
 
 /**
@@ -92,7 +92,7 @@ function tellSkipped(
   });
 }
 
-export interface FollowedPause {
+interface FollowedPause {
   /** The queued runs of the routines that are skipped for it. */
   readonly skipped: readonly string[];
   /** The webhook deliveries that report it. */
@@ -134,12 +134,13 @@ export async function followPause(
   return { skipped, deliveries };
 }
 
-/** Follows pauses of a lower subject, and reports the skipped runs once they are committed. */
+/** Follows pauses by the service, as `followPause` does, and reports the skipped runs once they are committed. */
 export async function followPausesByService(
   news: SkipNews,
   tx: Db,
   paused: readonly PausedRoutine[],
+  runIds?: ReadonlyMap<string, string | null>,
 ): Promise<void> {
-  const { skipped } = await followPause(tx, paused);
+  const { skipped } = await followPause(tx, paused, runIds);
   tellSkipped(tx, news, { runIds: skipped, reason: 'paused' });
 }

@@ -6,19 +6,18 @@ import {
   replaceOpenRuns,
   type AfterEndDeps,
   type OccurrenceRow,
-  type ReplacedRuns,
 } from '#core/runs/index.ts';
 import { isUnavailable, transaction, type Database } from '#lib/database/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';
 import { decide, occurrenceRows, type Decision } from './occurrence.ts';
-import { pauseWithNews } from './reconcile.ts';
+import { pauseWithNews, type PauseDeps } from './reconcile.ts';
 import { judgeOccurrences, type SkipRules } from './skip-reasons.ts';
 
 /** Routines claimed in one transaction: enough to be cheap, and few enough to lock the rows only briefly. */
 const CLAIM_BATCH = 500;
 
-export interface ClaimAllDeps extends ClaimDeps, AfterEndDeps {}
+export type ClaimAllDeps = ClaimDeps & AfterEndDeps;
 
 export interface ClaimReport {
   readonly runs: number;
@@ -87,7 +86,7 @@ function report(metrics: Metrics, { lagSeconds, runs, skippedBy }: Claimed): voi
   if (lagSeconds !== undefined) metrics.claimed({ lagSeconds, runs, skipped: skippedBy });
 }
 
-export interface ClaimDeps extends SkipRules {
+export interface ClaimDeps extends SkipRules, PauseDeps {
   readonly database: Database;
 }
 
@@ -99,7 +98,7 @@ interface Claimed {
   /** Counts skipped occurrences by reason; one row may stand for many. */
   readonly skippedBy: ReadonlyMap<string, number>;
   /** Earlier runs that the claimed ones replace; Temporal is told after the commit. */
-  readonly replaced: ReplacedRuns;
+  readonly replaced: Awaited<ReturnType<typeof replaceOpenRuns>>;
   /** Seconds by which the oldest of the batch was late; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
@@ -160,7 +159,7 @@ export function claimDueRoutines(
         .filter(({ id }) => inserted.has(id))
         .map(({ id, routine_id: routineId }) => [routineId, id]),
     );
-    await pauseWithNews(tx, {
+    await pauseWithNews(deps, tx, {
       unreadable: unreadable.map(({ id }) => ({ id, runId: blocked.get(id) ?? null })),
       ended,
     });

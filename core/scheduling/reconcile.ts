@@ -8,7 +8,7 @@ import {
   setNextTimes,
   type Timing,
 } from '#core/routines/index.ts';
-import { followPause } from '#core/runs/index.ts';
+import { followPausesByService } from '#core/runs/index.ts';
 import { rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 
@@ -17,8 +17,10 @@ interface Unscheduled extends Timing {
 }
 
 /** Gives a next time to active routines that have none: there should be no such routine, and without one it never runs. */
-export function reconcileNextTimes(database: Database): Promise<number> {
-  return transaction(database, async (tx) => {
+export function reconcileNextTimes(
+  deps: PauseDeps & { readonly database: Database },
+): Promise<number> {
+  return transaction(deps.database, async (tx) => {
     const lost = await rows<Unscheduled>(
       tx,
       sql`
@@ -33,7 +35,7 @@ export function reconcileNextTimes(database: Database): Promise<number> {
     const found = lost.map((routine) => ({ id: routine.id, next: tryNext(routine) }));
     const readable = found.flatMap(({ id, next }) => (next === undefined ? [] : [{ id, next }]));
     const unreadable = found.filter(({ next }) => next === undefined);
-    await pauseWithNews(tx, {
+    await pauseWithNews(deps, tx, {
       unreadable: unreadable.map(({ id }) => ({ id, runId: null })),
       ended: [],
     });
@@ -100,16 +102,22 @@ export interface Unreadable {
   readonly runId: string | null;
 }
 
+export type PauseDeps = Parameters<typeof followPausesByService>[0];
+
 /**
  * Pauses routines whose rows the transaction has locked, with the events and mails that follow. The caller calls
  * `kickDeliveries` after its commit.
  */
-export async function pauseWithNews(tx: Db, { unreadable, ended }: Stopped): Promise<void> {
+export async function pauseWithNews(
+  deps: PauseDeps,
+  tx: Db,
+  { unreadable, ended }: Stopped,
+): Promise<void> {
   const ids = unreadable.map(({ id }) => id);
   const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
   const stopped = await pauseUnreadable(tx, ids);
-  await followPause(tx, stopped, runIds);
+  await followPausesByService(deps, tx, stopped, runIds);
   const over = await pauseEnded(tx, ended);
-  await followPause(tx, over);
+  await followPausesByService(deps, tx, over);
   await notifyPaused(tx, [...stopped, ...over], runIds);
 }

@@ -11,8 +11,8 @@ import {
 import { queueDigests, queueProjectDigests } from '#core/notifications/index.ts';
 import { sendMessages, type MessageDeps } from '#core/outbox/index.ts';
 import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/retention/index.ts';
-import { expireQueued, releaseDue, sweepOpenRuns } from '#core/runs/index.ts';
-import type { AdmissionReport } from '#core/admission/index.ts';
+import { expireQueued, sweepOpenRuns } from '#core/runs/index.ts';
+import { releaseDue, type AdmissionReport } from '#core/admission/index.ts';
 import { settleLostCalls } from '#core/steps/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -77,7 +77,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     claim: (signal) =>
       measured(deps, 'claim', async () => {
         const faults: unknown[] = [];
-        await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps.database), 0);
+        await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps), 0);
         const claimed = await attempt(
           deps,
           faults,

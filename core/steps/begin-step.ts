@@ -25,13 +25,7 @@ import {
   previousDataJson,
   type PreviousData,
 } from '#core/prompt/index.ts';
-import {
-  clockGoesOn,
-  patienceMsOf,
-  remainingMsOf,
-  scheduledFor,
-  unwantedReason,
-} from '#core/runs/index.ts';
+import { runClock, scheduledFor, unwantedReason } from '#core/runs/index.ts';
 import { runStatesBefore, type Trigger } from '#core/run-states/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
@@ -134,7 +128,7 @@ export async function beginStep(
           started_at = coalesce(runs.started_at, now()),
           workflow_started_at = coalesce(runs.workflow_started_at, now()),
           admitted_at = coalesce(runs.admitted_at, now()),
-          build_id = ${buildId ?? null}, ${clockGoesOn},
+          build_id = ${buildId ?? null}, ${runClock.goesOn},
           model_provider = v.definition #>> '{model,provider}',
           model_connection_id = v.definition #>> '{model,connectionId}', model_id = v.definition #>> '{model,modelId}'
         from routines r, routine_versions v
@@ -162,7 +156,7 @@ export async function beginStep(
           or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
         case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
           as "previousData",
-        ${remainingMsOf(sql`begun`)} as "remainingMs", ${patienceMsOf(sql`begun`)} as "patienceMs",
+        ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
         begun.waits_until is not null as "inLine",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
         cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",

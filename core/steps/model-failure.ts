@@ -1,6 +1,6 @@
 import { APICallError, NoSuchToolError } from 'ai';
 import { tokenCount, type Usage } from '#core/cost/index.ts';
-import { remainingMsOf } from '#core/runs/index.ts';
+import { runClock } from '#core/runs/index.ts';
 import type { RunReason } from '#core/run-states/index.ts';
 import { row, sql, storable, type Db } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
@@ -219,7 +219,7 @@ export async function recordFailedAttempt(
       from runs
       where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
       returning provider_failures as "providerFailures",
-        ${remainingMsOf(sql`runs`)} as "remainingMs"
+        ${runClock.remainingMs(sql`runs`)} as "remainingMs"
     `,
   );
   return counted ?? { providerFailures: 1, remainingMs: Number.POSITIVE_INFINITY };

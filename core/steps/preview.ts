@@ -18,7 +18,7 @@ import {
   type Amount,
   type RunEstimate,
 } from '#core/forecast/index.ts';
-import { assertMayBeGiven, type ManualRun } from '#core/runs/index.ts';
+import { assertMayBeGiven } from '#core/runs/index.ts';
 import {
   openingMessages,
   PREAMBLE,
@@ -171,7 +171,7 @@ function inputOf(inputTokens: number) {
 async function plannedRun(
   db: Db,
   routine: ProvenRoutine,
-  { variables, valuesFenced }: Pick<ManualRun, 'variables' | 'valuesFenced'>,
+  { variables, valuesFenced }: Parameters<typeof previewRun>[1],
 ): Promise<{ run: PreparedRun; budgets: Budgets }> {
   const names = Object.keys(variables);
   const other = names.filter((name) => variables[name] !== routine.variables[name]);

@@ -89,7 +89,7 @@ async function recordDecision(
         ? await recordStepAndSuccess(database, record, decided)
         : undefined;
     if (recorded !== undefined)
-      return { runId: run.id, ending: decided, deliveries: [], ...recorded };
+      return { runId: run.id, ending: decided, deliveries: [], skipped: [], ...recorded };
   }
   return transaction(database, async (tx) => {
     if (!(await recordModelStep(tx, record, []))) {

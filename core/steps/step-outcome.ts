@@ -1,11 +1,5 @@
-import {
-  endRun,
-  remainingMsOf,
-  unwantedReason,
-  type AfterEndDeps,
-  type UnwantedReason,
-} from '#core/runs/index.ts';
-import { isEndState, skip, type RunState } from '#core/run-states/index.ts';
+import { endRun, runClock, unwantedReason, type AfterEndDeps } from '#core/runs/index.ts';
+import { isEndState, skip, type RunReason, type RunState } from '#core/run-states/index.ts';
 import { row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
@@ -30,7 +24,7 @@ export async function readOutcome(db: Db, runId: string, index: number): Promise
   const found = await row<{ state: RunState; remainingMs: number | null }>(
     db,
     sql`
-      select state, ${remainingMsOf(sql`runs`)} as "remainingMs" from runs where id = ${runId}
+      select state, ${runClock.remainingMs(sql`runs`)} as "remainingMs" from runs where id = ${runId}
     `,
   );
   const state = found?.state ?? 'failed';
@@ -57,7 +51,7 @@ export async function endUnwanted(
   deps: AfterEndDeps,
   runId: string,
 ): Promise<StepOutcome | undefined> {
-  const found = await row<{ reason: UnwantedReason | 'provider_unavailable' | null }>(
+  const found = await row<{ reason: RunReason | null }>(
     deps.database,
     sql`
       select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id
@@ -74,7 +68,7 @@ export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   const run = await row<{ wanted: boolean }>(
     db,
     sql`
-      select state = 'running' and cancel_requested_at is null and ${remainingMsOf(sql`runs`)} > 0 as wanted
+      select state = 'running' and cancel_requested_at is null and ${runClock.remainingMs(sql`runs`)} > 0 as wanted
       from runs where id = ${runId}
     `,
   );

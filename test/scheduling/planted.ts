@@ -1,6 +1,7 @@
 import type { OverlapPolicy } from '#core/routines/index.ts';
 import type { ClaimDeps } from '#core/scheduling/claim.ts';
 import { row, rows, sql, type Database } from '#lib/database/index.ts';
+import { createMetrics } from '#lib/metrics/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';
 import { plantActiveRoutines, plantOrganization } from '#test/support/given.ts';
@@ -34,6 +35,8 @@ export interface PlantedFields {
 export const selfHosted: Omit<ClaimDeps, 'database'> = {
   planRule: { billingConfigured: false, defaultPlan: 'scale' },
   providerEnabled: (provider) => provider === 'gateway',
+  metrics: createMetrics().metrics,
+  admission: { nudge: () => undefined },
 };
 
 /** Active routines, put into the database as the API would leave them. */

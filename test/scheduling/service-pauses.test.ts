@@ -5,7 +5,8 @@ import { newId } from '#lib/ids.ts';
 import { pausedEvent } from '#api/docs/webhooks.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
-import { ago, ahead, changeRoutines } from '#test/support/given.ts';
+import { parseSamples, total } from '#test/observability/scrape.ts';
+import { ago, ahead, changeRoutines, plantRun } from '#test/support/given.ts';
 import { plantRoutine, routineOf } from './planted.ts';
 
 const test = serviceTest({ worker: true, own: true });
@@ -75,6 +76,34 @@ test('a routine that pauses after failures leaves an audit event that names the 
     actor: { kind: 'system', id: null },
     details: { reason, runId: run.id },
   });
+});
+
+test('scheduled runs that are skipped because the service pauses their routine are counted as ended', async ({
+  service,
+  key,
+}) => {
+  const { database, admission } = service.deps;
+  const queued = { trigger: 'schedule', state: 'queued', held: true } as const;
+  const skipped = async () =>
+    total(parseSamples(await service.registry.metrics()), 'ras_runs_ended_total', {
+      reason: 'paused',
+    });
+  const before = await skipped();
+  const unreadable = await plantRoutine(database, { schedule: '@yearly' });
+  await plantRun(database, unreadable.id, queued);
+  await changeRoutines(database, unreadable.id, { schedule: 'nonsense', nextRunAt: AT_ONCE });
+  await tick(service.deps);
+  expect(await skipped()).toBe(before + 1);
+
+  const id = await activeRoutine(key, { schedule: '@yearly', pauseAfterFailures: 1 });
+  const waiting = await plantRun(database, id, queued);
+  await changeRoutines(database, id, { nextRunAt: AT_ONCE, overlap: 'allow' });
+  service.gateway.control.script({ behaviour: { kind: 'text', text: '' } });
+  await tick(service.deps);
+  await admission.admit();
+  const { data } = await key.get(`/v1/routines/${id}/runs?trigger=schedule`);
+  await runEnded(key, data.find((run: { id: string }) => run.id !== waiting).id);
+  await expect.poll(skipped).toBe(before + 2);
 });
 
 /** The reasons of the pause in audit events and webhook events. */

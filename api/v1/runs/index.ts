@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { readRoutine } from '#core/routines/index.ts';
 import { variables } from '#core/definition/index.ts';
+import * as retention from '#core/retention/index.ts';
 import * as runs from '#core/runs/index.ts';
 import { mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
@@ -144,7 +145,7 @@ const updateRun = route({
   id: 'updateRun',
   tag,
   summary: 'Pin a run, or unpin it',
-  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${runs.MAX_PINNED} pinned runs.`,
+  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${retention.MAX_PINNED} pinned runs.`,
   auth: 'key-or-session',
   scope: 'runs:write',
   params,
@@ -152,7 +153,7 @@ const updateRun = route({
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body: { pinned }, deps }) => ({
-  data: presentRun(await runs.pinRun(deps.database, by, { projectId, id: runId, pinned })),
+  data: presentRun(await retention.pinRun(deps.database, by, { projectId, id: runId, pinned })),
 }));
 
 const cancelRun = route({

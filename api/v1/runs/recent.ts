@@ -77,7 +77,9 @@ export const listRecentRuns = route({
   );
 });
 
-function present({ id, runs: recent, lastEnded: last }: runs.RoutineRecentRuns) {
+type Recent = Awaited<ReturnType<typeof runs.listRecentRuns>>[number];
+
+function present({ id, runs: recent, lastEnded: last }: Recent) {
   return {
     routineId: id,
     runs: recent.map((run) => ({

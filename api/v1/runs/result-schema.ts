@@ -8,7 +8,7 @@ import {
 } from '#core/outcomes/index.ts';
 import { RESULT_CHECK_TYPES } from '#core/definition/index.ts';
 import { WITHHELD, type Withheld } from '#core/run-states/index.ts';
-import type { Run, RunDiff, RunSummary, RunUsage } from '#core/runs/index.ts';
+import type { diffRun, Run, RunSummary } from '#core/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
@@ -97,7 +97,7 @@ export function presentChangesSummary({ changes: row }: RunSummary) {
   return row === null ? null : presentComparison(row);
 }
 
-export function presentDiff(row: RunDiff) {
+export function presentDiff(row: Awaited<ReturnType<typeof diffRun>>) {
   const { runId, against } = row;
   return { runId, against, counts: presentCounts(row.counts), ...presentItems(row) };
 }
@@ -183,7 +183,7 @@ export const usage = z
   .meta({ id: 'Usage' });
 
 type Tokens = Pick<
-  RunUsage,
+  Run['usage'],
   'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'
 >;
 
@@ -197,7 +197,7 @@ export function presentTokens(row: Tokens) {
   };
 }
 
-export function presentUsage(row: RunUsage) {
+export function presentUsage(row: Run['usage']) {
   return {
     ...presentTokens(row),
     costUsd: row.costUsd,

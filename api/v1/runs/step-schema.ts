@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/run-states/index.ts';
-import type { Step } from '#core/runs/index.ts';
+import type { RunDetail } from '#core/runs/index.ts';
 import type { ToolRecord } from '#core/tools/index.ts';
 import { isoOrNull, timestamp } from '../../http/schemas.ts';
 import { presentUsage, usage } from './result-schema.ts';
@@ -72,7 +72,7 @@ export const step = z
   })
   .meta({ id: 'Step' });
 
-export function presentStep(row: Step) {
+export function presentStep(row: RunDetail['steps'][number]) {
   return {
     index: row.index,
     kind: row.kind,

@@ -3,12 +3,12 @@ import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { PLANS, takeRuns, type Plan } from '#core/billing/index.ts';
 import type { RetentionRule } from '#core/identity/index.ts';
 import { lockRoutine, readRoutine } from '#core/routines/index.ts';
-import { countWaitingBackfills, insertBackfill, type BackfillRun } from '#core/runs/index.ts';
+import { countWaitingBackfills, insertBackfill } from '#core/runs/index.ts';
 import type { Admission } from '#core/admission/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ForecastDeps } from '#core/forecast/index.ts';
-import { planBackfill, type LeftOut, type PlannedWindow } from './plan.ts';
+import { planBackfill, type BackfillPlan, type LeftOut, type PlannedWindow } from './plan.ts';
 import { forecastPast, notAccepted } from './forecast.ts';
 
 /** Limit of runs in one backfill. */
@@ -36,7 +36,7 @@ export interface Backfill {
   readonly id: string;
   readonly routineId: string;
   readonly routineRevision: number;
-  readonly runs: readonly BackfillRun[];
+  readonly runs: BackfillPlan['made'];
   readonly leftOut: LeftOut;
   readonly nextFrom: Date | null;
 }

@@ -6,7 +6,7 @@ import {
   withoutJitter,
   type Routine,
 } from '#core/routines/index.ts';
-import { readOnRecord, type BackfillRun } from '#core/runs/index.ts';
+import { readOnRecord } from '#core/runs/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { nextInTimetable, ScheduleError } from '#lib/schedule/index.ts';
@@ -25,7 +25,7 @@ export interface BackfillPlan {
   /** Instants that get a run, ascending. */
   readonly instants: readonly Date[];
   /** Runs that an earlier attempt of the same request has created. */
-  readonly made: readonly BackfillRun[];
+  readonly made: readonly { readonly id: string; readonly scheduledFor: Date }[];
   readonly leftOut: LeftOut;
   readonly nextFrom: Date | null;
 }
@@ -54,7 +54,7 @@ export async function planBackfill(
   if (!(await hasProofRun(db, routine))) throw new AppError('successful_run_required');
   const past = pastInstants(routine, window, max);
   const dueFrom = firstDue(routine);
-  const made: BackfillRun[] = [];
+  const made: { id: string; scheduledFor: Date }[] = [];
   const instants: Date[] = [];
   const leftOut = { alreadyRan: 0, alreadyBackfilled: 0, stillDue: 0 };
   for (const found of await readOnRecord(db, id, past.instants)) {

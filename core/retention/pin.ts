@@ -1,7 +1,7 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { runColumns, type Run } from './run.ts';
+import { runColumns, type Run } from '#core/runs/index.ts';
 
 /** Limit of pinned runs in a project. */
 export const MAX_PINNED = 1_000;
