@@ -2,9 +2,9 @@ import { mayActivate, type Plan } from '#core/billing/index.ts';
 import { skillsBehind, type SkillBehind, type SkillCatalogue } from '#core/skills/index.ts';
 import type { HintedTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
+import { isOver, nextTimeFrom } from '#core/timetable/index.ts';
 import { hasOtherwiseSucceeded, readProvenSkills } from './proof.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
-import { isOver, nextTimeFrom } from './times.ts';
 import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 

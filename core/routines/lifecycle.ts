@@ -12,7 +12,7 @@ import {
   type Db,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { isOver, nextTimeFrom } from './times.ts';
+import { isOver, nextTimeFrom } from '#core/timetable/index.ts';
 import { activateSkills, hasProofRun, readProvenSkills } from './proof.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import { recordDeactivation } from './record-changes.ts';

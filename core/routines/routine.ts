@@ -1,20 +1,19 @@
 import type { Budget, MailSettings } from '#core/identity/index.ts';
 import type { Definition, ShortDefinition } from '#core/definition/index.ts';
+import type { TimingFields } from '#core/timetable/index.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
 export type RoutineState = (typeof ROUTINE_STATES)[number];
 
-/** Lists the choices for an occurrence that falls due while an earlier run of the routine is still open. */
-export const OVERLAP_POLICIES = ['skip', 'queue', 'cancel_previous', 'allow'] as const;
-export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
-
-/** Lists the choices for occurrences that no tick claimed in time. */
-export const MISFIRE_POLICIES = ['run_once', 'skip'] as const;
-export type MisfirePolicy = (typeof MISFIRE_POLICIES)[number];
-
-/** Lists the choices of which runs the webhook is told. */
-export const DELIVER_POLICIES = ['always', 'changed', 'failed'] as const;
-export type DeliverPolicy = (typeof DELIVER_POLICIES)[number];
+/** Lists the choices of a routine's policies. */
+export const POLICIES = {
+  /** What becomes of an occurrence that falls due while an earlier run of the routine is still open. */
+  overlap: ['skip', 'queue', 'cancel_previous', 'allow'],
+  /** What becomes of occurrences that no tick claimed in time. */
+  misfire: ['run_once', 'skip'],
+  /** Which runs the webhook is told. */
+  deliver: ['always', 'changed', 'failed'],
+} as const;
 
 /** Recipients of mails about the routine's runs. */
 export interface Notifications {
@@ -25,24 +24,15 @@ export interface Notifications {
 }
 
 /** The fields that a caller sets beside the definition: when a routine runs, what it may spend, and who is told. */
-export interface RoutineSettings {
+export interface RoutineSettings extends TimingFields {
   readonly name: string;
-  readonly schedule: string;
-  readonly timezone: string;
-  /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both inside; null for no such end. */
-  readonly startsAt: Date | null;
-  readonly endsAt: Date | null;
-  /** Dates in its time zone, `2026-12-24`, on which it has no occurrence; ascending. */
-  readonly skipDates: readonly string[];
-  /** The most that it may start later than its schedule says; its id decides how much. */
-  readonly jitterSeconds: number;
-  readonly overlap: OverlapPolicy;
-  readonly misfire: MisfirePolicy;
+  readonly overlap: (typeof POLICIES.overlap)[number];
+  readonly misfire: (typeof POLICIES.misfire)[number];
   readonly budget: Budget;
   readonly pauseAfterFailures: number;
   readonly webhookUrl: string | null;
   readonly notifications: Notifications;
-  readonly deliver: DeliverPolicy;
+  readonly deliver: (typeof POLICIES.deliver)[number];
 }
 
 /** The fields that a caller may set. */

@@ -4,15 +4,9 @@ import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts'
 import { AppError } from '#lib/errors.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { definitionForm } from '#core/definition/index.ts';
-import {
-  checkGate,
-  checkRoutine,
-  type RoutineChecks,
-  checkNotifications,
-  checkTiming,
-} from './check.ts';
+import { checkTiming, nextTimeAfterSave } from '#core/timetable/index.ts';
+import { checkGate, checkRoutine, type RoutineChecks, checkNotifications } from './check.ts';
 import { recordDeactivation, recordChanges } from './record-changes.ts';
-import { nextTimeAfterSave } from './times.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { type VersionOrigin, readVersion } from './versions.ts';

@@ -3,6 +3,22 @@ import type { PausedRoutine } from '#core/events.ts';
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { routineStatesBefore } from './states.ts';
 
+/** Routines that cannot go on, by reason, each with its id. */
+interface Stopped {
+  /** Their stored schedule cannot be computed by this process. */
+  readonly unreadable: readonly string[];
+  /** Their window is over. */
+  readonly ended: readonly string[];
+}
+
+/** Pauses routines that cannot go on; the caller follows the pauses up. */
+export async function pauseStopped(tx: Db, stopped: Stopped): Promise<PausedRoutine[]> {
+  return [
+    ...(await pauseUnreadable(tx, stopped.unreadable)),
+    ...(await pauseEnded(tx, stopped.ended)),
+  ];
+}
+
 /** Pauses routines whose stored schedule this process cannot compute, and says so. */
 export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
   if (ids.length === 0) return [];
@@ -14,7 +30,7 @@ export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<P
 export const SCHEDULE_ENDED = 'schedule_ended';
 
 /** Pauses routines whose windows are over. Their last runs may still be queued, and stay so. */
-export async function pauseEnded(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
+async function pauseEnded(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
   if (ids.length === 0) return [];
   return pauseByService(tx, { those: sql`id = any(${ids})`, reason: SCHEDULE_ENDED });
 }

@@ -3,7 +3,7 @@ import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core
 import type { HintedTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { asksFor } from '#core/definition/index.ts';
-import { nextStarts } from './times.ts';
+import { nextStarts } from '#core/timetable/index.ts';
 import type { Routine } from './routine.ts';
 
 /** Lists possible faults of a routine that do not keep it from being saved or run. */

@@ -1,4 +1,13 @@
-import { empty, row, rows, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
+import {
+  empty,
+  execute,
+  row,
+  rows,
+  sql,
+  storableJson,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { definitionForm } from '#core/definition/index.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
@@ -170,4 +179,19 @@ function jsonOrNull(value: object | null): string | null {
 
 function mayMove(to: StateMove): Sql {
   return sql`state = any(${routineStatesBefore(to)})`;
+}
+
+/** Writes the next times of routines whose rows the transaction holds. */
+export async function setNextTimes(
+  tx: Db,
+  next: readonly { readonly id: string; readonly next: Date }[],
+): Promise<number> {
+  return execute(
+    tx,
+    sql`
+      update routines r set next_run_at = n.next
+      from jsonb_to_recordset(${JSON.stringify(next)}::jsonb) as n(id text, next timestamptz)
+      where r.id = n.id
+    `,
+  );
 }

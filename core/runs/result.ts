@@ -8,7 +8,7 @@ import {
   type Changes,
   type Items,
 } from '#core/outcomes/index.ts';
-import type { DeliverPolicy } from '#core/routines/index.ts';
+import type { Routine } from '#core/routines/index.ts';
 import { hasLostDelivery } from '#core/webhooks/index.ts';
 import { execute, sql, storableJson, row, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
@@ -33,7 +33,7 @@ export interface JustEnded {
   readonly outcome: string | null;
   readonly webhookUrl: string | null;
   readonly webhookFailedAt: Date | null;
-  readonly deliver: DeliverPolicy;
+  readonly deliver: Routine['deliver'];
 }
 
 export interface RecordedResult {
@@ -89,7 +89,7 @@ interface EndedResult {
  * @returns the reason for not telling it, or null
  */
 function withheldBy(
-  deliver: DeliverPolicy,
+  deliver: Routine['deliver'],
   { state, outcome, changes }: EndedResult,
 ): Withheld | null {
   if (deliver === 'always' || state === 'failed') return null;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOver, setNextTimes, timeFor, timetableOf, withoutJitter } from '#core/routines/index.ts';
+import { isOver, timeFor, timetableOf, withoutJitter } from '#core/timetable/index.ts';
+import { setNextTimes } from '#core/routines/index.ts';
 import {
   afterReplacing,
   insertOccurrences,

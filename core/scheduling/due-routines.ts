@@ -1,6 +1,7 @@
 import type { Plan } from '#core/billing/index.ts';
 import { paidPlanOf } from '#core/identity/index.ts';
-import type { MisfirePolicy, OverlapPolicy, Timing } from '#core/routines/index.ts';
+import type { Routine } from '#core/routines/index.ts';
+import type { Timing } from '#core/timetable/index.ts';
 import { accountOf, breakerIsOpen } from '#core/breaker/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { empty, rows, sql, type Db } from '#lib/database/index.ts';
@@ -13,8 +14,8 @@ export interface DueRoutine extends Timing {
   /** The model account that its runs use, and whether the breaker of that account was open a moment ago. */
   readonly account: string;
   readonly breakerOpen: boolean;
-  readonly overlap: OverlapPolicy;
-  readonly misfire: MisfirePolicy;
+  readonly overlap: Routine['overlap'];
+  readonly misfire: Routine['misfire'];
   readonly budgets: Budgets;
   /** Next time of the routine, including its jitter. */
   readonly dueAt: Date;

@@ -1,4 +1,4 @@
-import type { MisfirePolicy } from '#core/routines/index.ts';
+import type { Routine } from '#core/routines/index.ts';
 import { reasonAsMessage, type RunReason } from '#core/run-states/index.ts';
 import type { OccurrenceRow } from '#core/runs/index.ts';
 import { newId } from '#lib/ids.ts';
@@ -6,7 +6,7 @@ import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/ind
 
 export interface DueSchedule {
   readonly timetable: Timetable;
-  readonly misfire: MisfirePolicy;
+  readonly misfire: Routine['misfire'];
   /** Instant of the timetable at which the routine was due, not after `now`. */
   readonly dueAt: Date;
   /** Latest recorded occurrence; neither it nor an earlier one is accounted for again. */

@@ -1,13 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { notifyPaused } from '#core/notifications/index.ts';
-import {
-  nextTimeFrom,
-  pauseEnded,
-  pauseRoutinesOn,
-  pauseUnreadable,
-  setNextTimes,
-  type Timing,
-} from '#core/routines/index.ts';
+import { nextTimeFrom, type Timing } from '#core/timetable/index.ts';
+import { pauseStopped, pauseRoutinesOn, setNextTimes } from '#core/routines/index.ts';
 import { followPausesByService } from '#core/runs/index.ts';
 import { rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
@@ -115,9 +109,7 @@ export async function pauseWithNews(
 ): Promise<void> {
   const ids = unreadable.map(({ id }) => id);
   const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
-  const stopped = await pauseUnreadable(tx, ids);
-  await followPausesByService(deps, tx, stopped, runIds);
-  const over = await pauseEnded(tx, ended);
-  await followPausesByService(deps, tx, over);
-  await notifyPaused(tx, [...stopped, ...over], runIds);
+  const paused = await pauseStopped(tx, { unreadable: ids, ended });
+  await followPausesByService(deps, tx, paused, runIds);
+  await notifyPaused(tx, paused, runIds);
 }

@@ -1,5 +1,5 @@
 import { effectivePlan, takeRuns, type PlanRule } from '#core/billing/index.ts';
-import type { OverlapPolicy } from '#core/routines/index.ts';
+import type { Routine } from '#core/routines/index.ts';
 import { chooseProbes, lockOpenBreakers, takeProbes } from '#core/breaker/index.ts';
 import { inTheWay } from '#core/runs/index.ts';
 import type { RunReason } from '#core/run-states/index.ts';
@@ -101,7 +101,7 @@ function waitsUntil(time: Date): string {
 
 interface Overlap {
   readonly id: string;
-  readonly overlap: OverlapPolicy;
+  readonly overlap: Routine['overlap'];
   /** True when one of the routine's open runs has not begun. */
   readonly queued: boolean;
   /**

@@ -1,5 +1,5 @@
 import type { Trigger } from '#core/engine/index.ts';
-import type { DeliverPolicy } from '#core/routines/index.ts';
+import type { Routine } from '#core/routines/index.ts';
 import type { ComparedResult } from '#core/outcomes/index.ts';
 import { utf8Start } from '#lib/text.ts';
 
@@ -28,7 +28,7 @@ export interface EndedRun {
   /** Data of the result in the form of its routine's `resultSchema`; null without one. */
   readonly data: unknown;
   readonly changes: ComparedResult | null;
-  readonly deliver: DeliverPolicy;
+  readonly deliver: Routine['deliver'];
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
   readonly outputTokens: number;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { SECRET_PREFIX, type SealedWebhookSecrets } from '#core/routines/index.ts';
+import { SECRET_PREFIX, type createSealedWebhookSecrets } from '#core/routines/index.ts';
 import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
@@ -10,7 +10,7 @@ import { MAX_RETRY_AFTER_MS } from './retry.ts';
 
 export interface SendDeps {
   readonly outbound: Pick<OutboundClient, 'request'>;
-  readonly webhookSecrets: SealedWebhookSecrets;
+  readonly webhookSecrets: ReturnType<typeof createSealedWebhookSecrets>;
   readonly log: Log;
   /** Limit for the whole exchange. Default 20 seconds; it must stay well below the lease of an attempt. */
   readonly webhookTimeoutMs?: number;

@@ -7,7 +7,8 @@ import {
   createModelDirectory,
   createProjectModels,
 } from '#core/models/index.ts';
-import { patchRoutine, type RoutinePatch } from '#core/routines/index.ts';
+import { patchRoutine } from '#core/routines/index.ts';
+import type { RoutinePatch } from '#core/routines/save.ts';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { createLog } from '#lib/log.ts';
 import type { ApiClient } from '#test/support/client.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
-import { nextTimeAfterSave } from '#core/routines/times.ts';
-import { readRoutine, withoutJitter, type Routine } from '#core/routines/index.ts';
+import { nextTimeAfterSave } from '#core/timetable/timetable.ts';
+import { readRoutine, type Routine } from '#core/routines/index.ts';
+import { withoutJitter } from '#core/timetable/index.ts';
 import { tick } from '#core/scheduling/tick.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Person } from '#test/support/people.ts';
@@ -178,6 +179,7 @@ test('an occurrence that is due, or waits for its jitter, survives every change 
   const waiting = new Date(nextRunAt.getTime() - 1);
   const overdue = new Date(nextRunAt.getTime() + MINUTE);
   const none = { ...before, jitterSeconds: 0 };
+  const renamed = { ...before, name: 'Another' };
   // Without jitter it is due at once, and by another schedule what is due stays due.
   expect(nextTimeAfterSave(before, none, waiting)).toEqual(midnight);
   expect(nextTimeAfterSave(before, { ...none, schedule: '0 5 * * *' }, overdue)).toEqual(midnight);
@@ -189,7 +191,7 @@ test('an occurrence that is due, or waits for its jitter, survives every change 
   expect(nextTimeAfterSave(ran, before, new Date('2027-03-03T00:00:30Z'))).toEqual(
     new Date(Date.parse('2027-03-04T00:00:00Z') + delay),
   );
-  expect(nextTimeAfterSave(before, { ...before, name: 'Another' }, overdue)).toEqual(nextRunAt);
+  expect(nextTimeAfterSave(before, renamed, overdue)).toEqual(nextRunAt);
 });
 
 test('a preview shows the next times of a schedule, or the errors of saving it', async ({

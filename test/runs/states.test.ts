@@ -5,11 +5,11 @@ import {
   activateRoutine,
   archiveRoutine,
   pauseRoutine,
-  pauseUnreadable,
   patchRoutine,
   ROUTINE_STATES,
   ROUTINE_TRANSITIONS,
 } from '#core/routines/index.ts';
+import { pauseUnreadable } from '#core/routines/service-pauses.ts';
 import type { RoutineState } from '#core/routines/routine.ts';
 import {
   cancellation,

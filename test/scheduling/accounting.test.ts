@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { expect, vi } from 'vitest';
-import { nextTimeFrom, setNextTimes, withoutJitter } from '#core/routines/index.ts';
+import { nextTimeFrom, withoutJitter } from '#core/timetable/index.ts';
+import { setNextTimes } from '#core/routines/index.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
+import { changeRuns, ifAny } from '#test/support/given.ts';
 import { instantsBetween } from './border-instants.ts';
 import { clockTest } from './clock-test.ts';
 import { accountingFaults, occurrencesOf, plantRoutine } from './planted.ts';
 import { removeAll, routineIds } from './routine-ids.ts';
-import { changeRuns, ifAny } from '#test/support/given.ts';
 
 const test = clockTest();
 vi.setConfig({ testTimeout: 60_000 * TIMES });

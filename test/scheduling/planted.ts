@@ -1,4 +1,4 @@
-import type { OverlapPolicy } from '#core/routines/index.ts';
+import type { Routine } from '#core/routines/index.ts';
 import type { ClaimDeps } from '#core/scheduling/claim.ts';
 import { row, rows, sql, type Database } from '#lib/database/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
@@ -22,7 +22,7 @@ export interface PlantedFields {
   readonly endsAt?: Date | null;
   readonly skipDates?: readonly string[];
   readonly jitterSeconds?: number;
-  readonly overlap?: OverlapPolicy;
+  readonly overlap?: Routine['overlap'];
   readonly misfire?: 'run_once' | 'skip';
   readonly provider?: string;
   readonly modelId?: string;

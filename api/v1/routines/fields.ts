@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEFINITION, looseOf, shownOf, type Fields } from '#core/definition/index.ts';
-import { DELIVER_POLICIES, MISFIRE_POLICIES, OVERLAP_POLICIES } from '#core/routines/index.ts';
+import { POLICIES } from '#core/routines/index.ts';
 import { EXAMPLE, idOf, instantOfThisAge, nameOf, timestamp } from '../../http/schemas.ts';
 import { budgetFields, mailSettings } from '../settings-schemas.ts';
 
@@ -100,12 +100,12 @@ const SETTINGS = {
     since: '0.1.0',
   },
   overlap: {
-    schema: z.enum(OVERLAP_POLICIES).default('skip'),
+    schema: z.enum(POLICIES.overlap).default('skip'),
     label: 'When the last run is still going',
     since: '0.1.0',
   },
   misfire: {
-    schema: z.enum(MISFIRE_POLICIES).default('run_once'),
+    schema: z.enum(POLICIES.misfire).default('run_once'),
     label: 'When a time was missed',
     since: '0.1.0',
   },
@@ -145,7 +145,7 @@ const SETTINGS = {
   },
   deliver: {
     schema: z
-      .enum(DELIVER_POLICIES)
+      .enum(POLICIES.deliver)
       .meta({
         description:
           'Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.',

@@ -96,7 +96,7 @@ const createRoutine = route({
   errors: ['limit_reached', ...saveErrors],
 }).to(async ({ access, body, deps, newId }) => {
   const id = newId('routine');
-  const fields: routines.RoutineFields = body;
+  const fields: Parameters<typeof routines.createRoutine>[1]['fields'] = body;
   const saved = await routines.createRoutine(deps, {
     id,
     projectId: access.projectId,
@@ -206,7 +206,9 @@ function versionsOf(ifMatch: string | undefined): number[] | undefined {
 }
 
 /** Drops the fields that Zod leaves `undefined`: a patch says nothing about an absent field. */
-function withoutUndefined(body: z.output<typeof routinePatch>): routines.RoutinePatch {
+function withoutUndefined(
+  body: z.output<typeof routinePatch>,
+): Parameters<typeof routines.patchRoutine>[1]['patch'] {
   const entries = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries);
 }

@@ -1,20 +1,20 @@
 import type { z } from 'zod';
 import { LRUCache } from 'lru-cache';
-import {
-  shownNextRun,
-  type Routine,
-  type RoutineDetail,
-  type RoutineSummary,
-  type RoutineWarning,
-  type SavedRoutine,
-  nextStarts,
-  type Timing,
+import { shownNextRun, nextStarts, type Timing } from '#core/timetable/index.ts';
+import type {
+  Routine,
+  listRoutines,
+  patchRoutine,
+  RoutineWarning,
+  readRoutineDetail,
 } from '#core/routines/index.ts';
 import { minuteAtOrBefore } from '#lib/schedule/index.ts';
 import { present } from '../../http/present.ts';
 import type { mailDelivery } from '../settings-schemas.ts';
 import { routine, routineDetail, routineSummary, warnings } from './responses.ts';
 import { iso } from '../../http/schemas.ts';
+
+type RoutineSummary = Awaited<ReturnType<typeof listRoutines>>[number];
 
 export function presentRoutine(row: Routine) {
   return present(routine, shown(row));
@@ -33,7 +33,7 @@ function shown<R extends RoutineSummary>(row: R) {
   };
 }
 
-export function presentSaved(saved: SavedRoutine) {
+export function presentSaved(saved: Awaited<ReturnType<typeof patchRoutine>>) {
   const { webhookSecret } = saved;
   return {
     ...presentRoutine(saved.routine),
@@ -42,7 +42,10 @@ export function presentSaved(saved: SavedRoutine) {
   };
 }
 
-export function presentDetail(row: RoutineDetail, delivery: z.output<typeof mailDelivery>) {
+export function presentDetail(
+  row: Awaited<ReturnType<typeof readRoutineDetail>>,
+  delivery: z.output<typeof mailDelivery>,
+) {
   return present(routineDetail, {
     ...shown(row),
     nextRuns: nextRunsOf(row),

@@ -1,11 +1,6 @@
 import { runDaysOf, type RetentionRule } from '#core/identity/index.ts';
-import {
-  hasProofRun,
-  isOver,
-  timetableOf,
-  withoutJitter,
-  type Routine,
-} from '#core/routines/index.ts';
+import { hasProofRun, type Routine } from '#core/routines/index.ts';
+import { isOver, timetableOf, withoutJitter } from '#core/timetable/index.ts';
 import { readOnRecord } from '#core/runs/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';

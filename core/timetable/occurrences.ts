@@ -1,0 +1,80 @@
+import { rows, sql, type Db } from '#lib/database/index.ts';
+import { nextInTimetable, type Timetable } from '#lib/schedule/index.ts';
+import { timetableOf, withJitter, withoutJitter, type Timing } from './timetable.ts';
+
+/** A time to come of an active routine. */
+export interface Occurrence {
+  readonly routineId: string;
+  readonly routineName: string;
+  /** The instant of the schedule. */
+  readonly scheduledFor: Date;
+  /** Earliest start of its run: the routine's jitter later. */
+  readonly startsAt: Date;
+}
+
+/**
+ * Returns the occurrences of the active routines of a project whose runs would start after `from`, up to and including
+ * `to`, in order of their start; at most `limit`, and whether there are more. A routine whose schedule cannot be
+ * computed has none.
+ */
+export async function listOccurrences(
+  db: Db,
+  projectId: string,
+  { from, to, limit }: { readonly from: Date; readonly to: Date; readonly limit: number },
+): Promise<{ occurrences: Occurrence[]; truncated: boolean }> {
+  const routines = await rows<Timing & { name: string }>(
+    db,
+    sql`
+      select id, name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt", skip_dates as "skipDates",
+        jitter_seconds as "jitterSeconds"
+      from routines where project_id = ${projectId} and state = 'active' order by id
+    `,
+  );
+  const pending = routines.flatMap((routine) => firstOf(routine, from, to));
+  const occurrences: Occurrence[] = [];
+  while (pending.length > 0 && occurrences.length <= limit) {
+    // A project has few enough active routines to look at each, and only as many times as are returned are computed.
+    const earliest = pending.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
+    const { routine, timetable, scheduledFor, startsAt } = earliest;
+    occurrences.push({ routineId: routine.id, routineName: routine.name, scheduledFor, startsAt });
+    const next = nextInTimetable(timetable, scheduledFor);
+    pending.splice(
+      pending.indexOf(earliest),
+      1,
+      ...upTo(to, { routine, timetable, scheduledFor: next }),
+    );
+  }
+  const truncated = occurrences.length > limit;
+  return { occurrences: occurrences.slice(0, limit), truncated };
+}
+
+interface Pending {
+  readonly routine: Timing & { readonly name: string };
+  readonly timetable: Timetable;
+  readonly scheduledFor: Date;
+  readonly startsAt: Date;
+}
+
+function firstOf(routine: Pending['routine'], from: Date, to: Date): Pending[] {
+  try {
+    const timetable = timetableOf(routine);
+    const scheduledFor = nextInTimetable(timetable, withoutJitter(routine, from));
+    return upTo(to, { routine, timetable, scheduledFor });
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the occurrence unless there is none, or it starts after `to`. */
+function upTo(
+  to: Date,
+  {
+    routine,
+    timetable,
+    scheduledFor,
+  }: Pick<Pending, 'routine' | 'timetable'> & { readonly scheduledFor: Date | undefined },
+): Pending[] {
+  if (scheduledFor === undefined) return [];
+  const startsAt = withJitter(routine, scheduledFor);
+  return startsAt > to ? [] : [{ routine, timetable, scheduledFor, startsAt }];
+}

@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  jitterMs,
+  nextInTimetable,
+  nextTimes,
+  parseStoredSchedule,
+  type Timetable,
+} from '#lib/schedule/index.ts';
+
+/** The fields that say when a routine is due. */
+export interface TimingFields {
+  readonly schedule: string;
+  readonly timezone: string;
+  /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both inside; null for no such end. */
+  readonly startsAt: Date | null;
+  readonly endsAt: Date | null;
+  /** Dates in its time zone, `2026-12-24`, on which it has no occurrence; ascending. */
+  readonly skipDates: readonly string[];
+  /** The most that it may start later than its schedule says; its id decides how much. */
+  readonly jitterSeconds: number;
+}
+
+const TIMING_FIELDS = [
+  'schedule',
+  'timezone',
+  'startsAt',
+  'endsAt',
+  'skipDates',
+  'jitterSeconds',
+] as const satisfies readonly (keyof TimingFields)[];
+
+export interface Timing extends TimingFields {
+  readonly id: string;
+}
+
+/** A time at which an active routine is looked at next; null while it is on no schedule. */
+interface Timed extends Timing {
+  readonly nextRunAt: Date | null;
+}
+
+/** @throws {ScheduleError} when the stored schedule cannot be read */
+export function timetableOf(timing: Timing): Timetable {
+  const { timezone, startsAt, endsAt, skipDates } = timing;
+  const schedule = parseStoredSchedule(timing.schedule);
+  return { schedule, timezone, startsAt, endsAt, skipDates };
+}
+
+/** Returns the instant at which a run for an occurrence may start: later by the routine's jitter. */
+export function withJitter({ id, jitterSeconds }: Timing, occurrence: Date): Date {
+  return new Date(occurrence.getTime() + jitterMs(id, jitterSeconds));
+}
+
+/** Returns the instant of the schedule that an instant with the routine's jitter belongs to. */
+export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Date {
+  return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
+}
+
+/**
+ * Returns the time at which an active routine is looked at next: its next occurrence after `after`, an instant of the
+ * schedule, later by its jitter. Where its window holds no more, that is just after the end of the window, when a claim
+ * pauses it.
+ */
+function nextTimeOf(timing: Timing, after: Date): Date {
+  return timeFor(timing, nextInTimetable(timetableOf(timing), after));
+}
+
+/** Returns the time at which an active routine is looked at for an occurrence, undefined for none. */
+export function timeFor(timing: Timing, occurrence: Date | undefined): Date {
+  return occurrence === undefined ? overAt(timing) : withJitter(timing, occurrence);
+}
+
+/** Returns the next time by the clock: an occurrence whose jitter has not passed yet is still to come. */
+export function nextTimeFrom(timing: Timing, now: Date): Date {
+  return nextTimeOf(timing, withoutJitter(timing, now));
+}
+
+/** Returns the next times at which runs of a routine would start, were it active: `count`, or fewer up to its end. */
+export function nextStarts(timing: Timing, now: Date, count: number): Date[] {
+  const times = nextTimes(timetableOf(timing), withoutJitter(timing, now), count);
+  return times.map((time) => withJitter(timing, time));
+}
+
+/** Tells whether a next time is no occurrence but the end of the window. */
+export function isOver(timing: Timing, nextRunAt: Date): boolean {
+  return timing.endsAt !== null && nextRunAt >= overAt(timing);
+}
+
+/** Returns a routine's next time as users see it: null where the window holds no more occurrences. */
+export function shownNextRun(timing: Timed): Date | null {
+  const { nextRunAt } = timing;
+  return nextRunAt === null || isOver(timing, nextRunAt) ? null : nextRunAt;
+}
+
+/** Returns an instant that is later than every occurrence with its jitter. */
+function overAt({ endsAt, jitterSeconds }: Timing): Date {
+  if (endsAt === null) throw new RangeError('a schedule without an end has a next time');
+  return new Date(endsAt.getTime() + jitterSeconds * 1_000 + 1);
+}
+
+/**
+ * Returns the next time of a routine that is saved. An occurrence that is due stays due, and one whose jitter has not
+ * passed yet stays to come: new times do not undo it.
+ */
+export function nextTimeAfterSave(
+  before: Timed & { readonly state: string },
+  fields: TimingFields,
+  now: Date,
+): Date | null {
+  const { id, nextRunAt } = before;
+  if (before.state !== 'active' || nextRunAt === null) return null;
+  if (!TIMING_FIELDS.some((field) => !isDeepStrictEqual(before[field], fields[field]))) {
+    return nextRunAt;
+  }
+  const after = { ...fields, id };
+  const isDue = nextRunAt <= now && !isOver(before, nextRunAt);
+  if (isDue) return withJitter(after, withoutJitter(before, nextRunAt));
+  return nextTimeOf(after, withoutJitter(before, now));
+}
