@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { invalid } from '#lib/errors.ts';
+import { nextCursorOf } from '../../ui/src/api/call.ts';
 import { ApiError } from '../../ui/src/api/error.ts';
-import { nextCursorOf } from '../../ui/src/api/link.ts';
 
 test('the faults that the API lists in one message come apart again, each at its field', () => {
   const faults = [

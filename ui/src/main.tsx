@@ -1,9 +1,16 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { QueryClientProvider } from '@tanstack/react-query';
+import {
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  QueryClientProvider,
+  type Query,
+} from '@tanstack/react-query';
 import { createRouter, RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createQueryClient } from './api/query-client.ts';
+import { ApiError } from './api/error.ts';
+import { SESSION_KEY } from './api/session.ts';
 import { routeTree } from './pages/routes.ts';
 import { ToastProvider } from './parts/toast.tsx';
 import { TooltipProvider } from './parts/tooltip.tsx';
@@ -46,3 +53,37 @@ createRoot(root).render(
     </CSPProvider>
   </StrictMode>,
 );
+
+/** Creates the cache of the API's responses. */
+function createQueryClient(): QueryClient {
+  const maxRetries = 2;
+  const client: QueryClient = new QueryClient({
+    queryCache: new QueryCache({ onError: (error, query) => endSession(error, query) }),
+    mutationCache: new MutationCache({ onError: (error) => endSession(error) }),
+    defaultOptions: {
+      queries: {
+        staleTime: 2_000,
+        gcTime: 10 * 60_000,
+        retry: (count, error) =>
+          count < maxRetries && error instanceof ApiError && error.isTemporary,
+        retryDelay: (count, error) =>
+          error instanceof ApiError && error.retryAfterSeconds !== undefined
+            ? Math.min(error.retryAfterSeconds, 30) * 1_000
+            : 500 * 2 ** count,
+        refetchOnWindowFocus: true,
+      },
+      mutations: { retry: false },
+    },
+  });
+
+  /** Ends the session here when it has ended elsewhere; the guard of the pages then leads to the sign-in. */
+  function endSession(error: Error, query?: Query<unknown, unknown>): void {
+    if (!(error instanceof ApiError) || error.status !== 401) return;
+    if (query?.queryKey[0] === SESSION_KEY[0]) return;
+    if (error.code === 'authentication_required' || error.code === 'unauthorized') {
+      client.setQueryData(SESSION_KEY, null);
+    }
+  }
+
+  return client;
+}

@@ -1,6 +1,5 @@
 import createClient from 'openapi-fetch';
 import { ApiError, errorOf, unproven, unreachable } from './error.ts';
-import { nextCursorOf } from './link.ts';
 import { askForProof } from './proof.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
@@ -95,4 +94,11 @@ function replyOf<D>(response: Response, body: unknown): Reply<D> {
     nextCursor: nextCursorOf(response.headers.get('link')),
     requestId: response.headers.get('x-request-id') ?? undefined,
   };
+}
+
+/** Reads the cursor from the header `Link: <…?cursor=…>; rel="next"`. */
+export function nextCursorOf(link: string | null): string | undefined {
+  const target = /<([^>]+)>\s*;\s*rel="next"/.exec(link ?? '')?.[1];
+  if (target === undefined) return undefined;
+  return new URL(target).searchParams.get('cursor') ?? undefined;
 }

@@ -1,3 +1,5 @@
+import type { Shape } from '#ui/api/types.ts';
+
 /** Fields of a run from which its words are made; summaries, details and events have them all. */
 export interface RunInWords {
   readonly state: string;
@@ -69,4 +71,20 @@ export function faultOf(failureClass: string): string | null {
 export function humanize(name: string): string {
   const words = name.replaceAll(/[_.]/g, ' ');
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+}
+
+/**
+ * Chooses the word of the badge of a step. The end of a run ends its open steps too, as failed and at the same instant:
+ * those did not fail by themselves. Any other call that failed without having begun was refused.
+ */
+export function stepBadgeOf(
+  { kind, state, startedAt, finishedAt }: Shape<'Step'>,
+  run: Pick<Shape<'Run'>, 'state' | 'finishedAt'> | undefined,
+): string {
+  if (state !== 'failed') return state;
+  if (run !== undefined && isOver(run) && finishedAt === run.finishedAt) {
+    if (run.state === 'cancelled') return 'cancelled';
+    return startedAt === null ? 'not_begun' : state;
+  }
+  return kind === 'tool' && startedAt === null ? 'refused' : state;
 }

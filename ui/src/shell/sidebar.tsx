@@ -1,11 +1,27 @@
-import { Link } from '@tanstack/react-router';
-import { Search } from 'lucide-react';
-import { useRead } from '#ui/api/read.ts';
+import { Menu as Base } from '@base-ui/react/menu';
+import { Link, useNavigate } from '@tanstack/react-router';
+import {
+  Check,
+  ChevronsUpDown,
+  Keyboard,
+  LogOut,
+  Monitor,
+  Moon,
+  Plus,
+  Search,
+  Sun,
+} from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
+import { useRead } from '#ui/api/read.ts';
+import { useSession, useSignOut } from '#ui/api/session.ts';
+import { cx } from '#ui/parts/cx.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
-import { AccountMenu } from './account-menu.tsx';
+import { POPUP, POPUP_ITEM } from '#ui/parts/popup.ts';
+import { Skeleton } from '#ui/parts/skeleton.tsx';
+import { chooseTheme, readTheme, type ThemeChoice } from '#ui/theme/theme.ts';
 import { placesFor, type Place } from './navigation.ts';
-import { ProjectSwitcher } from './project-switcher.tsx';
+import { useProjects } from './projects.ts';
 
 export interface SidebarProps {
   readonly onPalette: () => void;
@@ -58,4 +74,140 @@ function PlaceLink({ place, onNavigate }: { place: Place; onNavigate: (() => voi
       {place.label}
     </Link>
   );
+}
+
+const NewProjectDialog = lazy(() => import('./new-project.tsx'));
+
+/** Shows the project of this page, and leads to the others. */
+function ProjectSwitcher({ onNavigate }: { readonly onNavigate: (() => void) | undefined }) {
+  const { groups, project, organization } = useProjects();
+  const [creating, setCreating] = useState(false);
+  const navigate = useNavigate();
+  const go = (projectId: string) => {
+    onNavigate?.();
+    void navigate({ to: '/p/$projectId', params: { projectId } });
+  };
+  return (
+    <>
+      <Base.Root>
+        <Base.Trigger className="ring-inside flex h-11 items-center gap-2.5 rounded-md px-2 text-left hover:bg-hover">
+          <span
+            aria-hidden
+            className={cx(
+              'flex size-7 shrink-0 items-center justify-center rounded-md text-sm font-semibold text-on-accent',
+              project === undefined ? 'animate-pulse bg-line' : 'bg-accent',
+            )}
+          >
+            {initial(project?.name)}
+          </span>
+          <span className="flex min-w-0 grow flex-col">
+            <span className="truncate text-base leading-4.5 font-medium text-ink">
+              {project?.name ?? <Skeleton className="mt-0.5 h-3.5 w-24" />}
+            </span>
+            <span className="truncate text-xs text-faint">
+              {organization?.name ?? <Skeleton className="mt-1 h-3 w-16" />}
+            </span>
+          </span>
+          <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-faint" />
+          <span className="sr-only">Switch project</span>
+        </Base.Trigger>
+        <Base.Portal>
+          <Base.Positioner sideOffset={4} align="start" className="z-50 outline-none">
+            <Base.Popup className={cx(POPUP, 'max-h-96 w-60')}>
+              {groups.map((group) => (
+                <Base.Group key={group.organization.id}>
+                  <Base.GroupLabel className="px-2 pt-1.5 pb-1 text-xs text-faint">
+                    {group.organization.name}
+                  </Base.GroupLabel>
+                  {group.projects.map((each) => (
+                    <Base.Item key={each.id} className={POPUP_ITEM} onClick={() => go(each.id)}>
+                      <span className="grow truncate">{each.name}</span>
+                      {each.id === project?.id && (
+                        <Check aria-label="Open now" className="size-4 text-accent-ink" />
+                      )}
+                    </Base.Item>
+                  ))}
+                </Base.Group>
+              ))}
+              <Base.Separator className="m-1 h-px bg-line" />
+              <Base.Item className={POPUP_ITEM} onClick={() => setCreating(true)}>
+                <Plus aria-hidden className="size-4 text-muted" />
+                New project
+              </Base.Item>
+            </Base.Popup>
+          </Base.Positioner>
+        </Base.Portal>
+      </Base.Root>
+      <Suspense>
+        {creating && <NewProjectDialog onClose={() => setCreating(false)} onCreated={go} />}
+      </Suspense>
+    </>
+  );
+}
+
+const THEMES = [
+  { value: 'light', label: 'Light', icon: Sun },
+  { value: 'dark', label: 'Dark', icon: Moon },
+  { value: 'system', label: 'As the system', icon: Monitor },
+] as const satisfies readonly { value: ThemeChoice; label: string; icon: typeof Sun }[];
+
+/** Shows who is signed in, and offers the theme, the keys and the sign-out. */
+function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
+  const { user } = useSession();
+  const signOut = useSignOut();
+  const [theme, setTheme] = useState(readTheme);
+  return (
+    <Base.Root>
+      <Base.Trigger className="ring-inside mt-2 flex h-10 items-center gap-2.5 rounded-md px-2 text-left hover:bg-hover">
+        <span
+          aria-hidden
+          className="flex size-6 shrink-0 items-center justify-center rounded-full border border-edge text-xs font-medium text-muted"
+        >
+          {initial(user.name)}
+        </span>
+        <span className="grow truncate text-sm text-muted">{user.name}</span>
+        <span className="sr-only">Account and theme</span>
+      </Base.Trigger>
+      <Base.Portal>
+        <Base.Positioner sideOffset={4} side="top" align="start" className="z-50 outline-none">
+          <Base.Popup className={cx(POPUP, 'w-60')}>
+            <p className="truncate px-2 py-1.5 text-xs text-faint">{user.email}</p>
+            <Base.RadioGroup
+              aria-label="Theme"
+              value={theme}
+              onValueChange={(value: ThemeChoice) => {
+                chooseTheme(value);
+                setTheme(value);
+              }}
+            >
+              {THEMES.map(({ value, label, icon: Icon }) => (
+                <Base.RadioItem key={value} value={value} className={POPUP_ITEM}>
+                  <Icon aria-hidden className="size-4 text-muted" strokeWidth={1.75} />
+                  <span className="grow">{label}</span>
+                  <Base.RadioItemIndicator>
+                    <span className="block size-1.5 rounded-full bg-accent" />
+                  </Base.RadioItemIndicator>
+                </Base.RadioItem>
+              ))}
+            </Base.RadioGroup>
+            <Base.Separator className="m-1 h-px bg-line" />
+            <Base.Item className={POPUP_ITEM} onClick={onKeys}>
+              <Keyboard aria-hidden className="size-4 text-muted" strokeWidth={1.75} />
+              Keyboard
+            </Base.Item>
+            <Base.Item className={POPUP_ITEM} onClick={() => void signOut()}>
+              <LogOut aria-hidden className="size-4 text-muted" strokeWidth={1.75} />
+              Sign out
+            </Base.Item>
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** Returns the first letter of a name, for a small mark beside it. */
+function initial(name: string | undefined): string {
+  const [first] = new Intl.Segmenter('en').segment(name ?? '');
+  return (first?.segment ?? '').toUpperCase();
 }

@@ -1,12 +1,11 @@
-import { Play, SquareArrowOutUpRight, X } from 'lucide-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { refresh, useSend } from '#ui/api/send.ts';
-import { useProjectId } from '#ui/api/project.ts';
+import { Play, SquareArrowOutUpRight, X } from 'lucide-react';
 import { sentence } from '#ui/api/form.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import { refresh, useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
-import { isOver } from '#ui/format/run-words.ts';
-import { stepBadgeOf } from '#ui/format/step-words.ts';
+import { isOver, stepBadgeOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { RichText } from '#ui/parts/rich-text.tsx';

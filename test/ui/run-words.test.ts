@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Shape } from '../../ui/src/api/types.ts';
-import { stepBadgeOf } from '../../ui/src/format/step-words.ts';
+import { stepBadgeOf } from '../../ui/src/format/run-words.ts';
 
 type Step = Pick<Shape<'Step'>, 'kind' | 'state' | 'startedAt' | 'finishedAt'>;
 
