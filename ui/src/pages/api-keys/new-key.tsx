@@ -8,7 +8,6 @@ import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import { useRole } from '#ui/shell/projects.ts';
-import { DEFAULT_SCOPES, isRead, SCOPE_CHOICES, type Scope } from './scopes.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -122,4 +121,44 @@ function copyOf({ name, createdAt, expiresAt }: Shape<'ApiKey'>): typeof NEW {
 
 function instantOf(days: Expiry): string | null {
   return days === 'never' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+}
+
+type Scope = Shape<'ApiKey'>['scopes'][number];
+
+interface ScopeChoice {
+  readonly scope: Scope;
+  readonly label: string;
+  /** The rights that its label does not name. */
+  readonly note?: string;
+  /** Owners and admins only, on the plans that let the API write. */
+  readonly writes: boolean;
+}
+
+/** Lists what a key can be allowed to do, in the order in which people ask for it. */
+const SCOPE_CHOICES: readonly ScopeChoice[] = [
+  { scope: 'models:read', label: 'Read the models', writes: false },
+  { scope: 'routines:read', label: 'Read routines', writes: false },
+  { scope: 'runs:read', label: 'Read runs', writes: false },
+  { scope: 'connections:read', label: 'Read connections and tools', writes: false },
+  {
+    scope: 'runs:write',
+    label: 'Start and stop runs',
+    note: 'Values that it gives for a run are material, not instructions, unless it may change routines too.',
+    writes: true,
+  },
+  { scope: 'routines:write', label: 'Change, activate and pause routines', writes: true },
+  { scope: 'connections:write', label: 'Change connections and tools', writes: true },
+];
+
+/** Scopes that are chosen for a new key at first, the same as in the API. */
+const DEFAULT_SCOPES: readonly Scope[] = [
+  'models:read',
+  'routines:read',
+  'runs:read',
+  'runs:write',
+];
+
+/** Returns true for what a key of a member may have, too. */
+function isRead(scope: Scope): boolean {
+  return scope.endsWith(':read');
 }

@@ -5,6 +5,7 @@ import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
+import { CodeBlock, ShowOnce } from '#ui/parts/copy.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
@@ -12,7 +13,6 @@ import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { CreatedKey } from './created-key.tsx';
 
 // Loaded when it is first opened.
 const NewKeyDialog = lazy(() => import('./new-key.tsx'));
@@ -191,5 +191,46 @@ function LastUse({ apiKey: { prefix, lastUsedAt } }: { readonly apiKey: ApiKey }
     <>
       The key {prefix} was last used <Time at={lastUsedAt} as="relative" />.
     </>
+  );
+}
+
+interface CreatedKeyProps {
+  /** The plaintext, while it is shown. */
+  readonly secret: string | undefined;
+  /** The key that still works beside it. */
+  readonly replaces: Shape<'ApiKey'> | undefined;
+  readonly onClose: () => void;
+}
+
+/** Shows a new key once, with a line to try it. */
+function CreatedKey({ secret, replaces, onClose }: CreatedKeyProps) {
+  const config = useRead('/public/config', {}, { staleMs: 600_000 });
+  const address = config.data?.publicUrl ?? globalThis.location.origin;
+  return (
+    <ShowOnce
+      open={secret !== undefined}
+      onClose={onClose}
+      title="Your API key"
+      description={[
+        'Copy it now: only its hash is stored, and it cannot be shown again.',
+        ...(replaces === undefined
+          ? []
+          : [
+              `The old key, ${replaces.prefix}, still works: revoke it once nothing uses it any more.`,
+            ]),
+      ].join(' ')}
+      secret={secret ?? ''}
+      secretLabel="API key"
+    >
+      <div className="flex flex-col gap-1.5">
+        <p className="text-sm text-muted">Try it:</p>
+        <CodeBlock
+          label="curl line"
+          wrap
+          maxHeight="none"
+          code={`curl -H 'Authorization: Bearer ${secret ?? ''}' ${address}/v1/models`}
+        />
+      </div>
+    </ShowOnce>
   );
 }

@@ -2,8 +2,7 @@ import { date, exactTime } from '#ui/format/times.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { planName, type Billing } from './plans.ts';
-import type { Confirmation } from './use-billing.ts';
-import type { ProcessorActions } from './use-processor.ts';
+import type { Confirmation, ProcessorActions } from './use-billing.ts';
 
 export interface NoticesProps {
   readonly billing: Billing;

@@ -1,17 +1,25 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ExternalLink } from 'lucide-react';
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { showFaults } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
+import { useSession } from '#ui/api/session.ts';
+import { date, exactTime } from '#ui/format/times.ts';
 import { Button } from '#ui/parts/button.tsx';
-import { Await } from '#ui/parts/feedback.tsx';
-import { PageHeader } from '#ui/parts/page.tsx';
+import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input, Textarea } from '#ui/parts/input.tsx';
+import { Meter } from '#ui/parts/meter.tsx';
+import { KeyValue, PageHeader, Section, type Fact } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
+import { StateBadge } from '#ui/parts/state.tsx';
 import { useProjects } from '#ui/shell/projects.ts';
-import { CurrentPlan } from './current-plan.tsx';
-import { Enquiry } from './enquiry.tsx';
 import { Notices } from './notices.tsx';
 import { PlanCards } from './plan-cards.tsx';
-import { useBilling } from './use-billing.ts';
-import { useProcessor } from './use-processor.ts';
+import { planName, price, type Billing } from './plans.ts';
+import { useBilling, useProcessor } from './use-billing.ts';
 
 const { useSearch } = getRouteApi('/account/p/$projectId/billing');
 
@@ -79,5 +87,129 @@ function Loading() {
         ))}
       </div>
     </div>
+  );
+}
+
+/** The plan that counts now, its subscription and how much of it is used. */
+function CurrentPlan({ billing }: { readonly billing: Billing }) {
+  const { allowances, usage } = billing;
+  return (
+    <Section title="Your plan" boxed>
+      <KeyValue inline facts={factsOf(billing)} />
+      <div className="mt-5 grid gap-x-10 gap-y-5 border-t border-line pt-4 sm:grid-cols-2">
+        <Meter label="Runs in this period" value={usage.runs} max={allowances.runs} />
+        <Meter
+          label="Active routines"
+          value={usage.activeRoutines}
+          max={allowances.activeRoutines}
+        />
+      </div>
+    </Section>
+  );
+}
+
+function factsOf(billing: Billing): readonly Fact[] {
+  const { subscription, period, source, plan, status } = billing;
+  const facts: Fact[] = [
+    { label: 'Plan', value: <span className="font-medium">{planName(plan)}</span> },
+  ];
+  if (source === 'self_hosted') {
+    facts.push({ label: 'Given by', value: 'The operator of this service' });
+  }
+  if (subscription !== null && status !== null) {
+    facts.push({ label: 'Subscription', value: <StateBadge state={status} /> });
+    if (source === 'subscription') {
+      const { priceCents, currency, interval } = subscription;
+      if (priceCents !== null && currency !== null) {
+        facts.push({
+          label: 'Price',
+          value: `${price(priceCents, currency)}${interval === null ? '' : ` a ${interval}`}`,
+        });
+      }
+      facts.push({ label: 'Since', value: <Day at={subscription.startedAt} /> });
+    }
+  }
+  const end = source === 'subscription' ? subscription?.cancelsAt : undefined;
+  const label = period.kind === 'month' || end ? 'Period ends' : 'Renews';
+  facts.push({ label, value: <Day at={period.end} utc={period.kind === 'month'} /> });
+  return facts;
+}
+
+/** Calendar months end in UTC; what is paid for ends where the reader is. */
+function Day({ at, utc = false }: { readonly at: string; readonly utc?: boolean }) {
+  const instant = new Date(at);
+  const zone = utc ? 'UTC' : undefined;
+  return (
+    <time dateTime={at} title={exactTime(instant, zone)}>
+      {date(instant, zone)}
+    </time>
+  );
+}
+
+/** Asks for what no plan has: more volume, a contract, an answer to a question. */
+function Enquiry({ company }: { readonly company: string }) {
+  const { user } = useSession();
+  const [sentFrom, setSentFrom] = useState<string>();
+  const form = useForm({
+    defaultValues: { name: user.name, email: user.email, company, message: '', website: '' },
+  });
+  const { errors } = form.formState;
+  const ask = useSend('post', '/public/business-leads', { showsError: true });
+  const submit = form.handleSubmit(async (body) => {
+    try {
+      await ask.sendAsync({ body });
+      setSentFrom(body.email);
+      form.resetField('message');
+    } catch (error) {
+      showFaults(form, error);
+    }
+  });
+  return (
+    <Section
+      title="Something larger?"
+      description="More than the plans hold, an invoice by the year, or a question before you decide: write to us."
+      boxed
+    >
+      {sentFrom === undefined ? (
+        <form onSubmit={submit} className="flex flex-col gap-4">
+          <div className="grid gap-4 lg:grid-cols-3">
+            <Field label="Your name" error={errors.name?.message}>
+              <Input {...form.register('name')} autoComplete="name" />
+            </Field>
+            <Field label="E-mail address" error={errors.email?.message}>
+              <Input {...form.register('email')} autoComplete="email" inputMode="email" />
+            </Field>
+            <Field label="Company" error={errors.company?.message}>
+              <Input {...form.register('company')} autoComplete="organization" />
+            </Field>
+          </div>
+          <Field label="What do you need?" error={errors.message?.message}>
+            <Textarea {...form.register('message')} rows={5} maxLength={5_000} />
+          </Field>
+          {/* People neither see nor reach it, so only a robot fills it in. */}
+          <input
+            {...form.register('website')}
+            type="text"
+            hidden
+            tabIndex={-1}
+            autoComplete="off"
+            aria-hidden
+          />
+          <FormError message={errors.root?.message} />
+          <div>
+            <Button type="submit" busy={ask.isSending}>
+              Send the enquiry
+            </Button>
+          </div>
+        </form>
+      ) : (
+        <Notice tone="good">
+          <span className="grow">Sent. We will answer to {sentFrom}.</span>
+          <Button size="sm" onClick={() => setSentFrom(undefined)}>
+            Write again
+          </Button>
+        </Notice>
+      )}
+    </Section>
   );
 }

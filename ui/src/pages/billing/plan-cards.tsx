@@ -6,7 +6,7 @@ import { Section } from '#ui/parts/page.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { useProjects } from '#ui/shell/projects.ts';
 import { allowanceLines, planName, price, type Billing } from './plans.ts';
-import type { ProcessorActions } from './use-processor.ts';
+import type { ProcessorActions } from './use-billing.ts';
 
 type Offer = Billing['plans'][number];
 

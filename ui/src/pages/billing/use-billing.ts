@@ -1,10 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { useRead, type Loaded } from '#ui/api/read.ts';
-import { refresh } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
-import type { Billing } from './plans.ts';
-import { takeVisit } from './visit.ts';
+import { useRead, type Loaded } from '#ui/api/read.ts';
+import { refresh, useSend } from '#ui/api/send.ts';
+import type { Billing, PaidPlan } from './plans.ts';
 
 /** Time within which a payment is usually confirmed; after it the page goes on asking, and says so. */
 const USUAL_MS = 60_000;
@@ -46,4 +45,38 @@ export function useBilling(checkout: string | undefined): {
   if (!isBack) return { billing, confirmation: 'none' };
   if (isPaid) return { billing, confirmation: 'confirmed' };
   return { billing, confirmation: isLate ? 'late' : 'awaited' };
+}
+
+/** Offers the two ways to the pages of the payment processor; errors are shown in a toast. */
+export function useProcessor() {
+  const portal = useSend('post', '/v1/billing/portal', {
+    onDone: ({ url }) => visitProcessor(url),
+  });
+  const checkout = useSend('post', '/v1/billing/checkout', {
+    onDone: ({ url }) => visitProcessor(url),
+  });
+  return {
+    openPortal: () => portal.send(),
+    buy: (plan: PaidPlan) => checkout.send({ body: { plan, entrypoint: 'billing' } }),
+    /** The browser is about to leave; set also once the address is there. */
+    isLeaving: portal.isSending || checkout.isSending,
+    isOpeningPortal: portal.isSending || portal.data !== undefined,
+  };
+}
+
+export type ProcessorActions = ReturnType<typeof useProcessor>;
+
+const KEY = 'billingVisit';
+
+/** Leaves for a page of the payment processor. */
+function visitProcessor(address: string): void {
+  sessionStorage.setItem(KEY, 'away');
+  location.assign(address);
+}
+
+/** Tells, once, whether this tab has been away on a page of the payment processor. */
+function takeVisit(): boolean {
+  const kept = sessionStorage.getItem(KEY) !== null;
+  sessionStorage.removeItem(KEY);
+  return kept;
 }

@@ -8,9 +8,8 @@ import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { daysOf } from './entries.ts';
-import { useWeek } from './use-week.ts';
 import { WeekGrid } from './week-grid.tsx';
-import { addDays, dayName, weekStart } from './week.ts';
+import { addDays, dayName, useWeek, weekStart } from './week.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 

@@ -1,3 +1,8 @@
+import { useEffect } from 'react';
+import { useList, useRead, type Loaded } from '#ui/api/read.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { useNow } from '#ui/format/now.ts';
+
 /** Returns the first instant of the Monday of a week, in the reader's zone. */
 export function weekStart(text: string | undefined, now = new Date()): Date {
   const named = /^\d{4}-\d{2}-\d{2}$/.test(text ?? '') ? new Date(`${text}T00:00:00`) : now;
@@ -15,4 +20,70 @@ export function addDays(at: Date, days: number): Date {
 export function dayName(at: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+}
+
+interface Week {
+  readonly runs: readonly Shape<'RunSummary'>[];
+  readonly occurrences: readonly Shape<'ScheduledOccurrence'>[];
+  /** True when there are more runs or times than are shown. */
+  readonly isCut: boolean;
+}
+
+const REFRESH_MS = 30_000;
+const MINUTE_MS = 60_000;
+const PAGE = 200;
+const MOST = 1_000;
+
+/** Reads the runs of a week so far, and the times of the schedule that are still to come in it. */
+export function useWeek(start: Date): Loaded<Week> {
+  const now = useNow(MINUTE_MS).getTime();
+  const end = addDays(start, 7).getTime();
+  const hasBegun = start.getTime() <= now;
+  const runs = useList(
+    '/v1/runs',
+    {
+      query: {
+        since: start.toISOString(),
+        until: new Date(end).toISOString(),
+        limit: PAGE,
+      },
+    },
+    { everyMs: hasBegun ? REFRESH_MS : false, enabled: hasBegun },
+  );
+  // Times after this one: that of midnight belongs to the week.
+  const from = Math.max(Math.floor(now / MINUTE_MS) * MINUTE_MS, start.getTime() - 1);
+  const isOver = end <= from;
+  const due = useRead(
+    '/v1/schedules/occurrences',
+    { query: { from: new Date(from).toISOString(), to: new Date(end - 1).toISOString() } },
+    { enabled: !isOver, keepPrevious: true },
+  );
+  const { hasMore, isLoadingMore, loadMore } = runs;
+  const readSoFar = runs.data?.length ?? 0;
+  const readsOn = hasMore && readSoFar < MOST;
+  // After an error it reads on when the user asks for it, and not at once.
+  const asksOn = readsOn && !isLoadingMore && runs.error === null;
+  useEffect(() => {
+    if (asksOn) loadMore();
+  }, [asksOn, loadMore]);
+
+  const isThere =
+    (!hasBegun || (runs.data !== undefined && !readsOn)) && (isOver || due.data !== undefined);
+  return {
+    data: isThere
+      ? {
+          runs: (hasBegun ? runs.data : undefined) ?? [],
+          occurrences: (isOver ? undefined : due.data?.occurrences) ?? [],
+          isCut: hasMore || (!isOver && due.data?.truncated === true),
+        }
+      : undefined,
+    error: runs.error ?? due.error,
+    isPending: !isThere,
+    isFetching: runs.isFetching || due.isFetching,
+    etag: undefined,
+    refetch: () => {
+      runs.refetch();
+      due.refetch();
+    },
+  };
 }

@@ -9,9 +9,8 @@ import { PageHeader } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
-import { useRoutines, type Row } from './recent.ts';
+import { SHOWN, shownOf, useRoutines, type Row, type Shown } from './recent.ts';
 import { RoutineTable } from './routine-table.tsx';
-import { SHOWN, shownOf, type Shown } from './shown.ts';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines');
 

@@ -1,7 +1,6 @@
 import { useMemo } from 'react';
 import { useList, useRead, useReadOn } from '#ui/api/read.ts';
-import type { DataOf, ItemOf, Shape } from '#ui/api/types.ts';
-import { queryOf, type Shown } from './shown.ts';
+import type { DataOf, InputOf, ItemOf, Shape } from '#ui/api/types.ts';
 
 export type RecentRuns = ItemOf<'/v1/runs/recent'>;
 
@@ -68,4 +67,26 @@ function rowsOf({ routines = [], recent, usage }: Known): readonly Row[] {
 /** Compares ids by the time at which they were made. */
 function isOlder(id: string | undefined, other: string | undefined): boolean {
   return id !== undefined && other !== undefined && id < other;
+}
+
+/** Names what the list shows: the routines in one state, or those that the service has stopped. */
+export type Shown = Shape<'RoutineSummary'>['state'] | 'stopped';
+
+export const SHOWN = [
+  { value: 'active', label: 'Active' },
+  { value: 'paused', label: 'Paused' },
+  { value: 'stopped', label: 'Stopped by the service' },
+  { value: 'draft', label: 'Drafts' },
+  { value: 'archived', label: 'Archived' },
+] as const satisfies readonly { value: Shown; label: string }[];
+
+/** Reads the filter from the address; undefined where it names none. */
+export function shownOf(asked: string | undefined): Shown | undefined {
+  return SHOWN.find(({ value }) => value === asked)?.value;
+}
+
+/** Returns the filter as the API takes it. */
+function queryOf(shown: Shown | undefined): InputOf<'/v1/routines', 'get'>['query'] {
+  if (shown === undefined) return {};
+  return shown === 'stopped' ? { stateChangedBy: 'service' } : { state: shown };
 }

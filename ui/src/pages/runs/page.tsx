@@ -7,8 +7,7 @@ import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
-import { FilterBar } from './filter-bar.tsx';
-import { queryOf } from './filters.ts';
+import { FilterBar, queryOf } from './filter-bar.tsx';
 import { RunTable } from './run-table.tsx';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/runs');

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
+import { ApiError } from '#ui/api/error.ts';
 import { showFaults } from '#ui/api/form.ts';
 import { hasPasskeys, askForPasskey } from '#ui/api/passkeys.ts';
 import { useSend } from '#ui/api/send.ts';
@@ -8,11 +9,15 @@ import { Button } from '#ui/parts/button.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
-import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { TextLink } from '#ui/parts/text-link.tsx';
+import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 import { ResendMail } from '#ui/shell/resend-mail.tsx';
-import { FactorStep } from './factor-step.tsx';
+import {
+  factorBody,
+  FactorField,
+  type FactorValues,
+} from '#ui/shell/second-factor/factor-field.tsx';
 
 const route = getRouteApi('/sign-in');
 
@@ -107,6 +112,51 @@ export function SignInPage() {
             Use a passkey
           </Button>
         )}
+      </form>
+    </AuthFrame>
+  );
+}
+
+interface FactorStepProps {
+  readonly onSignedIn: () => Promise<void>;
+  readonly onStartOver: () => void;
+}
+
+/** Asks for the second factor once the password was right. */
+function FactorStep({ onSignedIn, onStartOver }: FactorStepProps) {
+  const form = useForm<FactorValues>({ defaultValues: { code: '' } });
+  const signIn = useSend('post', '/auth/sign-in/second-factor', { showsError: true });
+  const submit = form.handleSubmit(async ({ code }) => {
+    try {
+      await signIn.sendAsync({ body: factorBody(code) });
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'invalid_code') {
+        form.setError('code', { message: error.message }, { shouldFocus: true });
+      } else showFaults(form, error);
+      return;
+    }
+    await onSignedIn();
+  });
+  return (
+    <AuthFrame
+      title="Enter your code"
+      description="Your password was right. Your account has a second factor."
+      footer={
+        <button
+          type="button"
+          className="rounded-sm text-accent-ink underline-offset-2 hover:underline"
+          onClick={onStartOver}
+        >
+          Start again
+        </button>
+      }
+    >
+      <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
+        <FactorField form={form} />
+        <FormError message={form.formState.errors.root?.message} />
+        <Button kind="primary" type="submit" busy={signIn.isSending}>
+          Sign in
+        </Button>
       </form>
     </AuthFrame>
   );

@@ -3,9 +3,7 @@ import { LOCALE } from '#ui/format/locale.ts';
 import { shortCount } from '#ui/format/numbers.ts';
 import { BarChart } from '#ui/parts/chart.tsx';
 import { Legend } from '#ui/parts/legend.tsx';
-import { useNames } from './names.ts';
-import type { Split } from './split.ts';
-import { everyDay } from './period.ts';
+import { everyDay, useNames, type Split } from './choices.ts';
 
 const OTHERS = 'others';
 

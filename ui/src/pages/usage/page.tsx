@@ -1,15 +1,17 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ChartNoAxesColumn } from 'lucide-react';
 import { useRead } from '#ui/api/read.ts';
-import { count, money } from '#ui/format/numbers.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { useNow } from '#ui/format/now.ts';
+import { count, money, plural, share } from '#ui/format/numbers.ts';
+import { date } from '#ui/format/times.ts';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
+import { Meter } from '#ui/parts/meter.tsx';
 import { KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Skeleton, SkeletonRows } from '#ui/parts/skeleton.tsx';
-import { Allowances } from './allowances.tsx';
 import { DailyBars } from './daily-bars.tsx';
-import { daysOf, SPANS, spanOf } from './period.ts';
-import { splitOf, SPLITS } from './split.ts';
+import { daysOf, spanOf, SPANS, splitOf, SPLITS } from './choices.ts';
 import { UsageTable } from './usage-table.tsx';
 
 const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/usage');
@@ -85,4 +87,58 @@ export function UsagePage() {
       </Section>
     </>
   );
+}
+
+const DAY_MS = 86_400_000;
+
+/** Shows what the organization's plan allows in this period, how much of it is used, and at what pace. */
+function Allowances() {
+  const billing = useRead('/v1/billing', {}, { everyMs: 60_000 });
+  return (
+    <Section
+      title="This period"
+      description="What all projects of the organization use of its plan together."
+    >
+      <Await
+        of={billing}
+        skeleton={<Skeleton className="h-16" />}
+        errorTitle="The allowances could not be read"
+      >
+        {(data) => <Meters billing={data} />}
+      </Await>
+    </Section>
+  );
+}
+
+function Meters({ billing }: { readonly billing: Shape<'Billing'> }) {
+  const { allowances, period, usage } = billing;
+  const now = useNow(60_000).getTime();
+  const end = Date.parse(period.end);
+  const start = Date.parse(period.start);
+  const passed = Math.min(1, Math.max(0, (now - start) / (end - start)));
+  const daysLeft = Math.max(0, Math.ceil((end - now) / DAY_MS));
+  return (
+    <div className="grid gap-x-10 gap-y-5 sm:grid-cols-2">
+      <Meter
+        label="Runs"
+        value={usage.runs}
+        max={allowances.runs}
+        hint={`${plural(daysLeft, 'day')} left, until ${date(new Date(end), 'UTC')}. ${paceOf(usage.runs, allowances.runs, passed)}`}
+      />
+      <Meter
+        label="Active routines"
+        value={usage.activeRoutines}
+        max={allowances.activeRoutines}
+        hint={`${count(Math.max(0, allowances.activeRoutines - usage.activeRoutines))} more can be activated.`}
+      />
+    </div>
+  );
+}
+
+/** Says where this pace leads. The first day of a period is too early for that. */
+function paceOf(used: number, allowed: number, passed: number): string {
+  if (used === 0 || passed < 0.03) return '';
+  const expected = used / passed;
+  if (expected <= allowed) return `At this pace: ${count(Math.round(expected))} by the end.`;
+  return `At this pace they are used up when ${share(allowed / expected)} of the period has passed.`;
 }

@@ -1,12 +1,11 @@
+import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money, share } from '#ui/format/numbers.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
-import { useProjectId } from '#ui/api/project.ts';
-import { MODEL_TESTS, useNames } from './names.ts';
-import type { Split } from './split.ts';
+import { MODEL_TESTS, useNames, type Split } from './choices.ts';
 
 type Group = Shape<'ProjectUsage'>['groups'][number];
 

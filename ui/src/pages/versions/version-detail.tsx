@@ -1,16 +1,17 @@
-import { RotateCcw } from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { RotateCcw } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
-import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
-import { SkeletonText } from '#ui/parts/skeleton.tsx';
-import { Changes } from './changes.tsx';
+import { MATERIAL_FIELDS, textOf } from '#ui/parts/routine-fields.ts';
+import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
+import { TextDiff } from '#ui/parts/text-diff.tsx';
 
 export interface VersionDetailProps {
   readonly routineId: string;
@@ -118,3 +119,46 @@ function Restore({
     </>
   );
 }
+
+type Version = Shape<'RoutineVersion'>;
+type Field = Version['changed'][number];
+
+interface ChangesProps {
+  readonly after: Version;
+  /** Undefined for the first version. */
+  readonly before: Version | undefined;
+  readonly isPending: boolean;
+}
+
+/** Shows the fields that differ from the version before, each with its old and new value. */
+function Changes({ after, before, isPending }: ChangesProps) {
+  if (isPending) return <Skeleton className="h-40" />;
+  const fields: readonly Field[] = before === undefined ? FIELDS : after.changed;
+  return (
+    <div className="flex flex-col gap-5">
+      {fields
+        .filter((field) => before !== undefined || textOf(field, after[field]) !== '')
+        .map((field) => (
+          <Change key={field} title={MATERIAL_FIELDS[field]}>
+            <TextDiff
+              label={MATERIAL_FIELDS[field]}
+              before={textOf(field, (before ?? after)[field])}
+              after={textOf(field, after[field])}
+            />
+          </Change>
+        ))}
+    </div>
+  );
+}
+
+function Change({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div>
+      <h3 className="mb-1.5 text-sm font-medium text-ink first-letter:uppercase">{title}</h3>
+      {children}
+    </div>
+  );
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+const FIELDS = Object.keys(MATERIAL_FIELDS) as Field[];
