@@ -1,6 +1,5 @@
 import createClient from 'openapi-fetch';
 import { ApiError, errorOf, unproven, unreachable } from './error.ts';
-import { askForProof } from './proof.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
 
@@ -101,4 +100,27 @@ export function nextCursorOf(link: string | null): string | undefined {
   const target = /<([^>]+)>\s*;\s*rel="next"/.exec(link ?? '')?.[1];
   if (target === undefined) return undefined;
   return new URL(target).searchParams.get('cursor') ?? undefined;
+}
+
+/** Asks the person to prove who they are; resolves with false when they give it up. */
+type AskForProof = () => Promise<boolean>;
+
+let asker: AskForProof | undefined;
+let asked: Promise<boolean> | undefined;
+
+/** Sets the dialog that asks. Returns what takes it away. */
+export function answerProofsBy(ask: AskForProof): () => void {
+  asker = ask;
+  return () => {
+    if (asker === ask) asker = undefined;
+  };
+}
+
+/** Asks once for all requests that need a proof at the same time. */
+async function askForProof(): Promise<boolean> {
+  if (asker === undefined) return false;
+  asked ??= asker().finally(() => {
+    asked = undefined;
+  });
+  return asked;
 }

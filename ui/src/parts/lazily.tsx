@@ -1,6 +1,30 @@
-import { Suspense, type ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
+import type { BarsProps } from './bars.tsx';
+import { Skeleton, SkeletonText } from './skeleton.tsx';
 
 /** Shows a part whose code loads late; until then its skeleton, which says that it is busy, as it may change height. */
 export function Lazily({ skeleton, children }: { skeleton: ReactNode; children: ReactNode }) {
   return <Suspense fallback={<div aria-busy="true">{skeleton}</div>}>{children}</Suspense>;
+}
+
+const Markdown = lazy(() => import('./markdown.tsx'));
+
+/** Shows Markdown; loads its parser when it is first needed. */
+export function RichText({ text }: { readonly text: string }) {
+  return (
+    <Lazily skeleton={<SkeletonText lines={4} />}>
+      <Markdown text={text} />
+    </Lazily>
+  );
+}
+
+const Bars = lazy(() => import('./bars.tsx'));
+
+/** Shows bars; loads their library when a chart is first shown. */
+export function BarChart(props: BarsProps) {
+  return (
+    <Lazily skeleton={<Skeleton className="h-44 w-full" />}>
+      <Bars {...props} />
+    </Lazily>
+  );
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { answerProofsBy } from '#ui/api/proof.ts';
+import { answerProofsBy } from '#ui/api/call.ts';
 import { sessionQuery } from '#ui/api/session.ts';
 
 // Loaded when it is first asked.

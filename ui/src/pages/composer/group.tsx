@@ -1,6 +1,7 @@
-import type { ReactNode } from 'react';
+import { ChevronRight } from 'lucide-react';
+import { useId, useState, type ReactNode } from 'react';
 import { get, useFormContext } from 'react-hook-form';
-import { Disclosure } from '#ui/parts/disclosure.tsx';
+import { cx } from '#ui/parts/cx.ts';
 import { GROUPS } from '#ui/parts/routine-fields.ts';
 import type { RoutineForm } from './form.ts';
 
@@ -11,13 +12,54 @@ export interface GroupProps {
   readonly children: ReactNode;
 }
 
-/** Shows a group of settings; it opens where the server finds fault with one of its fields. */
+/**
+ * Shows a group of settings that most people leave as they are; it opens where the server finds fault with one of its
+ * fields.
+ */
 export function Group({ title, summary, children }: GroupProps) {
   const { errors } = useFormContext<RoutineForm>().formState;
   const isFaulty = GROUPS[title].some((field) => get(errors, field) !== undefined);
+  const [chosen, setChosen] = useState(false);
+  const id = useId();
+  const open = chosen || isFaulty;
   return (
-    <Disclosure title={title} summary={summary} isFaulty={isFaulty}>
-      {children}
-    </Disclosure>
+    <section aria-labelledby={`${id}-title`} className="border-b border-line last:border-b-0">
+      <h3>
+        <button
+          type="button"
+          aria-expanded={open}
+          aria-controls={`${id}-body`}
+          onClick={() => setChosen(!open)}
+          className="ring-inside flex min-h-12 w-full items-center gap-3 rounded-md px-4 py-2 text-left hover:bg-hover"
+        >
+          <ChevronRight
+            aria-hidden
+            strokeWidth={1.75}
+            className={cx(
+              'size-4 shrink-0 text-faint transition-transform duration-100',
+              open && 'rotate-90',
+            )}
+          />
+          <span
+            id={`${id}-title`}
+            className="w-28 shrink-0 text-base font-medium text-ink max-sm:w-auto"
+          >
+            {title}
+          </span>
+          <span
+            className={cx(
+              'min-w-0 grow truncate text-sm text-muted first-letter:uppercase max-sm:text-right',
+              isFaulty && 'text-bad-ink',
+            )}
+          >
+            {isFaulty ? 'Something here needs a change' : summary}
+          </span>
+        </button>
+      </h3>
+      {/* Hidden and not left out, so that what was typed inside stays. */}
+      <div id={`${id}-body`} hidden={!open} className="px-4 pt-1 pb-5 sm:pl-11">
+        <div className="flex flex-col gap-5">{children}</div>
+      </div>
+    </section>
   );
 }

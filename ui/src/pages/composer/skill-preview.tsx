@@ -1,7 +1,7 @@
 import { useRead } from '#ui/api/read.ts';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
-import { RichText } from '#ui/parts/rich-text.tsx';
+import { RichText } from '#ui/parts/lazily.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 
 /** Shows the text of an attached skill. */

@@ -1,16 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Play, SquareArrowOutUpRight, X } from 'lucide-react';
+import { useState } from 'react';
+import type { FollowStatus } from '#ui/api/follow.ts';
 import { sentence } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import { useRunEvents } from '#ui/api/run-events.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { isOver, stepBadgeOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
-import { RichText } from '#ui/parts/rich-text.tsx';
+import { RichText } from '#ui/parts/lazily.tsx';
 import { Dot, StateBadge, toneOf } from '#ui/parts/state.tsx';
-import { useTestRunEvents, type FollowedRun } from './test-run-events.ts';
 
 export interface TestRunProps {
   readonly runId: string | undefined;
@@ -189,4 +191,40 @@ function tookOf({ startedAt, finishedAt }: Shape<'Step'>): string {
   return startedAt === null || finishedAt === null
     ? ''
     : duration(Date.parse(finishedAt) - Date.parse(startedAt));
+}
+
+type Step = Shape<'Step'>;
+
+interface FollowedRun {
+  readonly run: Shape<'Run'> | undefined;
+  readonly steps: readonly Step[];
+  readonly status: FollowStatus;
+}
+
+const NOTHING: FollowedRun = { run: undefined, steps: [], status: 'connecting' };
+
+/** Follows a test run until it is over; it knows nothing but what the events tell. */
+function useTestRunEvents(runId: string | undefined, onEnd: () => void): FollowedRun {
+  const [followed, setFollowed] = useState<FollowedRun & { of?: string | undefined }>(NOTHING);
+  const change = (over: (now: FollowedRun) => Partial<FollowedRun>) =>
+    setFollowed((now) => {
+      const mine = now.of === runId ? now : NOTHING;
+      return { ...mine, ...over(mine), of: runId };
+    });
+  useRunEvents(runId, {
+    onStatus: (status) => {
+      change(() => ({ status }));
+      if (status === 'ended') onEnd();
+    },
+    onState: (run) => change(() => ({ run })),
+    onStep: (step) => change(({ steps }) => ({ steps: withStep(steps, step) })),
+    onRead: (run) => change(() => ({ run, steps: run.steps })),
+  });
+  return followed.of === runId ? followed : NOTHING;
+}
+
+function withStep(steps: readonly Step[], step: Step): readonly Step[] {
+  return [...steps.filter(({ index }) => index !== step.index), step].toSorted(
+    (a, b) => a.index - b.index,
+  );
 }

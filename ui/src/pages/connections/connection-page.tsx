@@ -1,17 +1,22 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { KeyRound, LogIn, Pencil, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useRead } from '#ui/api/read.ts';
+import { errorInWords } from '#ui/api/form.ts';
+import { useList, useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
+import { plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { ConfirmByNameDialog } from '#ui/parts/dialog.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Menu } from '#ui/parts/menu.tsx';
-import { PageHeader, Section } from '#ui/parts/page.tsx';
-import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { Box, KeyValue, PageHeader, Section, type Fact } from '#ui/parts/page.tsx';
+import { SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
-import { Accounts } from './accounts.tsx';
-import { ConnectionFacts } from './connection-facts.tsx';
-import { DeleteConnection } from './delete-connection.tsx';
+import { DataTable } from '#ui/parts/table.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { authText } from './connections-table.tsx';
 import { Returned } from './returned.tsx';
 import { ToolsByRoutine } from './tools-by-routine.tsx';
 
@@ -126,5 +131,138 @@ function Opened({ connection, back }: OpenedProps) {
         onDeleted={() => void navigate({ to: '/p/$projectId/connections', params: { projectId } })}
       />
     </>
+  );
+}
+
+type Connection = Shape<'Connection'>;
+
+/** Says what a connection is: where it leads, as whom, and since when. */
+function ConnectionFacts({
+  connection,
+  provider,
+}: {
+  readonly connection: Connection;
+  readonly provider: Shape<'ConnectionProvider'> | undefined;
+}) {
+  const { url, auth, accountLabel, scopes, server, createdAt, checkedAt } = connection;
+  const facts: readonly (Fact | false)[] = [
+    connection.provider !== null && {
+      label: 'Service',
+      value: provider?.name ?? connection.provider,
+    },
+    accountLabel !== null && { label: 'Account', value: accountLabel },
+    url !== null && { label: 'Address', value: <code className="font-mono text-xs">{url}</code> },
+    { label: 'Access', value: authText(auth) },
+    server !== null && { label: 'Says of itself', value: drawn(serverText(server)) },
+    scopes.length > 0 && {
+      label: 'Allowed',
+      value: <code className="font-mono text-xs">{scopes.join(' ')}</code>,
+    },
+    { label: 'Connected', value: <Time at={createdAt} /> },
+    { label: 'Last checked', value: <Time at={checkedAt} as="relative" /> },
+  ];
+  return (
+    <Box>
+      <KeyValue facts={facts.filter((fact) => fact !== false)} />
+    </Box>
+  );
+}
+
+function serverText({ name, title, version, protocolVersion }: NonNullable<Connection['server']>) {
+  return `${title ?? name} ${version}, MCP of ${protocolVersion}`;
+}
+
+/** Lists the sites, properties or workspaces that a connection can see, as the provider says now. */
+function Accounts({ connectionId }: { readonly connectionId: string }) {
+  const accounts = useRead(
+    '/v1/connections/{connectionId}/accounts',
+    { path: { connectionId } },
+    { staleMs: 300_000 },
+  );
+  return (
+    <Await
+      of={accounts}
+      skeleton={<SkeletonRows rows={3} />}
+      errorTitle="The accounts could not be read"
+    >
+      {(rows) =>
+        rows.length === 0 ? (
+          <p className="text-sm text-muted">The provider lists none for this sign-in.</p>
+        ) : (
+          <DataTable
+            label="Accounts"
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={[
+              { key: 'name', header: 'Name', cell: ({ name }) => name },
+              {
+                key: 'id',
+                header: 'Id',
+                cell: ({ id }) => <code className="font-mono text-xs wrap-anywhere">{id}</code>,
+              },
+            ]}
+          />
+        )
+      }
+    </Await>
+  );
+}
+
+interface DeleteConnectionProps {
+  readonly connection: Shape<'Connection'>;
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+/** Asks for the name before a connection is deleted, and says what ends with it. */
+function DeleteConnection({ connection, open, onClose, onDeleted }: DeleteConnectionProps) {
+  const using = useList('/v1/routines', { query: { uses: connection.id, limit: 50 } });
+  const remove = useSend('delete', '/v1/connections/{connectionId}', {
+    refreshes: ['/v1/connections', '/v1/routines'],
+    done: ({ draftedRoutineIds: { length } }) =>
+      length === 0
+        ? 'Connection deleted'
+        : `Connection deleted; ${plural(length, 'routine')} went back to draft`,
+    onDone: onDeleted,
+    showsError: true,
+  });
+  const names = using.data?.map(({ name }) => name);
+  return (
+    <ConfirmByNameDialog
+      open={open}
+      onClose={onClose}
+      name={connection.name}
+      title={`Delete ${connection.name}?`}
+      description={
+        connection.auth === 'oauth'
+          ? 'Its sign-in is taken back at the provider, where that can be done, and erased here.'
+          : 'Its credentials are erased. This cannot be undone.'
+      }
+      action="Delete connection"
+      busy={remove.isSending}
+      error={errorInWords(remove.error)}
+      onConfirm={() => remove.send({ path: { connectionId: connection.id } })}
+    >
+      {names !== undefined && names.length > 0 && (
+        <div className="text-base text-ink">
+          <p>
+            {names.length === 1
+              ? 'This routine may call its tools, and goes back to draft:'
+              : 'These routines may call its tools, and go back to draft:'}
+          </p>
+          <ul className="mt-1 list-disc pl-5 text-muted">
+            {names.slice(0, 5).map((name, index) => (
+              <li key={index} className="wrap-anywhere">
+                {name}
+              </li>
+            ))}
+            {names.length > 5 && (
+              <li>{using.hasMore ? 'and more' : `and ${names.length - 5} more`}</li>
+            )}
+          </ul>
+        </div>
+      )}
+    </ConfirmByNameDialog>
   );
 }

@@ -3,7 +3,6 @@ import type { Shape } from '#ui/api/types.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { authText } from './words.ts';
 
 type Connection = Shape<'Connection'>;
 
@@ -87,4 +86,32 @@ function destination(
   if (provider === null) return url ?? 'A tool server';
   const name = providers.find(({ id }) => id === provider)?.name ?? provider;
   return accountLabel === null ? name : `${name}, ${accountLabel}`;
+}
+
+const AUTHS: Readonly<Record<Connection['auth'], string>> = {
+  none: 'No credentials',
+  bearer: 'Bearer token',
+  headers: 'Headers',
+  oauth: 'Sign-in',
+  api_key: 'API key',
+};
+
+/** Names how requests of a connection are authenticated. */
+export function authText(auth: Connection['auth']): string {
+  return AUTHS[auth];
+}
+
+const CATEGORIES: Readonly<Record<Shape<'ConnectionProvider'>['category'], string>> = {
+  analytics: 'Analytics',
+  seo: 'Search',
+  crm: 'CRM',
+  content: 'Content',
+  communication: 'Communication',
+  development: 'Development',
+  planning: 'Planning',
+  payments: 'Payments',
+};
+
+export function categoryText(category: Shape<'ConnectionProvider'>['category']): string {
+  return CATEGORIES[category];
 }

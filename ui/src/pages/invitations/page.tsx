@@ -1,17 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { errorInWords } from '#ui/api/form.ts';
 import { call } from '#ui/api/call.ts';
+import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { sessionQuery } from '#ui/api/session.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { FormError } from '#ui/parts/field.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
-import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { TextLink } from '#ui/parts/text-link.tsx';
+import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
-import { useHashToken } from '#ui/shell/hash-token.ts';
-import { dropInvitation, keepInvitation, readInvitation } from '#ui/shell/invitation.ts';
+import { dropInvitation, keepInvitation, readInvitation, useHashToken } from '#ui/shell/tokens.ts';
 
 /** Opened by the link of an invitation, with its token after the hash sign. */
 export function InvitationsPage() {

@@ -3,8 +3,7 @@ import { useSend } from '#ui/api/send.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
-import { BeforeConnecting } from './before-connecting.tsx';
-import type { ConnectProps } from './connect-props.ts';
+import { BeforeConnecting, type ConnectProps } from './providers.tsx';
 
 const NEW = { apiKey: '', accountLabel: '' };
 

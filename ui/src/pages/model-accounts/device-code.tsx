@@ -1,18 +1,17 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { useQueryClient } from '@tanstack/react-query';
 import { errorInWords } from '#ui/api/form.ts';
+import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
-import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { FormError } from '#ui/parts/field.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { BeforeConnecting } from './before-connecting.tsx';
-import type { ConnectProps } from './connect-props.ts';
+import { BeforeConnecting, type ConnectProps } from './providers.tsx';
 
 type Attempt = Shape<'DeviceSignIn'>;
 

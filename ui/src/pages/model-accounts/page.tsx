@@ -1,8 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { UserRoundCog } from 'lucide-react';
 import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
 import { useList, useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { plural, shortCount } from '#ui/format/numbers.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { ConfirmDialog, Dialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
@@ -10,11 +15,8 @@ import { Skeleton, SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { SignInResult } from '#ui/shell/sign-in-result.tsx';
 import { AccountsTable } from './accounts-table.tsx';
 import { ApiKeyDialog } from './api-key.tsx';
-import type { ConnectProps } from './connect-props.ts';
 import { DeviceCodeDialog } from './device-code.tsx';
-import { ModelsDialog } from './models.tsx';
-import { Providers } from './providers.tsx';
-import { RevokeDialog } from './revoke.tsx';
+import { Providers, type ConnectProps } from './providers.tsx';
 import { SignInDialog } from './sign-in.tsx';
 
 const { useSearch } = getRouteApi('/account/p/$projectId/model-accounts');
@@ -133,4 +135,114 @@ function ConnectDialog(props: ConnectProps) {
     case 'managed':
       return null;
   }
+}
+
+/** Asks before an account is revoked, and says which routines that stops. */
+function RevokeDialog({
+  account,
+  onClose,
+}: {
+  readonly account: Shape<'ModelConnection'>;
+  readonly onClose: () => void;
+}) {
+  const using = useList('/v1/routines', { query: { uses: account.id, limit: 50 } });
+  const revoke = useSend('post', '/v1/model-connections/{connectionId}/revoke', {
+    refreshes: ['/v1/model-connections', '/v1/models', '/v1/routines'],
+    done: 'Account revoked',
+    onDone: onClose,
+    showsError: true,
+  });
+  const active = using.data?.filter(({ state }) => state === 'active');
+  return (
+    <ConfirmDialog
+      open
+      onClose={onClose}
+      title={`Revoke ${account.accountLabel}?`}
+      description={
+        <>
+          <p>
+            {pauses(
+              active?.map(({ name }) => name),
+              using.hasMore,
+            )}
+          </p>
+          <p className="mt-2">
+            Runs that are under way cannot call it any more. Its credential is taken back at{' '}
+            {account.providerName} where that can be done, and erased here. To use it again, connect
+            it again.
+          </p>
+        </>
+      }
+      action="Revoke account"
+      busy={revoke.isSending}
+      error={errorInWords(revoke.error)}
+      onConfirm={() => revoke.send({ path: { connectionId: account.id } })}
+    />
+  );
+}
+
+function pauses(active: readonly string[] | undefined, hasMore: boolean): string {
+  if (active === undefined) return 'Active routines that run on it pause.';
+  if (active.length === 0) return 'No active routine runs on it.';
+  if (active.length > 3 || hasMore) {
+    return `${plural(active.length, 'routine')}${hasMore ? ' or more' : ''} that run on it pause.`;
+  }
+  const names = new Intl.ListFormat('en').format(active);
+  return `${names} ${active.length === 1 ? 'runs' : 'run'} on it and ${active.length === 1 ? 'pauses' : 'pause'}.`;
+}
+
+/** Lists the models that an account offers, as its provider last said. */
+function ModelsDialog({
+  account,
+  onClose,
+}: {
+  readonly account: Shape<'ModelConnection'>;
+  readonly onClose: () => void;
+}) {
+  const models = useRead('/v1/model-connections/{connectionId}/models', {
+    path: { connectionId: account.id },
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="md"
+      title={`Models of ${account.accountLabel}`}
+      description="Choose one of them when you edit a routine."
+      actions={<Button onClick={onClose}>Close</Button>}
+    >
+      <Await
+        of={models}
+        skeleton={<SkeletonRows rows={4} />}
+        errorTitle="The models could not be read"
+      >
+        {(rows) =>
+          rows.length === 0 ? (
+            <p className="text-base text-muted">The provider lists none for this account.</p>
+          ) : (
+            <ul className="flex flex-col">
+              {rows.map(({ modelId, name, contextTokens }) => (
+                <li
+                  key={modelId}
+                  className="flex items-baseline justify-between gap-4 border-b border-line py-2 text-sm last:border-b-0"
+                >
+                  <span className="min-w-0">
+                    <span className="block text-ink wrap-anywhere">{name}</span>
+                    {name !== modelId && (
+                      <code className="font-mono text-xs text-muted wrap-anywhere">{modelId}</code>
+                    )}
+                  </span>
+                  {contextTokens !== null && (
+                    <span className="shrink-0 text-muted tabular">
+                      {shortCount(contextTokens)} tokens
+                    </span>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Await>
+    </Dialog>
+  );
 }

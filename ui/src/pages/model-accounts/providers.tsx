@@ -1,8 +1,7 @@
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { cx } from '#ui/parts/cx.ts';
 import { Badge } from '#ui/parts/state.tsx';
-import { ProviderTerms } from './provider-terms.tsx';
-import { badgeText, quotaText } from './words.ts';
 
 type Provider = Shape<'ModelProvider'>;
 
@@ -54,4 +53,78 @@ function Card({
       )}
     </li>
   );
+}
+
+/** Says what the provider's terms are about such use, with a link to them. */
+function ProviderTerms({ provider }: { readonly provider: Shape<'ModelProvider'> }) {
+  const { terms } = provider;
+  if (terms === null) return null;
+  return (
+    <p className={cx(terms.thirdPartyUse === 'allowed' ? 'text-muted' : 'text-warn-ink')}>
+      {termsText(terms)}{' '}
+      <a
+        href={terms.page}
+        target="_blank"
+        rel="noreferrer noopener"
+        className="rounded-sm font-medium text-accent-ink underline underline-offset-2"
+      >
+        Read its terms
+      </a>
+    </p>
+  );
+}
+
+const QUOTAS: Readonly<Record<NonNullable<Provider['billing']>, string>> = {
+  managed: 'Paid by the operator, within the allowance of your plan here.',
+  subscription: 'Draws on the allowance of your own subscription there.',
+  usage: 'Charged to your own account there, by use.',
+};
+
+/** Says whose quota runs use, and who pays. */
+function quotaText({ billing }: Provider): string {
+  return billing === null ? 'Who pays is not known while it is switched off.' : QUOTAS[billing];
+}
+
+const USES: Readonly<Record<NonNullable<Provider['terms']>['thirdPartyUse'], string>> = {
+  allowed: 'Its terms allow use by a service like this one.',
+  by_agreement: 'Its terms allow use by a service only by agreement with the provider.',
+  forbidden: 'Its terms forbid use by a service. Connecting may cost you the account.',
+};
+
+function termsText({ thirdPartyUse }: NonNullable<Provider['terms']>): string {
+  return USES[thirdPartyUse];
+}
+
+const WAYS: Readonly<Record<Provider['authType'], string>> = {
+  managed: 'Nothing to connect',
+  device_code: 'By device code',
+  oauth: 'By signing in',
+  api_key: 'By API key',
+};
+
+/** Says how an account is connected, or in two words why none can be; the reason in full is the API's. */
+function badgeText({ authType, enabled, viewer }: Provider): string {
+  if (enabled) return WAYS[authType];
+  return viewer.reason?.code === 'provider_mismatch' ? 'Files differ' : 'Switched off';
+}
+
+/** Says what to know before an account is connected: who pays, and what the provider's terms say. */
+export function BeforeConnecting({ provider }: { readonly provider: Shape<'ModelProvider'> }) {
+  return (
+    <div className="flex flex-col gap-1.5 rounded-lg bg-sunken px-3.5 py-3 text-sm">
+      <p className="text-ink">{quotaText(provider)}</p>
+      <ProviderTerms provider={provider} />
+      <p className="text-muted">
+        Every member of this project can run routines on it, also unattended by schedule, and sees
+        its label. Only you can reconnect or revoke it.
+      </p>
+    </div>
+  );
+}
+
+export interface ConnectProps {
+  readonly provider: Shape<'ModelProvider'>;
+  /** Account to sign in to again; left out for a new one. */
+  readonly account?: Shape<'ModelConnection'> | undefined;
+  readonly onClose: () => void;
 }

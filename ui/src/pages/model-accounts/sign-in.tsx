@@ -2,10 +2,11 @@ import { useQueryClient } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { errorInWords } from '#ui/api/form.ts';
 import { call } from '#ui/api/call.ts';
-import { refresh, useSend } from '#ui/api/send.ts';
+import { errorInWords } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import { refresh, useSend } from '#ui/api/send.ts';
+import { toast } from '#ui/api/toast.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
@@ -13,10 +14,8 @@ import { Field, FormError } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { toast } from '#ui/api/toast.ts';
 import { LeaveDialog } from '#ui/shell/leave-dialog.tsx';
-import { BeforeConnecting } from './before-connecting.tsx';
-import type { ConnectProps } from './connect-props.ts';
+import { BeforeConnecting, type ConnectProps } from './providers.tsx';
 
 /**
  * Sends the browser to the provider's sign-in; where no server listens at its end, takes the address at which the

@@ -1,17 +1,23 @@
-import { Play } from 'lucide-react';
+import { ListChecks, Play, Plus } from 'lucide-react';
 import { useState } from 'react';
-import { IconButton } from '#ui/parts/button.tsx';
-import { BarChart } from '#ui/parts/chart.tsx';
+import { ApiError } from '#ui/api/error.ts';
+import { Button, IconButton } from '#ui/parts/button.tsx';
+import { Combobox } from '#ui/parts/combobox.tsx';
 import { CodeBlock, CopyField } from '#ui/parts/copy.tsx';
+import { EmptyState, ErrorState, Notice } from '#ui/parts/feedback.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input, Textarea } from '#ui/parts/input.tsx';
+import { BarChart, RichText } from '#ui/parts/lazily.tsx';
 import { Box, KeyValue, Section } from '#ui/parts/page.tsx';
-import { RichText } from '#ui/parts/rich-text.tsx';
+import { Select } from '#ui/parts/select.tsx';
 import { SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { DataTable } from '#ui/parts/table.tsx';
 import { Tabs } from '#ui/parts/tabs.tsx';
 import { Ticks } from '#ui/parts/ticks.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { DAYS, MARKDOWN, ROUTINES, RUNS, STATES } from './samples.ts';
+import { Checkbox, RadioCards, Switch } from '#ui/parts/toggles.tsx';
+import { DAYS, ERROR, ITEMS, MARKDOWN, ROUTINES, RUNS, STATES } from './samples.ts';
 
 /** Shows states, ticks and times. */
 export function States() {
@@ -140,6 +146,105 @@ export function Charts() {
         ]}
         format={(value) => `${Math.round(value / 1_000)}k`}
       />
+    </Section>
+  );
+}
+
+/** Shows the controls of forms, also with an error. */
+export function Fields() {
+  const [zone, setZone] = useState<'utc' | 'berlin'>('utc');
+  const [item, setItem] = useState<(typeof ITEMS)[number] | null>(null);
+  const [checked, setChecked] = useState(true);
+  const [policy, setPolicy] = useState<'skip' | 'queue' | 'allow'>('skip');
+  return (
+    <Section title="Fields" boxed>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <Field label="Name" description="Shown in lists and mails.">
+          <Input defaultValue="Weekly audit" />
+        </Field>
+        <Field label="Webhook URL" optional error="Only https addresses are allowed.">
+          <Input defaultValue="http://example.com" />
+        </Field>
+        <Field label="Instructions" aside="52 / 24,000" className="sm:col-span-2">
+          <Textarea mono defaultValue="Audit {{site}} and report what changed since last week." />
+        </Field>
+        <Field label="Time zone">
+          <Select
+            options={[
+              { value: 'utc', label: 'UTC' },
+              { value: 'berlin', label: 'Europe/Berlin', hint: 'two hours ahead in summer' },
+            ]}
+            value={zone}
+            onChange={setZone}
+          />
+        </Field>
+        <Field label="Model">
+          <Combobox
+            items={ITEMS}
+            value={item}
+            onChange={setItem}
+            labelOf={({ label }) => label}
+            keyOf={({ id }) => id}
+          />
+        </Field>
+        <Checkbox
+          label="Give the result of the last run"
+          description="The model sees what it said last time."
+          checked={checked}
+          onChange={setChecked}
+        />
+        <Switch label="Pause after five failures" checked={checked} onChange={setChecked} />
+        <div className="sm:col-span-2">
+          <RadioCards
+            label="When the last run still runs"
+            columns={3}
+            value={policy}
+            onChange={setPolicy}
+            options={[
+              { value: 'skip', label: 'Skip', description: 'The new one is passed over.' },
+              { value: 'queue', label: 'Queue', description: 'One waits for its turn.' },
+              { value: 'allow', label: 'Allow', description: 'Both run at a time.' },
+            ]}
+          />
+        </div>
+        <FormError message="The model is not in the live model directory." />
+      </div>
+    </Section>
+  );
+}
+
+/** Shows what a page says when it is empty, has failed or is forbidden. */
+export function Feedback() {
+  return (
+    <Section title="Empty, failed, forbidden">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <EmptyState
+          icon={ListChecks}
+          title="No routines yet"
+          action={
+            <Button kind="primary" icon={Plus}>
+              New routine
+            </Button>
+          }
+        >
+          A routine is work that runs by itself, on time, with its result delivered.
+        </EmptyState>
+        <ErrorState error={ERROR} onRetry={() => undefined} />
+        <ErrorState
+          error={
+            new ApiError({
+              status: 403,
+              code: 'forbidden',
+              message: 'Only owners and admins see this.',
+            })
+          }
+        />
+        <div className="flex flex-col gap-3">
+          <Notice>Changes to the instructions return this routine to draft.</Notice>
+          <Notice tone="warn">This may be out of date.</Notice>
+          <Notice tone="bad">The payment has failed. Access ends on 3 December.</Notice>
+        </div>
+      </div>
     </Section>
   );
 }

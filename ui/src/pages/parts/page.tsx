@@ -1,12 +1,17 @@
 import { Archive, Pause, Play, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { toast } from '#ui/api/toast.ts';
 import { Button, ButtonLink, IconButton } from '#ui/parts/button.tsx';
+import { ShowOnce } from '#ui/parts/copy.tsx';
+import { ConfirmByNameDialog, ConfirmDialog, Dialog } from '#ui/parts/dialog.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
 import { Kbd } from '#ui/parts/kbd.tsx';
+import { Menu } from '#ui/parts/menu.tsx';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
 import { Badge } from '#ui/parts/state.tsx';
-import { Charts, States, Tables, Texts } from './contents.tsx';
-import { Feedback } from './feedback.tsx';
-import { Fields } from './fields.tsx';
-import { Overlays } from './overlays.tsx';
+import { Charts, Feedback, Fields, States, Tables, Texts } from './contents.tsx';
+import { ERROR } from './samples.ts';
 
 /** Every part in every state, to look at; no page leads here. */
 export function PartsPage() {
@@ -61,6 +66,82 @@ function Buttons() {
         <ButtonLink to="/">Link</ButtonLink>
         <Kbd>G</Kbd>
       </div>
+    </Section>
+  );
+}
+
+/** Opens each kind of dialog, toast and menu. */
+function Overlays() {
+  const [open, setOpen] = useState<'dialog' | 'confirm' | 'name' | 'once' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <Section title="Overlays" boxed>
+      <div className="flex flex-wrap items-center gap-2">
+        <Button onClick={() => setOpen('dialog')}>Dialog</Button>
+        <Button onClick={() => setOpen('confirm')}>Confirm</Button>
+        <Button onClick={() => setOpen('name')}>Confirm by name</Button>
+        <Button onClick={() => setOpen('once')}>Show once</Button>
+        <Button onClick={() => toast.done('Routine paused')}>Toast</Button>
+        <Button onClick={() => toast.failed(ERROR)}>Failed toast</Button>
+        <Menu
+          trigger={<Button>Menu</Button>}
+          groups={[
+            [
+              { label: 'Run now', icon: Play, onSelect: () => undefined },
+              {
+                label: 'Pause',
+                icon: Pause,
+                onSelect: () => undefined,
+                disabledReason: 'It is a draft.',
+              },
+            ],
+            [{ label: 'Archive', icon: Archive, danger: true, onSelect: () => undefined }],
+          ]}
+        />
+      </div>
+      <Dialog
+        open={open === 'dialog'}
+        onClose={close}
+        title="New project"
+        description="Routines, runs, connections and API keys belong to one project."
+        actions={
+          <>
+            <Button onClick={close}>Cancel</Button>
+            <Button kind="primary" onClick={close}>
+              Create project
+            </Button>
+          </>
+        }
+      >
+        <Field label="Name">
+          <Input placeholder="Website" />
+        </Field>
+      </Dialog>
+      <ConfirmDialog
+        open={open === 'confirm'}
+        onClose={close}
+        onConfirm={close}
+        title="Archive this routine?"
+        description="It does not run any more. Its runs stay."
+        action="Archive routine"
+      />
+      <ConfirmByNameDialog
+        open={open === 'name'}
+        onClose={close}
+        onConfirm={close}
+        name="Website"
+        title="Delete this project?"
+        description="Its API keys are revoked and its credentials erased at once. What runs said is erased later."
+        action="Delete project"
+      />
+      <ShowOnce
+        open={open === 'once'}
+        onClose={close}
+        title="Your API key"
+        description="Store it now. It cannot be shown again."
+        secret="ras_4fT0aXbq_7GvA1mUo2QeKc9hRr5LwZxNnB3yPdStE8iJfV6gHkMa"
+        secretLabel="API key"
+      />
     </Section>
   );
 }

@@ -7,7 +7,7 @@ import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
-import { useHashToken } from '#ui/shell/hash-token.ts';
+import { useHashToken } from '#ui/shell/tokens.ts';
 
 /** Asks for a link; opened by that link, with its token after the hash sign, it takes the new password. */
 export function ResetPasswordPage() {

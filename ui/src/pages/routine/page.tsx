@@ -1,20 +1,21 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { Pencil } from 'lucide-react';
+import { Pencil, Play } from 'lucide-react';
 import { lazy, Suspense, type ReactNode } from 'react';
-import { useRead } from '#ui/api/read.ts';
-import { useProjectId } from '#ui/api/project.ts';
 import { sentence } from '#ui/api/form.ts';
+import { useProjectId } from '#ui/api/project.ts';
+import { useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
-import { ButtonLink } from '#ui/parts/button.tsx';
+import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { listInWords } from '#ui/parts/routine-fields.ts';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Tabs } from '#ui/parts/tabs.tsx';
 import { Actions } from './actions.tsx';
 import { Overview } from './overview.tsx';
-import { NewerSkills } from './newer-skills.tsx';
 
 const PreviewTab = lazy(() => import('./preview-tab.tsx'));
 const RunsTab = lazy(() => import('./runs-tab.tsx'));
@@ -142,6 +143,55 @@ function Needs({ warnings }: Pick<Shape<'RoutineDetail'>, 'warnings'>) {
     <Notice>
       No tool that this routine may call seems to offer what its skills work on ({needs.join('; ')}
       ). Confirm one that does, or give the data in the instructions.
+    </Notice>
+  );
+}
+
+/** Says which texts of its skills an active routine still runs, and offers the way to the newer ones. */
+function NewerSkills({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
+  const { id: routineId, skillsBehind } = routine;
+  const refreshes = ['/v1/routines', '/v1/runs', '/v1/skills'];
+  const run = useSend('post', '/v1/routines/{routineId}/run', {
+    refreshes,
+    done: 'The run has started',
+  });
+  const take = useSend('post', '/v1/routines/{routineId}/activate', {
+    refreshes,
+    done: 'Scheduled runs take the new text',
+  });
+  if (skillsBehind.length === 0) return null;
+  const isProven = skillsBehind.some(
+    ({ activated, proven }) => proven !== null && proven > activated,
+  );
+  const texts = skillsBehind.map(
+    ({ name, activated, newest }) => `revision ${activated} of ${name}, which is at ${newest}`,
+  );
+  return (
+    <Notice>
+      <span>
+        Its scheduled runs still take {listInWords(texts)}.{' '}
+        {isProven
+          ? 'A run with the newer text has succeeded.'
+          : 'Run it once: a run by hand takes the newest text.'}
+      </span>
+      {isProven ? (
+        <Button
+          size="sm"
+          busy={take.isSending}
+          onClick={() => take.send({ path: { routineId }, body: {} })}
+        >
+          Use the new text
+        </Button>
+      ) : (
+        <Button
+          size="sm"
+          icon={Play}
+          busy={run.isSending}
+          onClick={() => run.send({ path: { routineId } })}
+        >
+          Run once
+        </Button>
+      )}
     </Notice>
   );
 }

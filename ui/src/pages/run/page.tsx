@@ -1,10 +1,13 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Check, X } from 'lucide-react';
+import { useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { badgeOf, humanize, isOver } from '#ui/format/run-words.ts';
-import { CodeBlock } from '#ui/parts/copy.tsx';
+import { Button } from '#ui/parts/button.tsx';
+import { CodeBlock, CopyButton } from '#ui/parts/copy.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { RichText } from '#ui/parts/lazily.tsx';
 import { Box, PageHeader, Section } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
@@ -12,14 +15,11 @@ import { TextFold } from '#ui/parts/text-fold.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Actions } from './actions.tsx';
 import { ChangeLines, Comparison, Line } from './changes.tsx';
-import { Deliveries } from './deliveries.tsx';
-import { Facts } from './facts.tsx';
+import { Deliveries, Notifications } from './deliveries.tsx';
+import { Facts, Gate } from './facts.tsx';
 import { useFollowedRun } from './followed-run.ts';
-import { Gate } from './gate.tsx';
 import { json, jsonIn } from './json.ts';
 import { LastGood } from './last-good.tsx';
-import { Notifications } from './notifications.tsx';
-import { Result } from './result.tsx';
 import { Steps } from './steps.tsx';
 import { Verdict } from './verdict.tsx';
 
@@ -192,5 +192,39 @@ function RunSkeleton() {
         ))}
       </div>
     </div>
+  );
+}
+
+type View = 'text' | 'raw';
+
+/** Shows the result of a run: formatted, as it was written, and to copy or download. */
+function Result({ run }: { readonly run: Shape<'RunDetail'> }) {
+  const [view, setView] = useState<View>('text');
+  const { result } = run;
+  if (result === null) return null;
+  const value = jsonIn(result);
+  return (
+    <Section
+      title="Result"
+      className="first:mt-6"
+      actions={
+        <>
+          <Button size="sm" onClick={() => setView(view === 'raw' ? 'text' : 'raw')}>
+            {view === 'raw' ? 'Formatted' : 'As written'}
+          </Button>
+          <CopyButton text={result} label="Copy" />
+        </>
+      }
+    >
+      {view === 'raw' ? (
+        <CodeBlock code={result} label="result" wrap maxHeight="none" />
+      ) : value !== undefined ? (
+        <CodeBlock code={json(value)} label="result" wrap />
+      ) : (
+        <Box className="px-5 py-4">
+          <RichText text={result} />
+        </Box>
+      )}
+    </Section>
   );
 }

@@ -3,18 +3,24 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
-import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import { useList } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { FormError } from '#ui/parts/field.tsx';
+import { Fold } from '#ui/parts/fold.tsx';
 import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
-import { PageHeader } from '#ui/parts/page.tsx';
+import { PageHeader, Section } from '#ui/parts/page.tsx';
+import { Pager } from '#ui/parts/pager.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
+import { TextDiff } from '#ui/parts/text-diff.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { bodyOf, SkillFields } from './skill-form.tsx';
-import { DeleteSkill } from './delete-skill.tsx';
-import { Revisions, StillOlder } from './revisions.tsx';
-import { UsedBy } from './used-by.tsx';
+import { UsedBy, useRoutinesWith } from './used-by.tsx';
 
 /** Edits a skill of the project. */
 export function CustomSkill({
@@ -100,4 +106,124 @@ export function CustomSkill({
       <LeaveGuard isDirty={() => isDirty && !isDeleting} />
     </>
   );
+}
+
+interface DeleteSkillProps {
+  readonly open: boolean;
+  readonly id: string;
+  readonly name: string;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+/** Asks before a skill is deleted, and says which routines lose it. */
+function DeleteSkill({ open, id, name, onClose, onDeleted }: DeleteSkillProps) {
+  const routines = useRoutinesWith(id);
+  const remove = useSend('delete', '/v1/skills/{skillId}', {
+    done: 'Skill deleted',
+    onDone: onDeleted,
+    refreshes: ['/v1/skills'],
+  });
+  return (
+    <ConfirmDialog
+      open={open}
+      onClose={onClose}
+      title={`Delete ${name}?`}
+      description={
+        <>
+          {use(routines.data?.length, routines.hasMore)} Its text is erased; this cannot be undone.
+        </>
+      }
+      action="Delete skill"
+      busy={remove.isSending}
+      onConfirm={() => remove.send({ path: { skillId: id } })}
+    />
+  );
+}
+
+function use(routines: number | undefined, hasMore: boolean): string {
+  if (routines === undefined) return 'Routines that have it attached go on without it.';
+  if (routines === 0) return 'No routine uses it.';
+  const these = hasMore ? `More than ${routines} routines` : plural(routines, 'routine');
+  const isOne = routines === 1 && !hasMore;
+  return `${these} ${isOne ? 'uses' : 'use'} it, and ${isOne ? 'goes' : 'go'} on without it from the next run on.`;
+}
+
+type Revision = Shape<'SkillRevision'>;
+
+/** Says how many active routines run which older text of a skill. */
+function StillOlder({ skill }: { readonly skill: Shape<'SkillDetail'> }) {
+  const older = skill.inUse.filter(({ revision }) => revision !== skill.revision);
+  if (older.length === 0) return null;
+  return (
+    <Notice className="mb-6">
+      <span>
+        {older
+          .map(
+            ({ revision, routines }) =>
+              `${plural(routines, 'routine')} still ${routines === 1 ? 'runs' : 'run'} revision ${revision}.`,
+          )
+          .join(' ')}{' '}
+        On the page of each: run it once, then use the new text.
+      </span>
+    </Notice>
+  );
+}
+
+/** Lists the texts that a skill has had, each with what it changed. */
+function Revisions({ id }: { readonly id: string }) {
+  const revisions = useList('/v1/skills/{skillId}/revisions', {
+    path: { skillId: id },
+    query: { limit: 20 },
+  });
+  return (
+    <Section
+      title="Revisions"
+      description="Scheduled runs take the one that they were activated with."
+    >
+      <Await
+        of={revisions}
+        skeleton={<SkeletonRows rows={2} />}
+        errorTitle="The revisions could not be read"
+      >
+        {(rows) => (
+          <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+            {rows.map((row, index) => (
+              <li key={row.revision}>
+                <Fold summary={<Summary row={row} />}>
+                  <TextDiff
+                    label={`Revision ${row.revision}`}
+                    before={textOf(rows[index + 1] ?? (revisions.hasMore ? row : undefined))}
+                    after={textOf(row)}
+                  />
+                </Fold>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Await>
+      <Pager list={revisions} />
+    </Section>
+  );
+}
+
+function Summary({ row }: { readonly row: Revision }) {
+  const by = row.createdBy?.name;
+  return (
+    <span className="flex grow flex-wrap items-center gap-x-3 text-sm">
+      <span className="font-medium text-ink">Revision {row.revision}</span>
+      <span className="text-muted">
+        {row.changed.length === 0 ? 'first on record' : row.changed.join(' and ')}
+      </span>
+      <span className="ml-auto text-xs text-faint">
+        <Time at={row.createdAt} as="relative" />
+        {by != null && <> by {by}</>}
+      </span>
+    </span>
+  );
+}
+
+/** Returns a text as it is compared; before the first revision there is none. */
+function textOf(row: Revision | undefined): string {
+  return row === undefined ? '' : `${row.name}\n\n${row.instructions}`;
 }

@@ -1,18 +1,22 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Plus, Search } from 'lucide-react';
 import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { useProjectId } from '#ui/api/project.ts';
 import { useAll } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Skeleton, SkeletonRows } from '#ui/parts/skeleton.tsx';
-import { Catalogue } from './catalogue.tsx';
-import { NewSkillDialog } from './new-skill.tsx';
 import { OwnSkills } from './own-skills.tsx';
+import { bodyOf, EMPTY_SKILL, SkillFields, type SkillValues } from './skill-form.tsx';
 import { categoryTitle } from './words.ts';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/skills');
@@ -147,5 +151,90 @@ function Loading() {
         ))}
       </div>
     </>
+  );
+}
+
+/** Shows curated skills by category. */
+function Catalogue({ skills }: { readonly skills: readonly Summary[] }) {
+  const groups = [...Map.groupBy(skills, ({ category }) => category ?? 'other')].toSorted(
+    ([a], [b]) => a.localeCompare(b),
+  );
+  return groups.map(([category, group]) => (
+    <Section
+      key={category}
+      title={
+        <>
+          {categoryTitle(category)}{' '}
+          <span className="font-normal text-faint tabular">{group.length}</span>
+        </>
+      }
+    >
+      <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
+        {group.map((skill) => (
+          <Card key={skill.slug} skill={skill} />
+        ))}
+      </ul>
+    </Section>
+  ));
+}
+
+function Card({ skill }: { readonly skill: Summary }) {
+  const projectId = useProjectId();
+  return (
+    <li className="relative flex flex-col rounded-lg border border-line bg-surface p-4 transition-colors duration-100 hover:border-edge">
+      <h3 className="text-base font-medium text-ink">
+        <Link
+          to="/p/$projectId/skills/$skillId"
+          params={{ projectId, skillId: skill.slug ?? '' }}
+          className="outline-none after:absolute after:inset-0 after:rounded-lg focus-visible:after:outline-2 focus-visible:after:outline-accent"
+        >
+          {skill.name}
+        </Link>
+      </h3>
+      <p className="mt-1 line-clamp-3 text-sm text-muted">{skill.description}</p>
+      <p className="mt-auto pt-3 text-xs text-faint">
+        {skill.cadence === null ? '' : `Best ${skill.cadence} · `}
+        {plural(skill.sourceCount, 'source')}
+      </p>
+    </li>
+  );
+}
+
+/** Asks for a new skill of the project. */
+function NewSkillDialog({
+  open,
+  onClose,
+}: {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}) {
+  const form = useForm({ defaultValues: EMPTY_SKILL });
+  const create = useSend('post', '/v1/skills', {
+    refreshes: ['/v1/skills'],
+    done: 'Skill created',
+    showsError: true,
+  });
+  const close = () => {
+    form.reset();
+    onClose();
+  };
+  const submit = async (values: SkillValues) => {
+    await create.sendAsync({ body: bodyOf(values) });
+    close();
+  };
+  return (
+    <FormDialog
+      open={open}
+      onClose={close}
+      locked={form.formState.isDirty}
+      size="lg"
+      title="New skill"
+      description="What your routines should know or always do: a house style, a product, a way of working."
+      form={form}
+      onSubmit={submit}
+      action="Create skill"
+    >
+      <SkillFields form={form} rows={12} />
+    </FormDialog>
   );
 }

@@ -1,10 +1,19 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { ExternalLink } from 'lucide-react';
+import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { LOCALE } from '#ui/format/locale.ts';
+import { count } from '#ui/format/numbers.ts';
+import { date } from '#ui/format/times.ts';
 import { Await } from '#ui/parts/feedback.tsx';
-import { PageHeader } from '#ui/parts/page.tsx';
+import { RichText } from '#ui/parts/lazily.tsx';
+import { Box, KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
-import { CuratedSkill } from './curated-skill.tsx';
+import { Badge } from '#ui/parts/state.tsx';
 import { CustomSkill } from './custom-skill.tsx';
+import { UsedBy } from './used-by.tsx';
+import { categoryTitle, needText } from './words.ts';
 
 const { useParams } = getRouteApi('/account/p/$projectId/skills/$skillId');
 
@@ -36,3 +45,90 @@ export function SkillPage() {
 }
 
 const COULD_NOT = 'The skill could not be read';
+
+type Skill = Shape<'Skill'>;
+
+/** Shows a curated skill: its text, and the sources of its facts. */
+function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly slug: string }) {
+  const projectId = useProjectId();
+  return (
+    <>
+      <PageHeader
+        title={skill.name}
+        badge={<Badge>{categoryTitle(skill.category ?? 'curated')}</Badge>}
+        description={skill.description}
+        back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
+      />
+      <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_17rem]">
+        <div className="min-w-0">
+          <Section title="Instructions" boxed>
+            <RichText text={skill.instructions} />
+          </Section>
+          <Section
+            title="Sources"
+            description={
+              skill.checked === null
+                ? undefined
+                : `Checked on ${date(new Date(skill.checked), 'UTC')}.`
+            }
+          >
+            <Sources sources={skill.sources} />
+          </Section>
+        </div>
+        <aside className="min-w-0 max-lg:order-first">
+          <Section title="At a glance">
+            <Facts skill={skill} />
+          </Section>
+          <UsedBy skill={slug} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+function Facts({ skill }: { readonly skill: Skill }) {
+  return (
+    <Box>
+      <KeyValue
+        narrow
+        facts={[
+          { label: 'Best run', value: skill.cadence ?? 'whenever needed' },
+          {
+            label: 'Works on',
+            value:
+              skill.needs.length === 0
+                ? 'the instructions alone'
+                : new Intl.ListFormat(LOCALE).format(skill.needs.map(needText)),
+          },
+          {
+            label: 'Schedule',
+            value: <code className="font-mono text-sm">{skill.suggestedSchedule}</code>,
+          },
+          { label: 'Length', value: `${count(skill.length)} characters` },
+          { label: 'Version', value: skill.version },
+        ]}
+      />
+    </Box>
+  );
+}
+
+function Sources({ sources }: { readonly sources: Skill['sources'] }) {
+  return (
+    <ul className="flex flex-col gap-3">
+      {sources.map(({ name, url, backs }) => (
+        <li key={url} className="text-sm">
+          <a
+            href={url}
+            target="_blank"
+            rel="noreferrer noopener"
+            className="inline-flex items-center gap-1 rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline"
+          >
+            {name}
+            <ExternalLink aria-label="opens elsewhere" className="size-3.5" />
+          </a>
+          <p className="text-muted">{backs}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}

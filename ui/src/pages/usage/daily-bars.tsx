@@ -1,7 +1,7 @@
 import type { Shape } from '#ui/api/types.ts';
 import { LOCALE } from '#ui/format/locale.ts';
 import { shortCount } from '#ui/format/numbers.ts';
-import { BarChart } from '#ui/parts/chart.tsx';
+import { BarChart } from '#ui/parts/lazily.tsx';
 import { Legend } from '#ui/parts/legend.tsx';
 import { everyDay, useNames, type Split } from './choices.ts';
 

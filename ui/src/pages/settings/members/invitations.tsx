@@ -1,5 +1,6 @@
 import { MailPlus, UserPlus } from 'lucide-react';
 import { useState } from 'react';
+import { useForm } from 'react-hook-form';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { toast } from '#ui/api/toast.ts';
@@ -7,15 +8,18 @@ import { Button } from '#ui/parts/button.tsx';
 import { ShowOnce } from '#ui/parts/copy.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
+import { Field } from '#ui/parts/field.tsx';
+import { FormDialog } from '#ui/parts/form-dialog.tsx';
+import { Input } from '#ui/parts/input.tsx';
 import { Menu } from '#ui/parts/menu.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { RadioCards } from '#ui/parts/toggles.tsx';
 import type { Organization } from '../of-organization.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
-import { roleName, type Invitation, type NewInvitation } from './roles.ts';
+import { roleName, ROLES, type Invitation, type NewInvitation } from './roles.ts';
 
 const COLUMNS: readonly Column<Invitation>[] = [
   {
@@ -163,5 +167,62 @@ function InvitationLink({ invitation, onClose }: InvitationLinkProps) {
       secret={`${location.origin}/invitations#${token}`}
       secretLabel="link of the invitation"
     />
+  );
+}
+
+interface InviteProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly organizationId: string;
+  readonly onInvited: (invitation: NewInvitation) => void;
+}
+
+const NEW: { email: string; role: NewInvitation['role'] } = { email: '', role: 'member' };
+
+const OPTIONS = ROLES.flatMap(({ value, label, hint }) =>
+  value === 'owner' ? [] : [{ value, label, description: hint }],
+).toReversed();
+
+function InviteDialog({ open, onClose, organizationId, onInvited }: InviteProps) {
+  const form = useForm({ defaultValues: NEW });
+  const { errors } = form.formState;
+  const invite = useSend('post', '/v1/organizations/{organizationId}/invitations', {
+    refreshes: ['/v1/organizations'],
+    showsError: true,
+  });
+  const close = () => {
+    form.reset();
+    onClose();
+  };
+  const submit = async (body: typeof NEW) => {
+    const made = await invite.sendAsync({ path: { organizationId }, body });
+    close();
+    onInvited(made);
+  };
+  return (
+    <FormDialog
+      open={open}
+      onClose={close}
+      title="Invite a person"
+      description="An earlier invitation of the same address is replaced."
+      form={form}
+      onSubmit={submit}
+      action="Invite"
+    >
+      <Field label="E-mail address" error={errors.email?.message}>
+        <Input
+          {...form.register('email')}
+          inputMode="email"
+          autoComplete="off"
+          placeholder="grace@example.com"
+        />
+      </Field>
+      <RadioCards
+        label="Role"
+        options={OPTIONS}
+        value={form.watch('role')}
+        onChange={(role) => form.setValue('role', role)}
+      />
+    </FormDialog>
   );
 }

@@ -1,10 +1,17 @@
-import { useRead } from '#ui/api/read.ts';
+import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import { useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
 import { Section } from '#ui/parts/page.tsx';
+import { Select } from '#ui/parts/select.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
 import { mayChange, OfOrganization } from '../of-organization.tsx';
-import { MailForm } from './mail-form.tsx';
 
 /** Shows who is mailed about the routines of this project. */
 export function NotificationsTab() {
@@ -39,3 +46,158 @@ export function NotificationsTab() {
     </Await>
   );
 }
+
+type Mail = NonNullable<Shape<'ProjectDetail'>['notifications']['mail']>;
+
+const NO_MAIL: Mail = { on: [], to: 'admins' };
+
+interface MailFormProps {
+  readonly project: Shape<'ProjectDetail'>;
+  readonly organizationId: string;
+  readonly mayChange: boolean;
+}
+
+/** Edits what is mailed and to whom; without an event nothing is mailed. */
+function MailForm({ project, organizationId, mayChange }: MailFormProps) {
+  const [edited, setEdited] = useState<Mail>();
+  const mail = edited ?? project.notifications.mail ?? NO_MAIL;
+  const save = useSend('patch', '/v1/projects/{projectId}', {
+    refreshes: ['/v1/projects'],
+    done: 'Notifications saved',
+    showsError: true,
+  });
+  const people = Array.isArray(mail.to) ? mail.to : undefined;
+  const toggle = (event: Mail['on'][number], on: boolean) =>
+    setEdited({ ...mail, on: on ? [...mail.on, event] : mail.on.filter((each) => each !== event) });
+  return (
+    <form
+      className="flex max-w-xl flex-col gap-5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save
+          .sendAsync({ path: { projectId: project.id }, body: { notifications: { mail } } })
+          .then(
+            () => setEdited(undefined),
+            () => undefined,
+          );
+      }}
+    >
+      {!mayChange && <Notice>Owners and admins of the organization change these settings.</Notice>}
+      <fieldset className="flex flex-col gap-3">
+        <legend className="mb-2 text-sm font-medium text-ink">Mail when</legend>
+        {EVENTS.map(({ value, label, description }) => (
+          <Checkbox
+            key={value}
+            label={label}
+            description={description}
+            checked={mail.on.includes(value)}
+            disabled={!mayChange}
+            onChange={(on) => toggle(value, on)}
+          />
+        ))}
+      </fieldset>
+      <Field label="To" description="Only confirmed addresses of people who are members by then.">
+        <Select
+          options={GROUPS}
+          disabled={!mayChange}
+          value={people === undefined ? groupOf(mail.to) : 'people'}
+          onChange={(to) => setEdited({ ...mail, to: to === 'people' ? [] : to })}
+        />
+      </Field>
+      {people !== undefined && (
+        <People
+          organizationId={organizationId}
+          chosen={people}
+          disabled={!mayChange}
+          onChange={(to) => setEdited({ ...mail, to })}
+        />
+      )}
+      <FormError message={errorInWords(save.error)} />
+      {mayChange && (
+        <div>
+          <Button
+            kind="primary"
+            type="submit"
+            busy={save.isSending}
+            disabledReason={edited === undefined ? 'Nothing has changed.' : undefined}
+          >
+            Save
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+function groupOf(to: Mail['to']) {
+  return typeof to === 'string' ? to : 'people';
+}
+
+function People({
+  organizationId,
+  chosen,
+  disabled,
+  onChange,
+}: {
+  readonly organizationId: string;
+  readonly chosen: readonly string[];
+  readonly disabled: boolean;
+  readonly onChange: (ids: string[]) => void;
+}) {
+  const members = useRead('/v1/organizations/{organizationId}/members', {
+    path: { organizationId },
+  });
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-2 text-sm font-medium text-ink">People</legend>
+      {(members.data ?? []).map(({ userId, name, email }) => (
+        <Checkbox
+          key={userId}
+          label={name}
+          description={email}
+          checked={chosen.includes(userId)}
+          disabled={disabled}
+          onChange={(on) =>
+            onChange(on ? [...chosen, userId] : chosen.filter((each) => each !== userId))
+          }
+        />
+      ))}
+    </fieldset>
+  );
+}
+
+/** Lists what can be mailed, the most important first. */
+const EVENTS: readonly {
+  readonly value: Mail['on'][number];
+  readonly label: string;
+  readonly description: string;
+}[] = [
+  {
+    value: 'failed',
+    label: 'A run fails',
+    description: 'At most one mail an hour for a routine; what follows is gathered.',
+  },
+  {
+    value: 'paused',
+    label: 'A routine is paused by the service',
+    description: 'After failures in a row, or when an account has to be signed in to again.',
+  },
+  { value: 'budget', label: 'A budget is spent', description: 'At 80%, and once it is used up.' },
+  {
+    value: 'partial',
+    label: 'A run succeeds in part',
+    description: 'It ended with the outcome partial.',
+  },
+  {
+    value: 'recovered',
+    label: 'A routine works again',
+    description: 'The first run that succeeds after failures.',
+  },
+];
+
+const GROUPS = [
+  { value: 'owners', label: 'Owners' },
+  { value: 'admins', label: 'Owners and admins' },
+  { value: 'members', label: 'Everybody in the organization' },
+  { value: 'people', label: 'People that you choose' },
+] as const;

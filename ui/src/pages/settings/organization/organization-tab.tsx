@@ -1,15 +1,21 @@
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { errorInWords, showFaults } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { ButtonLink } from '#ui/parts/button.tsx';
+import { Button, ButtonLink } from '#ui/parts/button.tsx';
+import { ConfirmByNameDialog } from '#ui/parts/dialog.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
+import { Field, FormError } from '#ui/parts/field.tsx';
+import { Input } from '#ui/parts/input.tsx';
 import { KeyValue, Section } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Switch } from '#ui/parts/toggles.tsx';
+import { BUDGET_NAMES, BudgetFields, budgetOf, budgetTexts } from '../budget-fields.tsx';
+import { Danger } from '../danger.tsx';
 import { mayChange, OfOrganization, type Organization } from '../of-organization.tsx';
-import { DeleteOrganization } from './delete-organization.tsx';
-import { OrganizationForm } from './organization-form.tsx';
 
 /** Edits name and budget of the organization, shows its plan, and deletes it. */
 export function OrganizationTab() {
@@ -98,6 +104,103 @@ function PlanLine() {
           </ButtonLink>
         )}
       </div>
+    </Section>
+  );
+}
+
+function OrganizationForm({ organization }: { readonly organization: Organization }) {
+  const { id, name, budget } = organization;
+  const form = useForm({
+    values: { name, ...budgetTexts(budget) },
+    resetOptions: { keepDirtyValues: true },
+  });
+  const { errors, isDirty, dirtyFields } = form.formState;
+  const save = useSend('patch', '/v1/organizations/{organizationId}', {
+    refreshes: ['/v1/organizations'],
+    done: 'Settings saved',
+    showsError: true,
+  });
+  const submit = form.handleSubmit(async (values) => {
+    const { maxTokensPerDay, maxCostUsdPerMonth } = budgetOf(values);
+    try {
+      const saved = await save.sendAsync({
+        path: { organizationId: id },
+        body: {
+          ...(dirtyFields.name && { name: values.name }),
+          budget: {
+            ...(dirtyFields.tokens && { maxTokensPerDay }),
+            ...(dirtyFields.cost && { maxCostUsdPerMonth }),
+          },
+        },
+      });
+      form.reset({ name: saved.name, ...budgetTexts(saved.budget) });
+    } catch (error) {
+      showFaults(form, error, BUDGET_NAMES);
+    }
+  });
+  return (
+    <Section
+      title="Organization"
+      description="The budget is what the runs of all its projects may spend together. Once it is used up, runs are skipped until the next day or month."
+    >
+      <form onSubmit={submit} className="flex max-w-xl flex-col gap-4">
+        <Field label="Name" error={errors.name?.message}>
+          <Input {...form.register('name')} autoComplete="off" />
+        </Field>
+        <BudgetFields register={form.register} errors={errors} />
+        <FormError message={errors.root?.message} />
+        <div>
+          <Button
+            kind="primary"
+            type="submit"
+            busy={save.isSending}
+            disabledReason={isDirty ? undefined : 'Nothing has changed.'}
+          >
+            Save
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}
+
+function DeleteOrganization({ organization }: { readonly organization: Organization }) {
+  const [isAsking, setAsking] = useState(false);
+  const { id, name } = organization;
+  const billing = useRead('/v1/billing', {}, { staleMs: 60_000 });
+  const hasSubscription = billing.data?.source === 'subscription';
+  const remove = useSend('delete', '/v1/organizations/{organizationId}', {
+    showsError: true,
+    // A new document: nothing of what is gone is left in memory.
+    onDone: () => location.assign('/'),
+  });
+  return (
+    <Section title="Deletion">
+      <Danger
+        title="Delete the organization"
+        action={
+          <Button className="text-bad-ink!" onClick={() => setAsking(true)}>
+            Delete organization
+          </Button>
+        }
+      >
+        With all of its projects, routines, connections and API keys. Pause the active routines
+        {hasSubscription && ' and end the subscription'} first.
+      </Danger>
+      <ConfirmByNameDialog
+        open={isAsking}
+        onClose={() => {
+          setAsking(false);
+          remove.reset();
+        }}
+        title={`Delete ${name}?`}
+        description="Everybody loses access at once, runs under way are cancelled, credentials are erased. This cannot be undone."
+        action="Delete organization"
+        name={name}
+        busy={remove.isSending || remove.data !== undefined}
+        error={errorInWords(remove.error)}
+        onConfirm={() => remove.send({ path: { organizationId: id }, query: { confirm: name } })}
+      />
     </Section>
   );
 }

@@ -1,10 +1,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useList } from '#ui/api/read.ts';
+import { errorInWords } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import { useList } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { ConfirmByNameDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Menu } from '#ui/parts/menu.tsx';
 import { Section } from '#ui/parts/page.tsx';
@@ -15,7 +18,6 @@ import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import NewProjectDialog from '#ui/shell/new-project.tsx';
 import { mayChange, OfOrganization, type Organization } from '../of-organization.tsx';
-import { DeleteProject } from './delete-project.tsx';
 import { ProjectDialog } from './project-dialog.tsx';
 
 type Project = Shape<'Project'>;
@@ -131,4 +133,42 @@ function columnsFor(openId: string): readonly Column<Project>[] {
       cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
     },
   ];
+}
+
+interface DeleteProjectProps {
+  readonly project: Shape<'Project'> | undefined;
+  readonly onClose: () => void;
+}
+
+function DeleteProject({ project, onClose }: DeleteProjectProps) {
+  const openId = useProjectId();
+  const close = () => {
+    remove.reset();
+    onClose();
+  };
+  const remove = useSend('delete', '/v1/projects/{projectId}', {
+    refreshes: ['/v1/projects'],
+    done: ({ name }) => `${name} was deleted`,
+    showsError: true,
+    onDone: ({ id }) => {
+      // A new document where the open project is the one that is gone.
+      if (id === openId) location.assign('/');
+      else close();
+    },
+  });
+  if (project === undefined) return null;
+  const { id, name } = project;
+  return (
+    <ConfirmByNameDialog
+      open
+      onClose={close}
+      title={`Delete ${name}?`}
+      description="Its routines, runs, connections and API keys are out of reach at once; runs under way are cancelled. Pause its active routines first. This cannot be undone."
+      action="Delete project"
+      name={name}
+      busy={remove.isSending}
+      error={errorInWords(remove.error)}
+      onConfirm={() => remove.send({ path: { projectId: id }, query: { confirm: name } })}
+    />
+  );
 }
