@@ -77,6 +77,9 @@ export function labelOf(path: string): string {
   return PARTS.get(name)?.[0] ?? name;
 }
 
+/** Words what is done about a time that was missed. */
+export const MISFIRE = { run_once: 'Make it up once', skip: 'Leave it out' } as const;
+
 /** Formats a field as lines, so that its changes can be shown; empty where it holds nothing. */
 export function textOf(field: string, value: unknown): string {
   if (typeof value === 'string') return value;

@@ -5,9 +5,9 @@ import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { date, duration } from '#ui/format/times.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
-import { labelOf } from '#ui/parts/routine-fields.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
+import { labelOf, MISFIRE } from '#ui/parts/routine-fields.ts';
 import { RadioCards } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
 import { Group } from './group.tsx';
@@ -77,19 +77,19 @@ export function Timing() {
         />
       </div>
       <div className="flex flex-col gap-2">
-        <p className="text-sm font-medium text-ink">When the service missed a time</p>
+        <p className="text-sm font-medium text-ink">{labelOf('misfire')}</p>
         <RadioCards
-          label="When the service missed a time"
+          label={labelOf('misfire')}
           columns={2}
           value={misfire}
           onChange={(next) => setValue('misfire', next, { shouldDirty: true })}
           options={[
             {
               value: 'run_once',
-              label: 'Make it up once',
+              label: MISFIRE.run_once,
               description: 'One run for all that were missed.',
             },
-            { value: 'skip', label: 'Leave it out', description: 'The next one comes on time.' },
+            { value: 'skip', label: MISFIRE.skip, description: 'The next one comes on time.' },
           ]}
         />
       </div>

@@ -1,16 +1,21 @@
 import { useFormContext } from 'react-hook-form';
-import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
+import {
+  People,
+  RECIPIENTS,
+  recipientsOf,
+  withEvent,
+  withRecipients,
+  type Mail,
+} from '#ui/parts/mail.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import { useProjects } from '#ui/shell/projects.ts';
 import type { RoutineForm } from './form.ts';
 import { Group } from './group.tsx';
 import { messageAt, TextField } from './value-field.tsx';
-
-type Mail = Shape<'MailSettings'>;
 
 const EVENTS: Readonly<Record<Mail['on'][number], string>> = {
   failed: 'A run failed',
@@ -19,13 +24,6 @@ const EVENTS: Readonly<Record<Mail['on'][number], string>> = {
   paused: 'The service paused it',
   budget: 'A budget is nearly spent, or spent',
 };
-
-const GROUPS = [
-  { value: 'owners', label: 'Owners' },
-  { value: 'admins', label: 'Owners and admins' },
-  { value: 'members', label: 'All members' },
-  { value: 'people', label: 'Chosen people' },
-] as const;
 
 const DELIVERIES = [
   { value: 'always', label: 'Every run that ends' },
@@ -107,7 +105,7 @@ export function Told({ mailDelivery }: ToldProps) {
 
 function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => void }) {
   const { formState } = useFormContext<RoutineForm>();
-  const group = typeof mail.to === 'string' ? mail.to : 'people';
+  const { organization } = useProjects();
   return (
     <div className="flex flex-col gap-4 border-l border-line pl-4">
       <div className="grid gap-2 sm:grid-cols-2">
@@ -116,12 +114,7 @@ function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => voi
             key={event}
             label={EVENTS[event]}
             checked={mail.on.includes(event)}
-            onChange={(on) =>
-              onChange({
-                ...mail,
-                on: on ? [...mail.on, event] : mail.on.filter((each) => each !== event),
-              })
-            }
+            onChange={(on) => onChange(withEvent(mail, event, on))}
           />
         ))}
       </div>
@@ -131,44 +124,20 @@ function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => voi
         error={messageAt(formState.errors, 'notifications.mail.to')}
       >
         <Select
-          options={GROUPS}
-          value={group}
-          onChange={(next) => onChange({ ...mail, to: next === 'people' ? [] : next })}
+          options={RECIPIENTS}
+          value={recipientsOf(mail)}
+          onChange={(next) => onChange(withRecipients(mail, next))}
         />
       </Field>
       {typeof mail.to !== 'string' && (
-        <People chosen={mail.to} onChange={(to) => onChange({ ...mail, to })} />
+        <div className="grid gap-2 sm:grid-cols-2">
+          <People
+            organizationId={organization?.id}
+            chosen={mail.to}
+            onChange={(to) => onChange({ ...mail, to })}
+          />
+        </div>
       )}
-    </div>
-  );
-}
-
-function People({
-  chosen,
-  onChange,
-}: {
-  chosen: readonly string[];
-  onChange: (chosen: string[]) => void;
-}) {
-  const { organization } = useProjects();
-  const members = useRead(
-    '/v1/organizations/{organizationId}/members',
-    { path: { organizationId: organization?.id ?? '' } },
-    { enabled: organization !== undefined },
-  );
-  return (
-    <div className="grid gap-2 sm:grid-cols-2">
-      {members.data?.map(({ userId, name, email }) => (
-        <Checkbox
-          key={userId}
-          label={name}
-          description={email}
-          checked={chosen.includes(userId)}
-          onChange={(on) =>
-            onChange(on ? [...chosen, userId] : chosen.filter((each) => each !== userId))
-          }
-        />
-      ))}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
-import { labelOf, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
+import { labelOf, MISFIRE, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
 import { Schedule } from '#ui/parts/schedule.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
@@ -157,10 +157,7 @@ function factsOf(routine: Routine): Fact[] {
           .join(', ') || 'That of the project',
     },
     { label: 'Overlap', value: OVERLAP[routine.overlap] },
-    {
-      label: 'Missed times',
-      value: routine.misfire === 'run_once' ? 'Made up once' : 'Left out',
-    },
+    { label: labelOf('misfire'), value: MISFIRE[routine.misfire] },
     {
       label: 'Results',
       value: [

@@ -7,6 +7,14 @@ import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
+import {
+  People,
+  RECIPIENTS,
+  recipientsOf,
+  withEvent,
+  withRecipients,
+  type Mail,
+} from '#ui/parts/mail.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
@@ -47,8 +55,6 @@ export function NotificationsTab() {
   );
 }
 
-type Mail = NonNullable<Shape<'ProjectDetail'>['notifications']['mail']>;
-
 const NO_MAIL: Mail = { on: [], to: 'admins' };
 
 interface MailFormProps {
@@ -66,9 +72,6 @@ function MailForm({ project, organizationId, mayChange }: MailFormProps) {
     done: 'Notifications saved',
     showsError: true,
   });
-  const people = Array.isArray(mail.to) ? mail.to : undefined;
-  const toggle = (event: Mail['on'][number], on: boolean) =>
-    setEdited({ ...mail, on: on ? [...mail.on, event] : mail.on.filter((each) => each !== event) });
   return (
     <form
       className="flex max-w-xl flex-col gap-5"
@@ -92,25 +95,28 @@ function MailForm({ project, organizationId, mayChange }: MailFormProps) {
             description={description}
             checked={mail.on.includes(value)}
             disabled={!mayChange}
-            onChange={(on) => toggle(value, on)}
+            onChange={(on) => setEdited(withEvent(mail, value, on))}
           />
         ))}
       </fieldset>
       <Field label="To" description="Only confirmed addresses of people who are members by then.">
         <Select
-          options={GROUPS}
+          options={RECIPIENTS}
           disabled={!mayChange}
-          value={people === undefined ? groupOf(mail.to) : 'people'}
-          onChange={(to) => setEdited({ ...mail, to: to === 'people' ? [] : to })}
+          value={recipientsOf(mail)}
+          onChange={(next) => setEdited(withRecipients(mail, next))}
         />
       </Field>
-      {people !== undefined && (
-        <People
-          organizationId={organizationId}
-          chosen={people}
-          disabled={!mayChange}
-          onChange={(to) => setEdited({ ...mail, to })}
-        />
+      {typeof mail.to !== 'string' && (
+        <fieldset className="flex flex-col gap-2">
+          <legend className="mb-2 text-sm font-medium text-ink">People</legend>
+          <People
+            organizationId={organizationId}
+            chosen={mail.to}
+            disabled={!mayChange}
+            onChange={(to) => setEdited({ ...mail, to })}
+          />
+        </fieldset>
       )}
       <FormError message={errorInWords(save.error)} />
       {mayChange && (
@@ -126,43 +132,6 @@ function MailForm({ project, organizationId, mayChange }: MailFormProps) {
         </div>
       )}
     </form>
-  );
-}
-
-function groupOf(to: Mail['to']) {
-  return typeof to === 'string' ? to : 'people';
-}
-
-function People({
-  organizationId,
-  chosen,
-  disabled,
-  onChange,
-}: {
-  readonly organizationId: string;
-  readonly chosen: readonly string[];
-  readonly disabled: boolean;
-  readonly onChange: (ids: string[]) => void;
-}) {
-  const members = useRead('/v1/organizations/{organizationId}/members', {
-    path: { organizationId },
-  });
-  return (
-    <fieldset className="flex flex-col gap-2">
-      <legend className="mb-2 text-sm font-medium text-ink">People</legend>
-      {(members.data ?? []).map(({ userId, name, email }) => (
-        <Checkbox
-          key={userId}
-          label={name}
-          description={email}
-          checked={chosen.includes(userId)}
-          disabled={disabled}
-          onChange={(on) =>
-            onChange(on ? [...chosen, userId] : chosen.filter((each) => each !== userId))
-          }
-        />
-      ))}
-    </fieldset>
   );
 }
 
@@ -194,10 +163,3 @@ const EVENTS: readonly {
     description: 'The first run that succeeds after failures.',
   },
 ];
-
-const GROUPS = [
-  { value: 'owners', label: 'Owners' },
-  { value: 'admins', label: 'Owners and admins' },
-  { value: 'members', label: 'Everybody in the organization' },
-  { value: 'people', label: 'People that you choose' },
-] as const;
