@@ -43,7 +43,7 @@ export const PORT_VARIABLES = {
 
 /**
  * Reads the ports: `PORT_OFFSET` moves all of them, but for one whose own variable says where it is.
- * @throws naming the variable whose value is no port
+ * @throws naming the variable whose value is no port, or one that a browser does not open
  */
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const offset = Number(env['PORT_OFFSET'] || 0);
@@ -55,10 +55,14 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const read = (name: keyof Ports): number => {
     const [variable, fallback] = PORT_VARIABLES[name];
     const text = env[variable];
-    if (text === undefined || text === '') return fallback + offset;
-    const port = Number(text);
+    const port = text === undefined || text === '' ? fallback + offset : Number(text);
     if (!Number.isInteger(port) || port < 1 || port > 65_535) {
       throw new Error(`${variable} must be a port from 1 to 65535.`);
+    }
+    if (BLOCKED.has(port) && !NO_HTTP.has(name)) {
+      throw new Error(
+        `${variable} would be ${port}, a port that browsers refuse to open. Set ${variable} or PORT_OFFSET to another number.`,
+      );
     }
     return port;
   };
@@ -78,6 +82,13 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
     mail: read('mail'),
   };
 }
+
+/** Ports above 1023 that browsers and `fetch` refuse: https://fetch.spec.whatwg.org/#port-blocking. */
+const BLOCKED: ReadonlySet<number> = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
+  6679, 6697, 10_080,
+]);
+const NO_HTTP: ReadonlySet<keyof Ports> = new Set(['postgres', 'temporal', 'smtp']);
 
 const HIGHEST_PORT = Math.max(...Object.values(PORT_VARIABLES).map(([, fallback]) => fallback));
 const MAX_OFFSET = 65_535 - HIGHEST_PORT;

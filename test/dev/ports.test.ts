@@ -45,6 +45,18 @@ describe('ports', () => {
     expect(Object.keys(moved)).toEqual(expect.arrayContaining(Object.keys(PORT_VARIABLES)));
   });
 
+  it.each([
+    [{ PORT_OFFSET: '3000' }, 'PORT would be 6000'],
+    [{ PORT_OFFSET: '180' }, 'GATEWAY_PORT would be 4190'],
+    [{ UI_PORT: '6666' }, 'UI_PORT would be 6666'],
+  ])('ports that browsers do not open are refused: %o', (env, words) => {
+    expect(() => readPorts(env)).toThrow(`${words}, a port that browsers refuse to open.`);
+  });
+
+  it('what no browser opens may have such a port', () => {
+    expect(readPorts({ MAIL_SMTP_PORT: '2049' }).smtp).toBe(2049);
+  });
+
   it.each(['11207', '-1', '1.5', 'ten'])(
     'an offset of %s is refused with what it may be',
     (text) => {
