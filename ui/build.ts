@@ -2,6 +2,7 @@
  * Entry: `node ui/build.ts` builds the pages into ui/dist; with `--if-changed` only when their sources have changed.
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -54,7 +55,12 @@ async function hashOfSources(): Promise<string> {
 }
 
 if (import.meta.main) {
-  if (process.argv.includes('--if-changed')) await buildIfChanged();
+  if (!existsSync(path.dirname(STAMP))) {
+    console.error(
+      'ui/node_modules is missing: run `npm ci` in the top folder, which fills it too.',
+    );
+    process.exitCode = 1;
+  } else if (process.argv.includes('--if-changed')) await buildIfChanged();
   else {
     await buildPages();
     await writeFile(STAMP, await hashOfSources());
