@@ -1,4 +1,5 @@
 import type { FieldPath, FieldValues, UseFormReturn } from 'react-hook-form';
+import { capitalized } from '#ui/format/capitalized.ts';
 import { ApiError } from './error.ts';
 
 /**
@@ -33,6 +34,21 @@ export function showFaults<Values extends FieldValues>(
   }
 }
 
+/** Returns what submits a form: the server's faults are shown in it. */
+export function submitTo<Values extends FieldValues>(
+  form: UseFormReturn<Values>,
+  send: (values: Values) => Promise<unknown>,
+  names?: Readonly<Record<string, FieldPath<Values>>>,
+) {
+  return form.handleSubmit(async (values) => {
+    try {
+      await send(values);
+    } catch (error) {
+      showFaults(form, error, names);
+    }
+  });
+}
+
 /** Finds the field of a path; `skills[0].id` is a fault of `skills` where the form has no such part. */
 function fieldOf<Values extends FieldValues>(
   path: string,
@@ -64,5 +80,5 @@ function withRequest(words: string, { requestId }: Pick<ApiError, 'requestId'>):
 export function sentence(text: string): string {
   const whole = text.trim();
   const end = /[.!?]$/.test(whole) ? '' : '.';
-  return `${whole.charAt(0).toUpperCase()}${whole.slice(1)}${end}`;
+  return `${capitalized(whole)}${end}`;
 }

@@ -1,4 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
+import { capitalized } from './capitalized.ts';
 
 /** Fields of a run from which its words are made; summaries, details and events have them all. */
 export interface RunInWords {
@@ -69,8 +70,7 @@ export function faultOf(failureClass: string): string | null {
 
 /** Makes words of a name that this page does not know yet: "max_total_tokens" becomes "Max total tokens". */
 export function humanize(name: string): string {
-  const words = name.replaceAll(/[_.]/g, ' ');
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  return capitalized(name.replaceAll(/[_.]/g, ' '));
 }
 
 /**

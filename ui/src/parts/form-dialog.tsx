@@ -1,6 +1,6 @@
 import { useId } from 'react';
 import type { FieldPath, FieldValues, UseFormReturn } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
+import { submitTo } from '#ui/api/form.ts';
 import { Button, type ButtonKind } from './button.tsx';
 import { Dialog, type DialogProps } from './dialog.tsx';
 import { FormError } from './field.tsx';
@@ -35,13 +35,7 @@ export function FormDialog<Values extends FieldValues>({
 }: FormDialogProps<Values>) {
   const id = useId();
   const { errors, isSubmitting } = form.formState;
-  const submit = form.handleSubmit(async (values) => {
-    try {
-      await onSubmit(values);
-    } catch (error) {
-      showFaults(form, error, names);
-    }
-  });
+  const submit = submitTo(form, onSubmit, names);
   return (
     <Dialog
       {...dialog}

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { capitalized } from '#ui/format/capitalized.ts';
 import { cx } from './cx.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'idle';
@@ -73,10 +74,7 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
 
 /** Returns the word and the tone of a state; a state that is not listed is shown by its own name. */
 export function describeState(state: string): { label: string; tone: Tone } {
-  const [label, tone] = STATES[state] ?? [
-    `${state.charAt(0).toUpperCase()}${state.slice(1).replaceAll('_', ' ')}`,
-    'idle' as const,
-  ];
+  const [label, tone] = STATES[state] ?? [capitalized(state.replaceAll('_', ' ')), 'idle' as const];
   return { label, tone };
 }
 

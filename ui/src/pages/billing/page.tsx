@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
+import { submitTo } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
@@ -155,14 +155,10 @@ function Enquiry({ company }: { readonly company: string }) {
   });
   const { errors } = form.formState;
   const ask = useSend('post', '/public/business-leads', { showsError: true });
-  const submit = form.handleSubmit(async (body) => {
-    try {
-      await ask.sendAsync({ body });
-      setSentFrom(body.email);
-      form.resetField('message');
-    } catch (error) {
-      showFaults(form, error);
-    }
+  const submit = submitTo(form, async (body) => {
+    await ask.sendAsync({ body });
+    setSentFrom(body.email);
+    form.resetField('message');
   });
   return (
     <Section

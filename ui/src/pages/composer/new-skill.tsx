@@ -1,5 +1,5 @@
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
+import { submitTo } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { count } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
@@ -25,16 +25,12 @@ export default function NewSkill({ open, onClose, onCreated }: NewSkillProps) {
     done: 'Skill created and attached',
     showsError: true,
   });
-  const submit = form.handleSubmit(async ({ name, description, instructions }) => {
-    try {
-      const body = { name, instructions, ...(description === '' ? {} : { description }) };
-      const skill = await create.sendAsync({ body });
-      onCreated(skill.id ?? '');
-      form.reset();
-      onClose();
-    } catch (error) {
-      showFaults(form, error);
-    }
+  const submit = submitTo(form, async ({ name, description, instructions }) => {
+    const body = { name, instructions, ...(description === '' ? {} : { description }) };
+    const skill = await create.sendAsync({ body });
+    onCreated(skill.id ?? '');
+    form.reset();
+    onClose();
   });
   return (
     <Dialog

@@ -2,6 +2,7 @@ import { Check, Plus } from 'lucide-react';
 import { useState } from 'react';
 import type { LoadedList } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
 import { shortCount } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
@@ -127,8 +128,10 @@ function SkillList({
             >
               <span className="block truncate text-base text-ink">{skill.name}</span>
               <span className="block truncate text-xs text-muted">
-                {skill.category === null ? 'Your own' : words(skill.category)} ·{' '}
-                {shortCount(skill.length)} characters
+                {skill.category === null
+                  ? 'Your own'
+                  : capitalized(skill.category.replaceAll(/[-_]/g, ' '))}{' '}
+                · {shortCount(skill.length)} characters
               </span>
             </button>
             <Button
@@ -155,9 +158,4 @@ function fits({ name, description, category, slug }: Skill, search: string): boo
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word));
-}
-
-function words(category: string): string {
-  const text = category.replaceAll(/[-_]/g, ' ');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -1,6 +1,7 @@
 import { useForm } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
 import { originInWords, perMillion, perToken } from '#ui/format/model-words.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
@@ -104,8 +105,7 @@ function isBetter(origin: Origin): boolean {
 }
 
 function inWords(origin: Origin): string {
-  const words = originInWords(origin) ?? '';
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+  return `${capitalized(originInWords(origin) ?? '')}.`;
 }
 
 function textsOf({ contextTokens, maxOutputTokens, prices }: Option) {

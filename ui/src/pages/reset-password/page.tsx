@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
+import { showFaults, submitTo } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
@@ -19,12 +19,7 @@ function AskForLink() {
   const form = useForm({ defaultValues: { email: '' } });
   const ask = useSend('post', '/auth/request-password-reset', { showsError: true });
   const { errors } = form.formState;
-  const submit = form.handleSubmit((body) =>
-    ask.sendAsync({ body }).then(
-      () => undefined,
-      (error: unknown) => showFaults(form, error),
-    ),
-  );
+  const submit = submitTo(form, (body) => ask.sendAsync({ body }));
   if (ask.data !== undefined) {
     return (
       <AuthFrame

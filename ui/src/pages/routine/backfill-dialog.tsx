@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { call } from '#ui/api/call.ts';
-import { showFaults } from '#ui/api/form.ts';
+import { submitTo } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
@@ -53,23 +53,20 @@ export default function BackfillDialog({
     setPlan(undefined);
     setAccepted(false);
   };
-  const look = form.handleSubmit(async (window) => {
-    try {
-      const { data } = await call(
-        'get',
-        '/v1/routines/{routineId}/backfill/forecast',
-        { path: { routineId }, query: instantsOf(window) },
-        { projectId },
-      );
-      setPlan(data);
-    } catch (error) {
-      showFaults(form, error);
-    }
+  const look = submitTo(form, async (window) => {
+    const { data } = await call(
+      'get',
+      '/v1/routines/{routineId}/backfill/forecast',
+      { path: { routineId }, query: instantsOf(window) },
+      { projectId },
+    );
+    setPlan(data);
   });
-  const start = form.handleSubmit((window) =>
-    backfill
-      .sendAsync({ path: { routineId }, body: { ...instantsOf(window), acceptForecast: true } })
-      .catch((error: unknown) => showFaults(form, error)),
+  const start = submitTo(form, (window) =>
+    backfill.sendAsync({
+      path: { routineId },
+      body: { ...instantsOf(window), acceptForecast: true },
+    }),
   );
   return (
     <Dialog

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
+import { submitTo } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useList } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
@@ -43,13 +43,9 @@ export function CustomSkill({
     done: 'Skill saved',
     showsError: true,
   });
-  const submit = form.handleSubmit(async (values) => {
-    try {
-      await save.sendAsync({ path: { skillId: id }, body: bodyOf(values) });
-      form.reset(values);
-    } catch (error) {
-      showFaults(form, error);
-    }
+  const submit = submitTo(form, async (values) => {
+    await save.sendAsync({ path: { skillId: id }, body: bodyOf(values) });
+    form.reset(values);
   });
   return (
     <>

@@ -1,3 +1,5 @@
+import { capitalized } from '#ui/format/capitalized.ts';
+
 const NEEDS: Readonly<Record<string, string>> = {
   web: 'the web',
   'search-console': 'search console data',
@@ -21,6 +23,5 @@ export function needText(need: string): string {
 
 /** Makes a heading of a category like "web-performance". */
 export function categoryTitle(category: string): string {
-  const words = category.replaceAll('-', ' ');
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  return capitalized(category.replaceAll('-', ' '));
 }

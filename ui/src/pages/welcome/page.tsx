@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { showFaults } from '#ui/api/form.ts';
+import { submitTo } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useSession, useSignOut } from '#ui/api/session.ts';
 import { Button } from '#ui/parts/button.tsx';
@@ -16,13 +16,9 @@ export function WelcomePage() {
   const enter = useEnter();
   const create = useSend('post', '/v1/organizations', { showsError: true });
   const { errors } = form.formState;
-  const submit = form.handleSubmit(async (body) => {
-    try {
-      const { defaultProject } = await create.sendAsync({ body });
-      await enter(`/p/${defaultProject.id}/start`);
-    } catch (error) {
-      showFaults(form, error);
-    }
+  const submit = submitTo(form, async (body) => {
+    const { defaultProject } = await create.sendAsync({ body });
+    await enter(`/p/${defaultProject.id}/start`);
   });
   return (
     <AuthFrame

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { ApiError } from '#ui/api/error.ts';
-import { showFaults } from '#ui/api/form.ts';
+import { showFaults, submitTo } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { SESSION_KEY, useSession } from '#ui/api/session.ts';
@@ -62,13 +62,9 @@ function NameForm() {
     showsError: true,
     onDone: () => client.invalidateQueries({ queryKey: SESSION_KEY }),
   });
-  const submit = form.handleSubmit(async (body) => {
-    try {
-      await save.sendAsync({ body });
-      form.reset(body);
-    } catch (error) {
-      showFaults(form, error);
-    }
+  const submit = submitTo(form, async (body) => {
+    await save.sendAsync({ body });
+    form.reset(body);
   });
   return (
     <Section title="Name" description="As the others in your organizations see it.">
@@ -99,14 +95,10 @@ function EmailForm() {
   const form = useForm({ defaultValues: { newEmail: '' } });
   const { errors } = form.formState;
   const change = useSend('post', '/auth/change-email', { showsError: true });
-  const submit = form.handleSubmit(async ({ newEmail }) => {
-    try {
-      await change.sendAsync({ body: { newEmail, callbackURL: '/verified' } });
-      setWanted(newEmail);
-      form.reset();
-    } catch (error) {
-      showFaults(form, error);
-    }
+  const submit = submitTo(form, async ({ newEmail }) => {
+    await change.sendAsync({ body: { newEmail, callbackURL: '/verified' } });
+    setWanted(newEmail);
+    form.reset();
   });
   const hasMail = config.data?.verifiesAddresses;
   return (
