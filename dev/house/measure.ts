@@ -86,6 +86,7 @@ function sourceFile(name: string, text: string): SourceFile {
 }
 
 function resolved(importer: string, specifier: string): string | undefined {
+  if (specifier.startsWith('#ui/')) return specifier.replace('#ui/', 'ui/src/');
   if (specifier.startsWith('#')) return specifier.slice(1);
   if (specifier.startsWith('.')) return path.posix.join(path.posix.dirname(importer), specifier);
   return undefined;
