@@ -15,6 +15,7 @@ import { modelFigureRoutes } from './v1/model-figures.ts';
 import { modelTestRoutes } from './v1/model-tests.ts';
 import { modelRoutes } from './v1/models.ts';
 import { organizationRoutes } from './v1/organizations.ts';
+import { resultRoutes } from './v1/results.ts';
 import { routineRoutes } from './v1/routines/index.ts';
 import { runRoutes } from './v1/runs/index.ts';
 import { scheduleRoutes } from './v1/schedules.ts';
@@ -36,6 +37,7 @@ export const routes: readonly Route[] = [
   ...connectionRoutes,
   ...providerRoutes,
   ...modelConnectionRoutes,
+  ...resultRoutes,
   ...runRoutes,
   ...usageRoutes,
   ...organizationRoutes,

@@ -7,6 +7,7 @@ export const TAGS = {
   Tools: 'What a routine may call, each tool off until a person confirms it.',
   Connections: 'Access to tool servers and managed providers.',
   'Model accounts': 'Personal accounts at connected model providers, for routines to run on.',
+  Results: 'What runs have brought, and what of it is new.',
   Runs: 'Executions of routines, step by step.',
   'Organizations and projects': 'Who works where. Sessions only.',
   Members: 'Who belongs to an organization, and who is invited. Sessions only.',

@@ -6,6 +6,7 @@ import {
   organizationsOf,
   type DemotedMember,
 } from '#core/identity/index.ts';
+import { forgetReader } from '#core/results/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfMember, type AccountDeps } from './accounts.ts';
 
@@ -53,13 +54,17 @@ export async function leaveOrganizations(deps: AccountDeps, userId: string): Pro
   });
 }
 
-/** Ends what a person had signed in to in an organization. @returns the connections that need another sign-in */
+/**
+ * Ends what a person had signed in to in an organization, and forgets what they had read there.
+ * @returns the connections that need another sign-in
+ */
 async function endRights(
   deps: AccountDeps,
   tx: Db,
   by: Actor,
   member: Membership,
 ): Promise<EndedSignIn[]> {
+  await forgetReader(tx, member);
   await revokeAccountsOfMember(deps, tx, { ...member, by });
   return endSignInsOf(tx, by, member);
 }

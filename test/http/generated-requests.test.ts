@@ -72,7 +72,7 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
     'updateConnection',
   ],
   delivery_not_found: ['redeliverWebhook'],
-  invalid_request: ['createConnection'],
+  invalid_request: ['createConnection', 'markResultsRead'],
   invalid_signature: ['receivePaymentEvent', 'schedulerTick'],
   invitation_not_found: ['acceptInvitation', 'deleteInvitation'],
   member_not_found: ['changeMemberRole', 'endMemberSessions', 'removeMember'],

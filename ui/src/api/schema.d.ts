@@ -214,6 +214,15 @@ export interface paths {
         delete: operations["deleteProject"];
         patch: operations["updateProject"];
     };
+    "/v1/results": {
+        get: operations["listResults"];
+    };
+    "/v1/results/read": {
+        post: operations["markResultsRead"];
+    };
+    "/v1/results/unread": {
+        get: operations["countUnreadResults"];
+    };
     "/v1/routines": {
         get: operations["listRoutines"];
         post: operations["createRoutine"];
@@ -1230,6 +1239,11 @@ export interface components {
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
+        MarkResultsRead: {
+            runIds?: string[];
+            /** Format: date-time */
+            until?: string;
+        };
         Member: {
             email: string;
             joinedAt: components["schemas"]["Timestamp"];
@@ -1667,6 +1681,54 @@ export interface components {
             /** @description Id of a person. */
             userId: string;
         };
+        Result: {
+            changes: components["schemas"]["ResultChanges"] | null;
+            /** @description US dollars. */
+            costUsd: string | null;
+            errorMessage: string | null;
+            /** @description The beginning of the text, at most 600 characters. */
+            excerpt: string | null;
+            finishedAt: components["schemas"]["Timestamp"];
+            /** @description Whether the text goes on after the excerpt. */
+            goesOn: boolean;
+            /**
+             * @description What it is to a reader who knows the one before: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
+             * @enum {string}
+             */
+            kind: "failed" | "partial" | "first" | "changed" | "unchanged";
+            lines: components["schemas"]["ResultLines"];
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            outcomeSummary: string | null;
+            /** @description The run of the routine that succeeded before it. */
+            previousRunId: string | null;
+            /** @description Why the run failed. */
+            reason: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description Id of the run. */
+            runId: string;
+            startedAt: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            state: "succeeded" | "failed";
+            /** @enum {string} */
+            trigger: "schedule" | "manual" | "backfill";
+            unread: boolean;
+        };
+        /** @description What differs in its data from the data that was delivered last: all counts, and the first five items of each kind. */
+        ResultChanges: {
+            added: unknown[];
+            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            against: string | null;
+            /** @description The `resultKey`; null where the data was compared as a whole. */
+            by: {
+                key: string;
+                list: string;
+            } | null;
+            changed: components["schemas"]["ChangedItem"][];
+            counts: components["schemas"]["ChangeCounts"];
+            removed: unknown[];
+        };
         ResultCheck: {
             /** @constant */
             type: "result_not_empty";
@@ -1729,6 +1791,15 @@ export interface components {
             key: string;
             /** @description From the data to the list; empty where it is the list. */
             list: string;
+        } | null;
+        /** @description What differs in its text from the result before, of the first 20,000 characters of each: lines that one has and the other has not. Null where it has data. */
+        ResultLines: {
+            added: string[];
+            counts: {
+                added: number;
+                removed: number;
+            };
+            removed: string[];
         } | null;
         RevokedKey: {
             /** @description Id of the apiKey. */
@@ -2831,6 +2902,15 @@ export interface components {
             /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
+        /** @description What the caller has not read, of the last 30 days. */
+        UnreadResults: {
+            /** @description Whether there are more than the 1,000 counted ones. */
+            more: boolean;
+            unchanged: number;
+            /** @description The routines that the unchanged ones are of. */
+            unchangedRoutines: number;
+            worthReading: number;
+        };
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -3029,6 +3109,8 @@ export interface components {
     parameters: {
         /** @description Id of the connection. */
         connectionId: string;
+        /** @description From the `Link: <…>; rel="next"` header of the page before. */
+        cursor: string;
         /** @description The same key and body give the first response again, for 24 hours. */
         "Idempotency-Key": string;
         /** @description Items a page, at most 200. */
@@ -4604,6 +4686,61 @@ export interface operations {
             };
         };
     };
+    listResults: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description Only those that ended at this time or later. */
+                since?: string;
+                /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
+                unread?: "true" | "false";
+                /** @description Only those of all kinds but `unchanged`, or only unchanged ones. */
+                worthReading?: "true" | "false";
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Result"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    markResultsRead: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkResultsRead"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnreadResults"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    countUnreadResults: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnreadResults"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listRoutines: {
         parameters: {
             query?: {
@@ -4906,7 +5043,7 @@ export interface operations {
                 /** @description Only those of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
@@ -5084,7 +5221,7 @@ export interface operations {
                 /** @description Only those of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */

@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import * as results from '#core/results/index.ts';
+import { TRIGGERS } from '#core/runs/index.ts';
+import { actorId, type ProjectAccess } from '../access.ts';
+import { EXAMPLE, idOf, instant, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { route, type Route } from '../route.ts';
+import { changes, outcomes } from './runs/result-schema.ts';
+
+const tag = 'Results';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+const kinds = Object.keys(results.RESULT_KINDS) as [results.ResultKind, ...results.ResultKind[]];
+
+const lines = z.array(z.string()).max(5);
+
+const result = z
+  .strictObject({
+    runId: idOf('run', EXAMPLE.run),
+    routineId: idOf('routine', EXAMPLE.routine),
+    routineName: z.string(),
+    kind: z.enum(kinds).meta({
+      description: `What it is to a reader who knows the one before: ${Object.entries(
+        results.RESULT_KINDS,
+      )
+        .map(([kind, why]) => `\`${kind}\` (${why})`)
+        .join(', ')}. All but \`unchanged\` are worth reading.`,
+    }),
+    trigger: z.enum(TRIGGERS),
+    state: z.enum(['succeeded', 'failed']),
+    reason: z.string().nullable().meta({ description: 'Why the run failed.' }),
+    errorMessage: z.string().nullable(),
+    outcome: outcomes.nullable(),
+    outcomeSummary: z.string().nullable(),
+    excerpt: z
+      .string()
+      .nullable()
+      .meta({ description: 'The beginning of the text, at most 600 characters.' }),
+    goesOn: z.boolean().meta({ description: 'Whether the text goes on after the excerpt.' }),
+    changes: changes
+      .omit({ unchangedRuns: true, truncated: true })
+      .meta({
+        id: 'ResultChanges',
+        description:
+          'What differs in its data from the data that was delivered last: all counts, and the first five items of each kind.',
+      })
+      .nullable(),
+    lines: z
+      .strictObject({
+        counts: z.strictObject({ added: z.number().int(), removed: z.number().int() }),
+        added: lines,
+        removed: lines,
+      })
+      .nullable()
+      .meta({
+        id: 'ResultLines',
+        description:
+          'What differs in its text from the result before, of the first 20,000 characters of each: lines that one has and the other has not. Null where it has data.',
+      }),
+    previousRunId: idOf('run', EXAMPLE.run)
+      .nullable()
+      .meta({ description: 'The run of the routine that succeeded before it.' }),
+    costUsd: z.string().nullable().meta({ description: 'US dollars.' }),
+    startedAt: timestamp.nullable(),
+    finishedAt: timestamp,
+    unread: z.boolean(),
+  })
+  .meta({ id: 'Result' });
+
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+const unread = z
+  .strictObject({
+    worthReading: z.number().int(),
+    unchanged: z.number().int(),
+    unchangedRoutines: z
+      .number()
+      .int()
+      .meta({ description: 'The routines that the unchanged ones are of.' }),
+    more: z.boolean().meta({ description: 'Whether there are more than the 1,000 counted ones.' }),
+  })
+  .meta({
+    id: 'UnreadResults',
+    description: `What the caller has not read, of the last ${results.UNREAD_DAYS} days.`,
+  });
+
+const listResults = route({
+  method: 'GET',
+  path: '/v1/results',
+  id: 'listResults',
+  tag,
+  summary: 'List the newest results of all routines',
+  description:
+    'The runs of the project that succeeded or failed, the last that ended first, each with what is new in it. A page with filters looks at 1,000 results: it may have fewer than its limit, or none, and still name a next page. Results whose content is erased are left out.',
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  query: pageQuery('run', {
+    since: instant.optional().meta({ description: 'Only those that ended at this time or later.' }),
+    unread: flag.optional().meta({
+      description: `Only what the caller, a person or an API key, has not marked as read, or only the rest. After ${results.UNREAD_DAYS} days a result counts as read.`,
+    }),
+    worthReading: flag
+      .optional()
+      .meta({ description: 'Only those of all kinds but `unchanged`, or only unchanged ones.' }),
+  }),
+  success: { status: 200, data: z.array(result), description: 'A page of results.' },
+}).to(async ({ access, query, deps }) => {
+  const { since, unread: isUnread, worthReading } = query;
+  const filter = { since, unread: isUnread, worthReading, page: pageOf(query) };
+  const found = await results.listResults(deps.database, readerOf(access), filter);
+  return {
+    data: found.results.map((row) => present(result, { ...row, runId: row.id })),
+    nextCursor: found.nextCursor,
+  };
+});
+
+const countUnreadResults = route({
+  method: 'GET',
+  path: '/v1/results/unread',
+  id: 'countUnreadResults',
+  tag,
+  summary: 'Count unread results',
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  success: { status: 200, data: unread, description: 'The counts.' },
+}).to(async ({ access, deps }) => ({
+  data: await results.countUnread(deps.database, readerOf(access)),
+}));
+
+const markResultsRead = route({
+  method: 'POST',
+  path: '/v1/results/read',
+  id: 'markResultsRead',
+  tag,
+  summary: 'Mark results as read',
+  description:
+    'For the caller alone. With `until`, all that ended up to then, but not in the future: give the `finishedAt` of the newest one shown, so that what has ended meanwhile stays unread. Runs that are gone are passed over.',
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  body: z
+    .strictObject({
+      runIds: z.array(idOf('run', EXAMPLE.run)).max(200).optional(),
+      until: instant.optional(),
+    })
+    .refine((given) => Object.keys(given).length > 0, 'name runs, or a time')
+    .meta({ id: 'MarkResultsRead', minProperties: 1 }),
+  success: { status: 200, data: unread, description: 'What is unread now.' },
+}).to(async ({ access, body, deps }) => {
+  const reader = readerOf(access);
+  await results.markRead(deps.database, reader, body);
+  return { data: await results.countUnread(deps.database, reader) };
+});
+
+function readerOf(access: ProjectAccess) {
+  return { projectId: access.projectId, readerId: actorId(access) };
+}
+
+export const resultRoutes: readonly Route[] = [listResults, countUnreadResults, markResultsRead];

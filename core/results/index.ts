@@ -1,0 +1,9 @@
+export {
+  countUnread,
+  forgetReader,
+  listResults,
+  markRead,
+  RESULT_KINDS,
+  UNREAD_DAYS,
+  type ResultKind,
+} from './results.ts';

@@ -1,0 +1,49 @@
+/** Lines by which two texts differ. */
+export interface LineChanges {
+  readonly counts: { readonly added: number; readonly removed: number };
+  /** The first added lines, in the order of the later text. */
+  readonly added: readonly string[];
+  /** The first removed lines, in the order of the earlier text. */
+  readonly removed: readonly string[];
+}
+
+const LINES_OF_A_KIND = 5;
+const LINE_LENGTH = 300;
+
+/**
+ * Finds the lines that one text has and the other has not, wherever they stand: a line that has moved is no news. Empty lines and
+ * the space around a line do not count. Takes time in proportion to the texts.
+ */
+export function findLineChanges(before: string, after: string): LineChanges {
+  const [old, fresh] = [linesOf(before), linesOf(after)];
+  const [added, removed] = [missingFrom(old, fresh), missingFrom(fresh, old)];
+  return {
+    counts: { added: added.length, removed: removed.length },
+    added: added.slice(0, LINES_OF_A_KIND).map(short),
+    removed: removed.slice(0, LINES_OF_A_KIND).map(short),
+  };
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** Returns the lines of `lines` beyond those that `others` have, a line that stands twice counting twice. */
+function missingFrom(others: readonly string[], lines: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const line of others) left.set(line, (left.get(line) ?? 0) + 1);
+  return lines.filter((line) => {
+    const count = left.get(line) ?? 0;
+    left.set(line, count - 1);
+    return count <= 0;
+  });
+}
+
+function short(line: string): string {
+  return line.length > LINE_LENGTH
+    ? `${line.slice(0, LINE_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…`
+    : line;
+}
