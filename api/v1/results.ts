@@ -72,12 +72,16 @@ const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const unread = z
   .strictObject({
     worthReading: z.number().int(),
+    worthReadingRoutines: z.number().int().meta({ description: 'The routines that they are of.' }),
     unchanged: z.number().int(),
     unchangedRoutines: z
       .number()
       .int()
       .meta({ description: 'The routines that the unchanged ones are of.' }),
     more: z.boolean().meta({ description: 'Whether there are more than the 1,000 counted ones.' }),
+    until: timestamp
+      .nullable()
+      .meta({ description: 'When the newest ended, to mark all as read; null where all is read.' }),
   })
   .meta({
     id: 'UnreadResults',
@@ -124,7 +128,7 @@ const countUnreadResults = route({
   scope: 'runs:read',
   success: { status: 200, data: unread, description: 'The counts.' },
 }).to(async ({ access, deps }) => ({
-  data: await results.countUnread(deps.database, readerOf(access)),
+  data: present(unread, await results.countUnread(deps.database, readerOf(access))),
 }));
 
 const markResultsRead = route({
@@ -148,7 +152,7 @@ const markResultsRead = route({
 }).to(async ({ access, body, deps }) => {
   const reader = readerOf(access);
   await results.markRead(deps.database, reader, body);
-  return { data: await results.countUnread(deps.database, reader) };
+  return { data: present(unread, await results.countUnread(deps.database, reader)) };
 });
 
 function readerOf(access: ProjectAccess) {

@@ -1,9 +1,2 @@
-export {
-  countUnread,
-  forgetReader,
-  listResults,
-  markRead,
-  RESULT_KINDS,
-  UNREAD_DAYS,
-  type ResultKind,
-} from './results.ts';
+export { forgetReader, markRead, UNREAD_DAYS } from './marks.ts';
+export { countUnread, listResults, RESULT_KINDS, type ResultKind } from './results.ts';

@@ -1,19 +1,9 @@
 import type { ComparedResult, Outcome } from '#core/outcomes/index.ts';
 import type { Trigger } from '#core/runs/index.ts';
-import {
-  empty,
-  execute,
-  ownedBy,
-  plannedRows,
-  raw,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { empty, ownedBy, plannedRows, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 import { findLineChanges, type LineChanges } from './line-changes.ts';
+import { unreadBy, type Reader } from './marks.ts';
 
 /** What a result is to a reader who knows the one before, with what it means. */
 export const RESULT_KINDS = {
@@ -59,12 +49,6 @@ export interface Result {
   readonly unread: boolean;
 }
 
-/** A person, or an API key, in a project. */
-export interface Reader {
-  readonly projectId: string;
-  readonly readerId: string;
-}
-
 export interface ResultFilter {
   /** Only results that ended at this time or later. */
   readonly since: Date | undefined;
@@ -76,9 +60,6 @@ export interface ResultFilter {
 
 /** Results that one page or count looks at. */
 const MAX_LOOKED_AT = 1_000;
-
-/** Age from which on a result counts as read: a month's pile is not news. */
-export const UNREAD_DAYS = 30;
 
 const EXCERPT = 600;
 /** Characters of each text that are compared. */
@@ -145,11 +126,15 @@ function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
 /** What a reader has not read yet. */
 export interface Unread {
   readonly worthReading: number;
+  /** Routines of those. */
+  readonly worthReadingRoutines: number;
   readonly unchanged: number;
   /** Routines of the unchanged ones. */
   readonly unchangedRoutines: number;
   /** True when there are more than the {@link MAX_LOOKED_AT} newest, which are counted. */
   readonly more: boolean;
+  /** End of the newest; null where all is read. */
+  readonly until: Date | null;
 }
 
 /** Counts what a reader has not read, of the newest results. */
@@ -164,9 +149,10 @@ export async function countUnread(db: Db, reader: Reader): Promise<Unread> {
     sql`
       with ${lookAt(reader, filter, MAX_LOOKED_AT)}
       select count(*) filter (where kind <> 'unchanged')::integer as "worthReading",
+        count(distinct routine_id) filter (where kind <> 'unchanged')::integer as "worthReadingRoutines",
         count(*) filter (where kind = 'unchanged')::integer as unchanged,
         count(distinct routine_id) filter (where kind = 'unchanged')::integer as "unchangedRoutines",
-        count(*) = ${MAX_LOOKED_AT} as more
+        count(*) = ${MAX_LOOKED_AT} as more, max(finished_at) as until
       from classified
     `,
   );
@@ -183,10 +169,7 @@ function lookAt(
   { since, unread, page }: Omit<ResultFilter, 'worthReading'>,
   count: number,
 ): Sql {
-  const isUnread = sql`(
-    finished_at > greatest(now() - ${UNREAD_DAYS} * interval '1 day',
-      (select read_until from result_readers where project_id = ${projectId} and reader_id = ${readerId}))
-    and not exists (select 1 from result_reads where run_id = runs.id and reader_id = ${readerId}))`;
+  const isUnread = unreadBy({ projectId, readerId });
   const later =
     page.after === undefined
       ? empty
@@ -242,62 +225,4 @@ function beginningOf(text: string): string {
   const end = text.lastIndexOf('\n', EXCERPT);
   // A cut must not part the two halves of a character.
   return text.slice(0, end > EXCERPT / 3 ? end : EXCERPT).replace(/[\uD800-\uDBFF]$/, '');
-}
-
-/** Remembers results that a reader has read. Runs that are gone, or have not ended, are passed over. */
-export async function markRead(
-  database: Database,
-  { projectId, readerId }: Reader,
-  {
-    runIds = [],
-    until,
-  }: { readonly runIds?: readonly string[] | undefined; readonly until?: Date | undefined },
-): Promise<void> {
-  await transaction(database, async (tx) => {
-    if (until !== undefined) {
-      // The marks of single runs up to then say nothing more.
-      await execute(
-        tx,
-        sql`
-          with reader as (
-            insert into result_readers as reader (project_id, reader_id, read_until)
-            values (${projectId}, ${readerId}, least(${until}, now()))
-            on conflict (project_id, reader_id)
-              do update set read_until = greatest(reader.read_until, excluded.read_until)
-            returning read_until
-          )
-          delete from result_reads using reader, runs
-          where reader_id = ${readerId} and runs.id = run_id and runs.project_id = ${projectId}
-            and finished_at <= reader.read_until
-        `,
-      );
-    }
-    await execute(
-      tx,
-      sql`
-        insert into result_reads (run_id, reader_id)
-        select id, ${readerId} from runs
-        where id = any(${runIds}) and project_id = ${projectId} and state in ('succeeded', 'failed')
-        on conflict do nothing
-      `,
-    );
-  });
-}
-
-/** Forgets what a person has read in the projects of an organization that they leave. */
-export async function forgetReader(
-  tx: Db,
-  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
-): Promise<void> {
-  const projects = sql`select id from projects where organization_id = ${organizationId}`;
-  await execute(
-    tx,
-    sql`
-      with marks as (
-        delete from result_reads using runs
-        where reader_id = ${userId} and runs.id = run_id and runs.project_id in (${projects})
-      )
-      delete from result_readers where reader_id = ${userId} and project_id in (${projects})
-    `,
-  );
 }

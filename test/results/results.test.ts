@@ -136,7 +136,14 @@ test('what a reader has read is theirs: another person, and an API key, have rea
   const next = await run('All is calm.');
   expect(await unreadOf(other)).toEqual([next.id]);
   const { data } = await other.get('/v1/results/unread');
-  expect(data).toEqual({ worthReading: 0, unchanged: 1, unchangedRoutines: 1, more: false });
+  expect(data).toEqual({
+    worthReading: 0,
+    worthReadingRoutines: 0,
+    unchanged: 1,
+    unchangedRoutines: 1,
+    more: false,
+    until: next.finishedAt,
+  });
 
   await changeRuns(service.deps.database, next.id, { contentErasedAt: new Date() });
   expect(await unreadOf(other)).toEqual([]);

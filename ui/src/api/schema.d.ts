@@ -2909,7 +2909,11 @@ export interface components {
             unchanged: number;
             /** @description The routines that the unchanged ones are of. */
             unchangedRoutines: number;
+            /** @description When the newest ended, to mark all as read; null where all is read. */
+            until: components["schemas"]["Timestamp"] | null;
             worthReading: number;
+            /** @description The routines that they are of. */
+            worthReadingRoutines: number;
         };
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */

@@ -5,6 +5,8 @@ import { ProjectProvider } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { ButtonLink, IconButton } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
+import { CHORD_MS, isBusy } from '#ui/parts/keys.ts';
+import { useUnreadInTitle } from '#ui/parts/page-title.ts';
 import { rememberProject } from './last-project.ts';
 import { placesFor, type Place } from './navigation.ts';
 import { useProjects } from './projects.ts';
@@ -76,6 +78,8 @@ function Frame({ projectId }: { projectId: string }) {
 function Project({ projectId }: { projectId: string }) {
   const project = useRead('/v1/projects/{projectId}', { path: { projectId } });
   const isThere = project.data !== undefined;
+  const unread = useRead('/v1/results/unread', {}, { everyMs: 60_000, enabled: isThere });
+  useUnreadInTitle(unread.data?.worthReadingRoutines ?? 0);
   useEffect(() => {
     if (isThere) rememberProject(projectId);
   }, [isThere, projectId]);
@@ -121,9 +125,6 @@ function TopBar({
   );
 }
 
-/** Time for which `g` waits for the next key. */
-const CHORD_MS = 1_200;
-
 interface Keys {
   readonly projectId: string;
   /** The pages that there are for this service. */
@@ -160,14 +161,4 @@ function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
     document.addEventListener('keydown', listen);
     return () => document.removeEventListener('keydown', listen);
   }, []);
-}
-
-function isBusy(target: EventTarget | null): boolean {
-  if (document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null) {
-    return true;
-  }
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || target.matches('input, textarea, select, [role="combobox"]'))
-  );
 }

@@ -13,10 +13,11 @@ import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Attention, Row, since } from './attention.tsx';
 import { Checklist } from './checklist.tsx';
+import { News } from './news.tsx';
 
 const { useParams } = getRouteApi('/account/p/$projectId/');
 
-/** Shows what needs attention, what comes next and what it costs. */
+/** Shows what has come in, what needs attention, what comes next and what it costs. */
 export function HomePage() {
   const { projectId } = useParams();
   return (
@@ -37,6 +38,7 @@ export function HomePage() {
       <Checklist projectId={projectId} />
       <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0">
+          <News projectId={projectId} />
           <Attention projectId={projectId} />
           <Upcoming projectId={projectId} />
         </div>

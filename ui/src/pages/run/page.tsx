@@ -1,7 +1,8 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Check, X } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
+import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { badgeOf, humanize, isOver } from '#ui/format/run-words.ts';
 import { Button } from '#ui/parts/button.tsx';
@@ -32,6 +33,7 @@ export function RunPage() {
 
 function Run({ projectId, runId }: { projectId: string; runId: string }) {
   const { run, status } = useFollowedRun(runId);
+  useMarkedRead(run.data);
   const back = {
     label: 'Runs',
     link: { to: '/p/$projectId/runs', params: { projectId } },
@@ -54,6 +56,19 @@ function Run({ projectId, runId }: { projectId: string; runId: string }) {
       </Await>
     </>
   );
+}
+
+/** Marks the result of a run as read, once a reader has it before them. */
+function useMarkedRead(run: Shape<'RunDetail'> | undefined): void {
+  const mark = useSend('post', '/v1/results/read', {
+    refreshes: ['/v1/results'],
+    showsError: true,
+  });
+  const runId = run?.state === 'succeeded' || run?.state === 'failed' ? run.id : undefined;
+  const markRead = useEffectEvent((id: string) => mark.send({ body: { runIds: [id] } }));
+  useEffect(() => {
+    if (runId !== undefined) markRead(runId);
+  }, [runId]);
 }
 
 function stateOf(run: Shape<'RunDetail'>): string {

@@ -1,0 +1,83 @@
+import {
+  execute,
+  sql,
+  transaction,
+  type Database,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
+
+/** A person, or an API key, in a project. */
+export interface Reader {
+  readonly projectId: string;
+  readonly readerId: string;
+}
+
+/** Age from which on a result counts as read: a month's pile is not news. */
+export const UNREAD_DAYS = 30;
+
+/** Tells of a row of `runs` whether the reader has not read it, as an SQL expression. */
+export function unreadBy({ projectId, readerId }: Reader): Sql {
+  return sql`(
+    finished_at > greatest(now() - ${UNREAD_DAYS} * interval '1 day',
+      (select read_until from result_readers where project_id = ${projectId} and reader_id = ${readerId}))
+    and not exists (select 1 from result_reads where run_id = runs.id and reader_id = ${readerId}))`;
+}
+
+/** Remembers results that a reader has read. Runs that are gone, or have not ended, are passed over. */
+export async function markRead(
+  database: Database,
+  { projectId, readerId }: Reader,
+  {
+    runIds = [],
+    until,
+  }: { readonly runIds?: readonly string[] | undefined; readonly until?: Date | undefined },
+): Promise<void> {
+  await transaction(database, async (tx) => {
+    if (until !== undefined) {
+      // The marks of single runs up to then say nothing more.
+      await execute(
+        tx,
+        sql`
+          with reader as (
+            insert into result_readers as reader (project_id, reader_id, read_until)
+            values (${projectId}, ${readerId}, least(${until}, now()))
+            on conflict (project_id, reader_id)
+              do update set read_until = greatest(reader.read_until, excluded.read_until)
+            returning read_until
+          )
+          delete from result_reads using reader, runs
+          where reader_id = ${readerId} and runs.id = run_id and runs.project_id = ${projectId}
+            and finished_at <= reader.read_until
+        `,
+      );
+    }
+    await execute(
+      tx,
+      sql`
+        insert into result_reads (run_id, reader_id)
+        select id, ${readerId} from runs
+        where id = any(${runIds}) and project_id = ${projectId} and state in ('succeeded', 'failed')
+        on conflict do nothing
+      `,
+    );
+  });
+}
+
+/** Forgets what a person has read in the projects of an organization that they leave. */
+export async function forgetReader(
+  tx: Db,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
+): Promise<void> {
+  const projects = sql`select id from projects where organization_id = ${organizationId}`;
+  await execute(
+    tx,
+    sql`
+      with marks as (
+        delete from result_reads using runs
+        where reader_id = ${userId} and runs.id = run_id and runs.project_id in (${projects})
+      )
+      delete from result_readers where reader_id = ${userId} and project_id in (${projects})
+    `,
+  );
+}
