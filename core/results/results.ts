@@ -1,5 +1,5 @@
 import type { ComparedResult, Outcome } from '#core/outcomes/index.ts';
-import type { Trigger } from '#core/runs/index.ts';
+import type { Trigger } from '#core/run-states/index.ts';
 import { empty, ownedBy, plannedRows, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 import { findLineChanges, type LineChanges } from './line-changes.ts';
