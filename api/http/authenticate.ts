@@ -4,12 +4,11 @@ import { effectivePlan, mayWrite, verifyEvent, writeRefused } from '#core/billin
 import {
   assertFreshProof,
   authenticateKey,
-  countUse,
   findMemberships,
   stillStands,
-  touchApiKey,
-  type WindowUse,
 } from '#core/identity/index.ts';
+import { touchApiKey } from '#core/organizations/index.ts';
+import { countUse, type WindowUse } from '#core/rate-limits/index.ts';
 import { persistently } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { idPattern } from '#lib/ids.ts';

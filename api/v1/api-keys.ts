@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as identity from '#core/identity/index.ts';
+import * as organizations from '#core/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
@@ -11,7 +11,7 @@ const apiKey = z
     id: idOf('apiKey', EXAMPLE.apiKey),
     name: z.string(),
     prefix: z.string().meta({ description: 'The part of the key that may be shown.' }),
-    scopes: z.array(z.enum(identity.SCOPES)),
+    scopes: z.array(z.enum(organizations.SCOPES)),
     createdBy: z
       .strictObject({ id: z.string(), name: z.string() })
       .nullable()
@@ -37,7 +37,7 @@ const listApiKeys = route({
   },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
-  const found = await identity.listApiKeys(deps.database, access.projectId, page);
+  const found = await organizations.listApiKeys(deps.database, access.projectId, page);
   return listReply(found, page, (row) => present(apiKey, row));
 });
 
@@ -54,10 +54,10 @@ const createApiKey = route({
   body: z.strictObject({
     name: nameOf(100).meta({ example: 'nightly import' }),
     scopes: z
-      .array(z.enum(identity.SCOPES))
+      .array(z.enum(organizations.SCOPES))
       .min(1)
-      .max(identity.SCOPES.length)
-      .default([...identity.DEFAULT_SCOPES])
+      .max(organizations.SCOPES.length)
+      .default([...organizations.DEFAULT_SCOPES])
       .transform((scopes) => [...new Set(scopes)])
       .meta({
         description:
@@ -88,7 +88,7 @@ const createApiKey = route({
   const { PRODUCT_TAG: tag } = deps.config;
   const input = { id: newId('apiKey'), organizationId, projectId, tag, ...body };
   const { apiKey: created, plaintext } = await transaction(deps.database, (tx) =>
-    identity.createApiKey(tx, by, input),
+    organizations.createApiKey(tx, by, input),
   );
   return { data: { ...present(apiKey, created), key: plaintext } };
 });
@@ -106,7 +106,9 @@ const revokeApiKey = route({
   success: { status: 200, data: apiKey, description: 'The key that was revoked.' },
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.apiKeyId };
-  const revoked = await transaction(deps.database, (tx) => identity.revokeApiKey(tx, by, input));
+  const revoked = await transaction(deps.database, (tx) =>
+    organizations.revokeApiKey(tx, by, input),
+  );
   return { data: present(apiKey, revoked) };
 });
 

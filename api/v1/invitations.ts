@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as identity from '#core/identity/index.ts';
+import * as organizations from '#core/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
@@ -46,7 +46,12 @@ const listInvitations = route({
   errors: ['forbidden'],
 }).to(async ({ access, params, query, deps }) => {
   const page = pageOf(query);
-  const found = await identity.listInvitations(deps.database, access, params.organizationId, page);
+  const found = await organizations.listInvitations(
+    deps.database,
+    access,
+    params.organizationId,
+    page,
+  );
   return listReply(found, page, (row) => present(invitation, row));
 });
 
@@ -80,16 +85,8 @@ const createInvitation = route({
   errors: ['forbidden', 'already_member', 'limit_reached'],
 }).to(async ({ by, params, body, deps, newId }) => {
   const input = { id: newId('invitation'), ...params, ...body };
-  const created = await transaction(deps.database, (tx) =>
-    identity.createInvitation(tx, by, input),
-  );
-  const { database: db, mailer, config } = deps;
-  if (mailer !== undefined) {
-    const { token, organizationName } = created;
-    const mail = { email: created.invitation.email, token, organizationName };
-    await identity.mailInvitation({ db, mailer, uiOrigin: config.UI_ORIGIN }, by, mail);
-  }
-  return { data: { ...present(invitation, created.invitation), token: created.token } };
+  const { token, ...created } = await organizations.createInvitation(deps, by, input);
+  return { data: { ...present(invitation, created), token } };
 });
 
 const deleteInvitation = route({
@@ -106,7 +103,7 @@ const deleteInvitation = route({
 }).to(async ({ by, params, deps }) => {
   const input = { organizationId: params.organizationId, id: params.invitationId };
   const deleted = await transaction(deps.database, (tx) =>
-    identity.deleteInvitation(tx, by, input),
+    organizations.deleteInvitation(tx, by, input),
   );
   return { data: present(invitation, deleted) };
 });
@@ -131,7 +128,7 @@ const acceptInvitation = route({
 }).to(async ({ by, body, deps }) => ({
   data: present(
     organization,
-    await transaction(deps.database, (tx) => identity.acceptInvitation(tx, by, body.token)),
+    await transaction(deps.database, (tx) => organizations.acceptInvitation(tx, by, body.token)),
   ),
 }));
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as deletion from '#core/deletion/index.ts';
 import * as identity from '#core/identity/index.ts';
+import * as organizations from '#core/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
 import { EXAMPLE, idOf, personId, timestamp } from '../http/schemas.ts';
@@ -54,11 +55,11 @@ const listMembers = route({
   params: z.strictObject({ organizationId }),
   success: {
     status: 200,
-    data: z.array(member).max(identity.MAX_MEMBERS),
-    description: `Everybody, those who came first in front; at most ${identity.MAX_MEMBERS}.`,
+    data: z.array(member).max(organizations.MAX_MEMBERS),
+    description: `Everybody, those who came first in front; at most ${organizations.MAX_MEMBERS}.`,
   },
 }).to(async ({ access, params, deps }) => {
-  const found = await identity.listMembers(deps.database, access, params.organizationId);
+  const found = await organizations.listMembers(deps.database, access, params.organizationId);
   return { data: found.map((row) => present(member, row)) };
 });
 
@@ -78,7 +79,7 @@ const changeMemberRole = route({
   errors: ['forbidden', 'owner_required', 'last_owner'],
 }).to(async ({ by, params, body, deps }) => {
   const changed = await transaction(deps.database, (tx) =>
-    identity.changeRole(tx, by, params, body.role),
+    organizations.changeRole(tx, by, params, body.role),
   );
   return {
     data: present(changedMember, changed),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as deletion from '#core/deletion/index.ts';
-import * as identity from '#core/identity/index.ts';
+import * as organizations from '#core/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
@@ -44,7 +44,7 @@ const listOrganizations = route({
   success: { status: 200, data: z.array(organization), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
-  const found = await identity.listOrganizations(deps.database, access.userId, page);
+  const found = await organizations.listOrganizations(deps.database, access.userId, page);
   return listReply(found, page, (row) => present(organization, row));
 });
 
@@ -113,7 +113,7 @@ const createOrganization = route({
   const { MAX_ORGANIZATIONS_PER_PERSON: maxOrganizations } = deps.config;
   const input = { id: newId('organization'), projectId: newId('project'), name: body.name };
   const created = await transaction(deps.database, (tx) =>
-    identity.foundOrganization(tx, by, input, { maxOrganizations }),
+    organizations.foundOrganization(tx, by, input, { maxOrganizations }),
   );
   return {
     data: {
@@ -140,7 +140,7 @@ const listProjects = route({
   success: { status: 200, data: z.array(project), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
-  const found = await identity.listProjects(deps.database, {
+  const found = await organizations.listProjects(deps.database, {
     userId: access.userId,
     organizationId: query.organizationId,
     page,
@@ -165,7 +165,9 @@ const createProject = route({
   errors: ['organization_not_found', 'forbidden', 'second_factor_required', 'limit_reached'],
 }).to(async ({ by, body, deps, newId }) => {
   const input = { id: newId('project'), ...body };
-  const created = await transaction(deps.database, (tx) => identity.createProject(tx, by, input));
+  const created = await transaction(deps.database, (tx) =>
+    organizations.createProject(tx, by, input),
+  );
   return { data: present(project, created) };
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as identity from '#core/identity/index.ts';
+import * as settings from '#core/settings/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
@@ -89,7 +90,7 @@ const readOrganization = route({
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
 }).to(async ({ access, params: { organizationId }, deps }) => {
   const key = { userId: access.userId, id: organizationId };
-  return { data: present(organizationDetail, await identity.readOrganization(deps.database, key)) };
+  return { data: present(organizationDetail, await settings.readOrganization(deps.database, key)) };
 });
 
 const updateOrganization = route({
@@ -108,7 +109,7 @@ const updateOrganization = route({
 }).to(async ({ access, by, params: { organizationId }, body, deps }) => {
   if (body.requiresSecondFactor !== undefined) identity.assertFreshProof(access);
   const changed = await transaction(deps.database, (tx) =>
-    identity.patchOrganization(tx, by, organizationId, body),
+    settings.patchOrganization(tx, by, organizationId, body),
   );
   return { data: present(organizationDetail, changed) };
 });
@@ -124,7 +125,7 @@ const readProject = route({
   success: { status: 200, data: projectDetail, description: 'The project.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
   const key = { userId: access.userId, id: projectId };
-  const found = await identity.readProject(deps.database, key, deps.retention);
+  const found = await settings.readProject(deps.database, key, deps.retention);
   return { data: presentDetail(found, deps) };
 });
 
@@ -144,7 +145,7 @@ const updateProject = route({
   errors: ['forbidden'],
 }).to(async ({ by, params: { projectId }, body, deps }) => {
   const changed = await transaction(deps.database, (tx) =>
-    identity.patchProject(tx, by, projectId, body, deps.retention),
+    settings.patchProject(tx, by, projectId, body, deps.retention),
   );
   return { data: presentDetail(changed, deps) };
 });
@@ -156,7 +157,7 @@ export const settingsRoutes: readonly Route[] = [
   updateProject,
 ];
 
-function presentDetail(row: identity.ProjectSettings, deps: Pick<Deps, 'mailer'>) {
+function presentDetail(row: settings.ProjectSettings, deps: Pick<Deps, 'mailer'>) {
   const notifications = { mail: row.mail };
   return present(projectDetail, { ...row, notifications, mailDelivery: deliveryOf(deps) });
 }

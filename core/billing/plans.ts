@@ -1,4 +1,4 @@
-import { paidPlanOf, type PaidPlan } from '#core/identity/index.ts';
+import { paidPlanOf, type PaidPlan } from '#core/organizations/index.ts';
 import { join, sql, type Sql } from '#lib/database/index.ts';
 
 /** Allowances of the plans. `apiWrites` lets API keys write; prices are US cents a month. */

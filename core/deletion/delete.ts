@@ -12,10 +12,9 @@ import {
   markOrganizationDeleted,
   markProjectDeleted,
   projectsToErase,
-  type Confirmed,
   type Organization,
   type Project,
-} from '#core/identity/index.ts';
+} from '#core/organizations/index.ts';
 import { cancelMessages } from '#core/outbox/index.ts';
 import {
   eraseRoutines,
@@ -31,6 +30,8 @@ import { transaction, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfProject, type AccountDeps } from './accounts.ts';
 
 type DeletionDeps = AccountDeps & AfterEndDeps & RevocationDeps;
+
+type Confirmed = Parameters<typeof markProjectDeleted>[2];
 
 type Person = Actor & { readonly id: string };
 

@@ -15,15 +15,10 @@ interface Membership {
   readonly userId: string;
 }
 
-/** A person who is no longer a member, and what ended with that. */
-interface RemovedMember extends DemotedMember {
-  /** Connections that they had signed in to, which need another sign-in. */
-  readonly connections: readonly EndedSignIn[];
-}
-
 /**
  * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked, unless an
  * owner keeps them, and what they had signed in to stops.
+ * @returns what `endMembership` does, and the connections that they had signed in to, which need another sign-in
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export function removeMember(
@@ -31,7 +26,7 @@ export function removeMember(
   by: Actor & { readonly id: string },
   member: Membership,
   options: { readonly keepKeys: boolean },
-): Promise<RemovedMember> {
+) {
   return transaction(deps.database, async (tx) => {
     const removed = await endMembership(tx, by, member, options);
     return { ...removed, connections: await endRights(deps, tx, by, member) };

@@ -1,8 +1,9 @@
 import { APIError, createAuthMiddleware, getIP, getSessionFromCtx } from 'better-auth/api';
 import { z } from 'zod';
+import { isInvited } from '#core/organizations/index.ts';
+import { throttle } from '#core/rate-limits/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
-import { isInvited } from './invitations.ts';
 import {
   acceptGuess,
   countGuess,
@@ -12,9 +13,8 @@ import {
   takeBackGuess,
   tooManyGuesses,
   type Guess,
-  throttle,
-} from './throttle.ts';
-import type { KnownBrowsers } from './known-browser.ts';
+  type KnownBrowsers,
+} from './guesses.ts';
 import { goFirst, NOT_CHECKED } from './passwords.ts';
 import { findSecondFactor } from './second-factor/store.ts';
 

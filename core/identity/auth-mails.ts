@@ -1,6 +1,9 @@
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { throttle, type ThrottleRule } from '#core/rate-limits/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { Mailer } from '#lib/mail/index.ts';
-import { INVITATION_MAILS, MAILS, NEW_INVITATION_MAILS, throttle } from './throttle.ts';
+
+/** Mails of one kind to one address that a stranger can cause. */
+const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
 
 /** The mails about accounts. Each says what it is for, and what to do if the recipient did not ask for it. */
 export interface AuthMails {
@@ -66,41 +69,4 @@ function leadingBack(link: string, uiOrigin: string): string {
   const to = url.searchParams.get('callbackURL') ?? '/';
   if (to.startsWith('/')) url.searchParams.set('callbackURL', `${uiOrigin}${to}`);
   return url.href;
-}
-
-/**
- * Mails an invitation, unless the person who invites has sent a hundred today; ten where their account is younger than a
- * week. It goes to a stranger, from the operator's domain: so it names the inviter's address, and the organization in a
- * way that makes no link.
- */
-export async function mailInvitation(
-  { db, mailer, uiOrigin }: { db: Db; mailer: Mailer; uiOrigin: string },
-  by: { readonly id: string },
-  invitation: { email: string; token: string; organizationName: string },
-): Promise<void> {
-  const inviter = await row<{ email: string; confirmed: boolean; isNew: boolean }>(
-    db,
-    sql`
-      select email, email_verified as confirmed, created_at > now() - interval '7 days' as "isNew"
-      from users where id = ${by.id}
-    `,
-  );
-  if (inviter === undefined) return;
-  const rule = inviter.isNew ? NEW_INVITATION_MAILS : INVITATION_MAILS;
-  if ((await throttle(db, rule, by.id)) !== undefined) return;
-  const { email, token } = invitation;
-  const organization = invitation.organizationName.replaceAll(/[:/.@\s]+/g, ' ').trim();
-  const who = inviter.confirmed ? `${inviter.email} invites you` : 'You are invited';
-  // The token is behind the hash sign, so that it reaches no server's log on the way.
-  const lines = [
-    `${who} to the organization "${organization}".`,
-    'Open this address within seven days, and sign in or sign up with this e-mail address:',
-    `${uiOrigin}/invitations#${token}`,
-    'If you do not know what this is, do nothing.',
-  ];
-  mailer.send({
-    to: email,
-    subject: `Invitation to ${organization}`,
-    text: `${lines.join('\n\n')}\n`,
-  });
 }

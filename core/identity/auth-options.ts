@@ -1,15 +1,15 @@
 import type { BetterAuthOptions } from 'better-auth';
 import { APIError } from 'better-auth/api';
+import { ensureOrganization } from '#core/organizations/index.ts';
+import { throttle } from '#core/rate-limits/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authHooks, type SignUpMode } from './auth-hooks.ts';
 import type { AuthMails } from './auth-mails.ts';
-import { createKnownBrowsers } from './known-browser.ts';
-import { ensureOrganization } from './organizations.ts';
+import { createKnownBrowsers } from './guesses.ts';
 import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './passwords.ts';
-import { throttle } from './throttle.ts';
 
 export interface AuthSettings {
   readonly database: Database;

@@ -1,9 +1,15 @@
+import { timingSafeEqual } from 'node:crypto';
+import {
+  lacksSecondFactor,
+  paidPlanOf,
+  readApiKey,
+  type PaidPlan,
+  type Role,
+  type Scope,
+} from '#core/organizations/index.ts';
+import { counting, type WindowUse } from '#core/rate-limits/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
 import { row, rows, sql, type Db } from '#lib/database/index.ts';
-import { hashApiKey, prefixOf, sameHash, type Scope } from './api-keys.ts';
-import { paidPlanOf, type PaidPlan } from './organizations.ts';
-import { lacksSecondFactor, type Role } from './roles.ts';
-import { counting, type WindowUse } from './throttle.ts';
 
 interface KeyCredential {
   readonly keyId: string;
@@ -26,10 +32,10 @@ export async function authenticateKey(
   tag: string,
   presented: string,
 ): Promise<KeyCredential | undefined> {
-  const prefix = prefixOf(tag, presented);
-  if (prefix === undefined) return undefined;
+  const key = readApiKey(tag, presented);
+  if (key === undefined) return undefined;
   const { shared, place, callers } = await coalescerOf(db)(presented, (requests) =>
-    lookUp(db, { prefix, hash: hashApiKey(presented), requests }),
+    lookUp(db, { ...key, requests }),
   );
   if (shared === undefined) return undefined;
   const { count, resetSeconds: reset, ...credential } = shared;
@@ -67,7 +73,7 @@ async function lookUp(
       from key, hit
     `,
   );
-  if (found === undefined || !sameHash(found.hash, hash)) return undefined;
+  if (found === undefined || !timingSafeEqual(found.hash, hash)) return undefined;
   const { hash: _, ...key } = found;
   return key;
 }

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { execute, sql } from '#lib/database/index.ts';
 import { AppError, ERRORS } from '#lib/errors.ts';
 import type { AuthSettings } from './auth-options.ts';
-import { acceptGuess, assertMayGuess, guessByPerson } from './throttle.ts';
+import { acceptGuess, assertMayGuess, guessByPerson } from './guesses.ts';
 import { createFactorCheck, factorProof } from './second-factor/check.ts';
 import {
   createPasskeyCheck,

@@ -1,8 +1,7 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { assertMayEndFor } from '#core/organizations/index.ts';
+import { deleteBatch, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { readMember } from './members.ts';
-import { assertAdmin, lockOrganization, type Member } from './roles.ts';
 
 /** A browser in which a person is signed in. */
 export interface ListedSession {
@@ -58,13 +57,10 @@ export async function revokeSession(
 export async function endSessionsOf(
   tx: Db,
   by: Actor & { readonly id: string },
-  member: Member,
+  member: { readonly organizationId: string; readonly userId: string },
 ): Promise<number> {
   const { organizationId, userId } = member;
-  await lockOrganization(tx, organizationId);
-  const own = await assertAdmin(tx, { organizationId, userId: by.id });
-  const { role } = await readMember(tx, member);
-  if (role === 'owner' && own !== 'owner') throw new AppError('owner_required');
+  await assertMayEndFor(tx, by, member);
   const ended = await execute(
     tx,
     sql`delete from sessions where user_id = ${userId} and expires_at > now()`,
@@ -77,4 +73,32 @@ export async function endSessionsOf(
     details: { sessions: ended },
   });
   return ended;
+}
+
+const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
+
+/**
+ * Delete what the authentication library leaves behind: expired sessions and verifications. Each deletes at most `limit`
+ * rows and returns how many.
+ */
+export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number>)[] = [
+  (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),
+  (db, limit) => deleteBatch(db, { table: 'verifications', ...expired, limit }),
+];
+
+/**
+ * Deletes people who have not confirmed their address in 30 days. Only for a service with a mail server: without one no
+ * address can be confirmed. People who signed up before there was one have a membership or a session.
+ */
+export function forgetUnconfirmed(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'users',
+    where: sql`
+      not email_verified and created_at < now() - interval '30 days'
+      and not exists (select 1 from memberships m where m.user_id = users.id)
+      and not exists (select 1 from sessions s where s.user_id = users.id)
+    `,
+    orderBy: sql`created_at`,
+    limit,
+  });
 }

@@ -1,4 +1,4 @@
-import { countWithin, type ThrottleRule } from '#core/identity/index.ts';
+import { countWithin, type ThrottleRule } from '#core/rate-limits/index.ts';
 import { enqueueOperatorMail } from '#core/outbox/index.ts';
 import {
   deleteBatch,

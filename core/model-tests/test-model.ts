@@ -1,5 +1,5 @@
 import type { Core } from '#core/core.ts';
-import { throttle, type ThrottleRule } from '#core/identity/index.ts';
+import { throttle, type ThrottleRule } from '#core/rate-limits/index.ts';
 import type { AbilityStore, ModelAbilities, ModelOption, ServedModel } from '#core/models/index.ts';
 import {
   countInput,

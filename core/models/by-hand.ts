@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Core } from '#core/core.ts';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { assertAdmin } from '#core/identity/index.ts';
+import { assertAdmin } from '#core/organizations/index.ts';
 import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import type { ServedModel } from './abilities.ts';

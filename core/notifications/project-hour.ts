@@ -1,5 +1,5 @@
 import type { Core } from '#core/core.ts';
-import type { MailSettings } from '#core/identity/index.ts';
+import type { MailSettings } from '#core/settings/index.ts';
 import { mergeHeldOfProject } from '#core/outbox/index.ts';
 import { eachApart, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
 import { readSubscriptions, type Subscription } from './subscription.ts';

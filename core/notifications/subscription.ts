@@ -1,4 +1,4 @@
-import type { MailSettings } from '#core/identity/index.ts';
+import type { MailSettings } from '#core/settings/index.ts';
 import type { MessageSubject } from '#core/outbox/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';

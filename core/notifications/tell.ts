@@ -1,4 +1,4 @@
-import { findRecipients, type MailEvent, type MailSettings } from '#core/identity/index.ts';
+import { findRecipients, type MailEvent, type MailSettings } from '#core/settings/index.ts';
 import {
   enqueueMail,
   holdMail,

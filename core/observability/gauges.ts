@@ -1,5 +1,5 @@
 import { oldestUnsynced } from '#core/billing/index.ts';
-import type { RetentionRule } from '#core/identity/index.ts';
+import type { RetentionRule } from '#core/settings/index.ts';
 import { oldestUnsentMail } from '#core/outbox/index.ts';
 import { openBreakers } from '#core/breaker/index.ts';
 import { retentionBacklog } from '#core/retention/index.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Core } from '#core/core.ts';
-import { hasOwnRetention, type RetentionRule } from '#core/identity/index.ts';
+import { hasOwnRetention, type RetentionRule } from '#core/settings/index.ts';
 import { isUnavailable, rows, sql, type Db } from '#lib/database/index.ts';
 import { applyToBatch, dueOf, type Scope } from './due.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';

@@ -1,4 +1,4 @@
-import { hasOwnRetention, type RetentionRule } from '#core/identity/index.ts';
+import { hasOwnRetention, type RetentionRule } from '#core/settings/index.ts';
 import { hasOpenDelivery } from '#core/webhooks/index.ts';
 import { rows, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';

@@ -3,7 +3,7 @@ import {
   contentDaysOfAll,
   runDaysOf,
   type RetentionRule,
-} from '#core/identity/index.ts';
+} from '#core/settings/index.ts';
 import { eraseMessages, deleteMessages } from '#core/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/webhooks/index.ts';
 import { keepProofs } from '#core/routines/index.ts';

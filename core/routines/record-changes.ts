@@ -5,7 +5,7 @@ import {
   type AuditAction,
   type AuditDetails,
 } from '#core/audit/index.ts';
-import { findRecipients } from '#core/identity/index.ts';
+import { findRecipients } from '#core/settings/index.ts';
 import { enqueueMail } from '#core/outbox/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { definitionForm } from '#core/definition/index.ts';

@@ -1,4 +1,4 @@
-import { readContentDays, type RetentionRule } from '#core/identity/index.ts';
+import { readContentDays, type RetentionRule } from '#core/settings/index.ts';
 import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.ts';
 import type { HintedTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';

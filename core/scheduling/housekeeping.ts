@@ -1,9 +1,10 @@
 import { forgetAuditEvents } from '#core/audit/index.ts';
 import { forgetSignIns } from '#core/connections/index.ts';
 import { eraseDeletedProjects } from '#core/deletion/index.ts';
-import { forgetIdentity, forgetUnconfirmed } from '#core/identity/index.ts';
+import { forgetSessions, forgetUnconfirmed } from '#core/identity/index.ts';
 import { forgetLeads } from '#core/leads/index.ts';
 import { forgetBudgetNotices } from '#core/notifications/index.ts';
+import { forgetInvitations } from '#core/organizations/index.ts';
 import { forgetMessages } from '#core/outbox/index.ts';
 import { forgetBreakers } from '#core/breaker/index.ts';
 import { forgetFollowers } from '#core/run-events/index.ts';
@@ -23,7 +24,9 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetFollowers,
   forgetSignIns,
   eraseDeletedProjects,
-  ...forgetIdentity,
+  ...forgetSessions,
+  forgetCounts,
+  forgetInvitations,
   forgetDeletedSkills,
   ...forgetUsage,
   forgetMessages,

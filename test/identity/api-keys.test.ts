@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { routes } from '#api/routes.ts';
 import { row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { SCOPES } from '#core/identity/index.ts';
+import { SCOPES } from '#core/organizations/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';

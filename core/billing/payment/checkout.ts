@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { PaidPlan } from '#core/identity/index.ts';
+import type { PaidPlan } from '#core/organizations/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {

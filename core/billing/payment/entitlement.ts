@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { recordAudit, SYSTEM } from '#core/audit/index.ts';
-import type { PaidPlan } from '#core/identity/index.ts';
+import type { PaidPlan } from '#core/organizations/index.ts';
 import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { isBetter, planOfPrice, type PriceList } from '../plans.ts';
 

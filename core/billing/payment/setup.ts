@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import type { PaidPlan } from '#core/identity/index.ts';
+import type { PaidPlan } from '#core/organizations/index.ts';
 import { PAID_PLANS, PLANS } from '../plans.ts';
 
 /** Metadata by which this set-up finds what it has created. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { throttle, type ThrottleRule } from '#core/identity/index.ts';
+import { throttle, type ThrottleRule } from '#core/rate-limits/index.ts';
 import { databaseTime, execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { expireOpenCheckouts } from './open-checkouts.ts';
 import { requestSync } from './customers.ts';

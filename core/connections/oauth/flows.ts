@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { lacksSecondFactor } from '#core/identity/index.ts';
+import { lacksSecondFactor } from '#core/organizations/index.ts';
 import { deleteBatch, row, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { startAuthorization } from '@modelcontextprotocol/client';
-import { assertMayBeginSignIn } from '#core/identity/index.ts';
+import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { TOOL_SERVER } from '../providers/catalogue.ts';
 import { withAddress } from '../store/address.ts';

@@ -1,5 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { holdProject } from '#core/identity/index.ts';
+import { holdProject } from '#core/organizations/index.ts';
 import { row, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';

@@ -1,9 +1,10 @@
 import { APIError } from 'better-auth/api';
 import { z } from 'zod';
 import { recordAudit, SYSTEM, type Actor, type AuditAction } from '#core/audit/index.ts';
-import { execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
+import { organizationsOf } from '#core/organizations/index.ts';
+import { execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { CLIENT_ADDRESS_HEADER, type AuthSettings } from '../auth-options.ts';
-import { acceptGuess, assertMayGuess, guessByPerson } from '../throttle.ts';
+import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
 import { removeSecondFactor, useSecondFactor, type FactorProof } from './store.ts';
 
 export const factorProof = z.object({
@@ -73,14 +74,7 @@ export async function recordFactorEvent(
   by: Actor,
   { action, userId }: { action: FactorEvent; userId: string },
 ): Promise<void> {
-  const organizations = await rows<{ id: string }>(
-    tx,
-    sql`
-      select o.id from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${userId} and o.deleted_at is null order by o.id
-    `,
-  );
-  for (const { id: organizationId } of organizations) {
+  for (const organizationId of await organizationsOf(tx, userId)) {
     await recordAudit(tx, { organizationId, by, action, targetId: userId });
   }
 }

@@ -3,7 +3,7 @@ import { APIError, createAuthEndpoint, sensitiveSessionMiddleware } from 'better
 import { z } from 'zod';
 import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
 import type { AuthSettings } from '../auth-options.ts';
-import { acceptGuess, assertMayGuess, guessByPerson } from '../throttle.ts';
+import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
 import {
   actorOf,
   createFactorCheck,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lacksSecondFactor } from '#core/identity/index.ts';
+import { lacksSecondFactor } from '#core/organizations/index.ts';
 import {
   execute,
   row,

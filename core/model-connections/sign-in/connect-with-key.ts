@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
-import { assertMayBeginSignIn } from '#core/identity/index.ts';
+import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';

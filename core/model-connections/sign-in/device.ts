@@ -1,5 +1,5 @@
 import type { Actor } from '#core/audit/index.ts';
-import { assertMayBeginSignIn } from '#core/identity/index.ts';
+import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { requestDeviceCode } from '../oauth/device-authorization.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
 import { authorizationRequest } from '#core/connections/index.ts';
-import { assertMayBeginSignIn } from '#core/identity/index.ts';
+import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';

@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { PLANS, takeRuns, type Plan } from '#core/billing/index.ts';
-import type { RetentionRule } from '#core/identity/index.ts';
+import type { RetentionRule } from '#core/settings/index.ts';
 import { lockRoutine, readRoutine } from '#core/routines/index.ts';
 import { countWaitingBackfills, insertBackfill } from '#core/runs/index.ts';
 import type { Admission } from '#core/admission/index.ts';

@@ -1,5 +1,5 @@
 import type { Plan } from '#core/billing/index.ts';
-import type { RetentionRule } from '#core/identity/index.ts';
+import type { RetentionRule } from '#core/settings/index.ts';
 import { readRoutine } from '#core/routines/index.ts';
 import { databaseTime } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';

@@ -13,7 +13,7 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { insertProject, type Project } from './projects.ts';
-import type { Role } from './roles.ts';
+import { admitted, lacksSecondFactor, type Role } from './roles.ts';
 
 export interface Organization {
   readonly id: string;
@@ -134,6 +134,25 @@ export async function ensureOrganization(
 /** Lets one transaction at a time found an organization of this person. */
 async function lockFounder(tx: Db, userId: string): Promise<void> {
   await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${userId}, 0))`);
+}
+
+/**
+ * Finds an organization that the person belongs to. @throws {AppError} `organization_not_found`,
+ * `second_factor_required`
+ */
+export async function findOrganization(
+  db: Db,
+  key: { userId: string; id: string },
+): Promise<Organization> {
+  const found = await row<Organization & { readonly lacks: boolean }>(
+    db,
+    sql`
+      select o.id, o.name, m.role, o.created_at as "createdAt", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+      from memberships m join organizations o on o.id = m.organization_id
+      where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
+    `,
+  );
+  return admitted(found, 'organization_not_found');
 }
 
 export function listOrganizations(db: Db, userId: string, page: Page): Promise<Organization[]> {

@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Core } from '#core/core.ts';
+import { throttle, type ThrottleRule } from '#core/rate-limits/index.ts';
+import { deleteBatch, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { MAX_MEMBERS } from './members.ts';
@@ -44,17 +46,32 @@ export async function listInvitations(
   );
 }
 
+/** The service's parts that send an invitation. */
+type InvitationDeps = Pick<Core, 'database' | 'mailer' | 'uiOrigin'>;
+
 /**
- * Invites an address. It replaces an earlier invitation of the same address to the same organization, with its
- * token.
+ * Invites an address, and mails it where there is a mail server. It replaces an earlier invitation of the same address to
+ * the same organization, with its token.
  * @returns the token too, which is shown once and mailed; only its hash is kept
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */
 export async function createInvitation(
+  deps: InvitationDeps,
+  by: Actor & { readonly id: string },
+  input: { id: string; organizationId: string; email: string; role: Invitation['role'] },
+): Promise<Invitation & { readonly token: string }> {
+  const { organizationName, ...created } = await transaction(deps.database, (tx) =>
+    insertInvitation(tx, by, input),
+  );
+  await mailInvitation(deps, by, { ...created, organizationName });
+  return created;
+}
+
+async function insertInvitation(
   tx: Db,
   by: Actor & { readonly id: string },
   input: { id: string; organizationId: string; email: string; role: Invitation['role'] },
-): Promise<{ invitation: Invitation; token: string; organizationName: string }> {
+): Promise<Invitation & { readonly token: string; readonly organizationName: string }> {
   const { id, organizationId, role } = input;
   const email = input.email.toLowerCase();
   const { name: organizationName } = await lockOrganization(tx, organizationId);
@@ -80,7 +97,7 @@ export async function createInvitation(
     targetId: id,
     details: { email, role },
   });
-  return { invitation, token, organizationName };
+  return { ...invitation, token, organizationName };
 }
 
 async function assertInvitable(tx: Db, organizationId: string, email: string): Promise<void> {
@@ -105,6 +122,54 @@ async function assertInvitable(tx: Db, organizationId: string, email: string): P
       `At most ${MAX_OPEN_INVITATIONS} invitations are open at a time; delete one first.`,
     );
   }
+}
+
+/** Mails of invitations that one person sends. */
+const MAILS: ThrottleRule = {
+  name: 'invitation-mail',
+  limit: 100,
+  windowSeconds: 24 * 60 * 60,
+};
+
+/** The same while their account is new. */
+const MAILS_OF_NEW: ThrottleRule = { ...MAILS, limit: 10 };
+
+/**
+ * Mails an invitation, unless the person who invites has sent a hundred today; ten where their account is younger than a
+ * week. It goes to a stranger, from the operator's domain: so it names the inviter's address, and the organization in a
+ * way that makes no link.
+ */
+async function mailInvitation(
+  { database: db, mailer, uiOrigin }: InvitationDeps,
+  by: { readonly id: string },
+  invitation: { email: string; token: string; organizationName: string },
+): Promise<void> {
+  if (mailer === undefined) return;
+  const inviter = await row<{ email: string; confirmed: boolean; isNew: boolean }>(
+    db,
+    sql`
+      select email, email_verified as confirmed, created_at > now() - interval '7 days' as "isNew"
+      from users where id = ${by.id}
+    `,
+  );
+  if (inviter === undefined) return;
+  const rule = inviter.isNew ? MAILS_OF_NEW : MAILS;
+  if ((await throttle(db, rule, by.id)) !== undefined) return;
+  const { email, token } = invitation;
+  const organization = invitation.organizationName.replaceAll(/[:/.@\s]+/g, ' ').trim();
+  const who = inviter.confirmed ? `${inviter.email} invites you` : 'You are invited';
+  // The token is behind the hash sign, so that it reaches no server's log on the way.
+  const lines = [
+    `${who} to the organization "${organization}".`,
+    'Open this address within seven days, and sign in or sign up with this e-mail address:',
+    `${uiOrigin}/invitations#${token}`,
+    'If you do not know what this is, do nothing.',
+  ];
+  mailer.send({
+    to: email,
+    subject: `Invitation to ${organization}`,
+    text: `${lines.join('\n\n')}\n`,
+  });
 }
 
 /**
@@ -224,4 +289,9 @@ function newInvitationToken(): { token: string; tokenHash: Buffer } {
 /** Hashes with SHA-256; with 256 random bits a slow hash would add nothing but time. */
 function hashInvitationToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
+}
+
+/** Deletes expired invitations, at most `limit` of them. @returns how many */
+export function forgetInvitations(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, { table: 'invitations', where: sql`expires_at < now()`, limit });
 }

@@ -1,4 +1,4 @@
-import { hash, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -242,23 +242,22 @@ function generateApiKey(tag: string): GeneratedKey {
 }
 
 /** Hashes the whole key with SHA-256; with 256 random bits a slow hash would add nothing but time. */
-export function hashApiKey(plaintext: string): Buffer {
+function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
-export function sameHash(a: Buffer, b: Buffer): boolean {
-  return a.length === b.length && timingSafeEqual(a, b);
-}
-
-/** Returns the look-up prefix of a well-formed key of this product. */
-export function prefixOf(tag: string, presented: string): string | undefined {
+/** Returns what a presented key is looked up by; undefined where it is no well-formed key of this product. */
+export function readApiKey(
+  tag: string,
+  presented: string,
+): { readonly prefix: string; readonly hash: Buffer } | undefined {
   const [presentedTag, prefix, secret, ...rest] = presented.split('_');
   const wellFormed =
     presentedTag === tag &&
     prefix?.length === PREFIX_LENGTH &&
     secret?.length === SECRET_LENGTH &&
     rest.length === 0;
-  return wellFormed ? prefix : undefined;
+  return wellFormed ? { prefix, hash: hashApiKey(presented) } : undefined;
 }
 
 function randomBase62(length: number): string {

@@ -3,7 +3,7 @@ import { row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
-import { assertAdmin, lockOrganization } from './roles.ts';
+import { admitted, assertAdmin, lacksSecondFactor, lockOrganization } from './roles.ts';
 
 export interface Project {
   readonly id: string;
@@ -31,6 +31,23 @@ export function listProjects(
       order by p.id desc limit ${input.page.limit + 1}
     `,
   );
+}
+
+/**
+ * Finds a project of one of the person's organizations. @throws {AppError} `project_not_found`,
+ * `second_factor_required`
+ */
+export async function findProject(db: Db, key: { userId: string; id: string }): Promise<Project> {
+  const found = await row<Project & { readonly lacks: boolean }>(
+    db,
+    sql`
+      select ${projectColumns}, ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+      from memberships m join organizations o on o.id = m.organization_id
+      join projects p on p.organization_id = o.id
+      where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
+    `,
+  );
+  return admitted(found, 'project_not_found');
 }
 
 /** The most projects of an organization, so that no list grows without end. */

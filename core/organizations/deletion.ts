@@ -1,14 +1,13 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { deleteBatch, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { revokeKeysOfProject } from './api-keys.ts';
-import type { Organization, PaidPlan } from './organizations.ts';
-import type { Project } from './projects.ts';
+import { findOrganization, type Organization, type PaidPlan } from './organizations.ts';
+import { findProject, type Project } from './projects.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
-import { findProject, readOrganization } from './settings.ts';
 
 /** The name of what is to be deleted, as the person typed it. */
-export interface Confirmed {
+interface Confirmed {
   readonly id: string;
   readonly confirm: string;
 }
@@ -41,11 +40,7 @@ export async function markOrganizationDeleted(
   by: Actor & { readonly id: string },
   { id, confirm }: Confirmed,
 ): Promise<{ organization: Organization; projectIds: readonly string[] }> {
-  const {
-    budget: _,
-    requiresSecondFactor: __,
-    ...organization
-  } = await readOrganization(tx, { userId: by.id, id });
+  const organization = await findOrganization(tx, { userId: by.id, id });
   await lockOrganization(tx, id);
   if ((await assertAdmin(tx, { organizationId: id, userId: by.id })) !== 'owner') {
     throw new AppError('owner_required');
@@ -139,42 +134,4 @@ export function markErased(db: Db, ids: readonly string[]): Promise<number> {
       where id = any(${ids}) and deleted_at < now() - ${LATE_WRITES} and erased_at is null
     `,
   );
-}
-
-type Forget = (db: Db, limit: number) => Promise<number>;
-
-const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
-
-/**
- * Deletes what is over: expired sessions and verifications, which the authentication library leaves behind, counts that
- * no window holds any more, and expired invitations. Each deletes at most `limit` rows and returns how many.
- */
-export const forgetIdentity: readonly Forget[] = [
-  (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),
-  (db, limit) => deleteBatch(db, { table: 'verifications', ...expired, limit }),
-  // The longest window is a day. There is no index, which each request would have to keep up.
-  (db, limit) =>
-    deleteBatch(db, {
-      table: 'rate_limits',
-      where: sql`window_start < now() - interval '1 day'`,
-      limit,
-    }),
-  (db, limit) => deleteBatch(db, { table: 'invitations', where: expired.where, limit }),
-];
-
-/**
- * Deletes people who have not confirmed their address in 30 days. Only for a service with a mail server: without one no
- * address can be confirmed. People who signed up before there was one have a membership or a session.
- */
-export function forgetUnconfirmed(db: Db, limit: number): Promise<number> {
-  return deleteBatch(db, {
-    table: 'users',
-    where: sql`
-      not email_verified and created_at < now() - interval '30 days'
-      and not exists (select 1 from memberships m where m.user_id = users.id)
-      and not exists (select 1 from sessions s where s.user_id = users.id)
-    `,
-    orderBy: sql`created_at`,
-    limit,
-  });
 }

@@ -1,5 +1,5 @@
 import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError } from '#lib/errors.ts';
+import { AppError, type ErrorCode } from '#lib/errors.ts';
 
 export type Role = 'owner' | 'admin' | 'member';
 
@@ -22,9 +22,19 @@ export async function roleOf(db: Db, { organizationId, userId }: Member): Promis
       for share of m
     `,
   );
-  if (found === undefined) throw new AppError('organization_not_found');
+  return admitted(found, 'organization_not_found').role;
+}
+
+/** What a query finds of a person's organization; `lacks` is true when it demands a second factor that they lack. */
+interface Admission {
+  readonly lacks: boolean;
+}
+
+/** Returns what was found. @throws {AppError} `missing` when nothing was, `second_factor_required` */
+export function admitted<R extends Admission>(found: R | undefined, missing: ErrorCode): R {
+  if (found === undefined) throw new AppError(missing);
   if (found.lacks) throw new AppError('second_factor_required');
-  return found.role;
+  return found;
 }
 
 /** Checks that a person is owner or admin. @throws {AppError} `organization_not_found`, `forbidden` */

@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
+import {
+  admitted,
+  assertAdmin,
+  lacksSecondFactor,
+  lockOrganization,
+  type Organization,
+  type Project,
+} from '#core/organizations/index.ts';
 import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { AppError, type ErrorCode } from '#lib/errors.ts';
-import type { Organization } from './organizations.ts';
-import type { Project } from './projects.ts';
+import { AppError } from '#lib/errors.ts';
 import {
   assertRetentionWithin,
   assignRetention,
@@ -14,7 +20,6 @@ import {
   type RetentionRule,
 } from './retention.ts';
 import { assertRecipients, type MailSettings } from './mail-settings.ts';
-import { assertAdmin, lacksSecondFactor, lockOrganization } from './roles.ts';
 
 /** Limits of what may be spent; null for no limit. */
 export interface Budget {
@@ -69,7 +74,7 @@ export async function readOrganization(
   db: Db,
   key: { userId: string; id: string },
 ): Promise<OrganizationSettings> {
-  const found = await row<OrganizationSettings & Admission>(
+  const found = await row<OrganizationSettings & { readonly lacks: boolean }>(
     db,
     sql`
       select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)},
@@ -81,34 +86,6 @@ export async function readOrganization(
   return admitted(found, 'organization_not_found');
 }
 
-interface Admission {
-  readonly lacks: boolean;
-}
-
-function admitted<R extends Admission>(found: R | undefined, missing: ErrorCode): R {
-  if (found === undefined) throw new AppError(missing);
-  if (found.lacks) throw new AppError('second_factor_required');
-  return found;
-}
-
-/**
- * Finds a project of one of the person's organizations. @throws {AppError} `project_not_found`,
- * `second_factor_required`
- */
-export async function findProject(db: Db, key: { userId: string; id: string }): Promise<Project> {
-  const found = await row<Project & Admission>(
-    db,
-    sql`
-      select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt",
-        ${lacksSecondFactor(sql`o`, key.userId)} as lacks
-      from memberships m join organizations o on o.id = m.organization_id
-      join projects p on p.organization_id = o.id
-      where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
-    `,
-  );
-  return admitted(found, 'project_not_found');
-}
-
 /**
  * Reads a project of one of the person's organizations. @throws {AppError} `project_not_found`,
  * `second_factor_required`
@@ -118,7 +95,7 @@ export async function readProject(
   key: { userId: string; id: string },
   rule: RetentionRule,
 ): Promise<ProjectSettings> {
-  const found = await row<ProjectSettings & Admission>(
+  const found = await row<ProjectSettings & { readonly lacks: boolean }>(
     db,
     sql`
       select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)},

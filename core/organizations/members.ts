@@ -23,7 +23,7 @@ export interface ListedMember {
 }
 
 /** A person, and the API keys of theirs that were revoked because they lost rights. */
-export interface DemotedMember extends ListedMember {
+interface DemotedMember extends ListedMember {
   readonly revokedKeys: readonly RevokedKey[];
 }
 
@@ -142,10 +142,7 @@ async function removeHeld(
 }
 
 /** Reads a member. @throws {AppError} `member_not_found` */
-export async function readMember(
-  tx: Db,
-  { organizationId, userId }: Member,
-): Promise<ListedMember> {
+async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
   const found = await row<ListedMember>(
     tx,
     sql`
@@ -155,6 +152,22 @@ export async function readMember(
   );
   if (found === undefined) throw new AppError('member_not_found');
   return found;
+}
+
+/**
+ * Checks that an owner or admin may end what a member has, such as their sessions, and holds the organization.
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would end
+ * what an owner has
+ */
+export async function assertMayEndFor(
+  tx: Db,
+  by: { readonly id: string },
+  member: Member,
+): Promise<void> {
+  await lockOrganization(tx, member.organizationId);
+  const own = await assertAdmin(tx, { ...member, userId: by.id });
+  const { role } = await readMember(tx, member);
+  if (role === 'owner' && own !== 'owner') throw new AppError('owner_required');
 }
 
 /** Lists the organizations of a person, those that are deleted left out. */

@@ -1,0 +1,43 @@
+export {
+  createApiKey,
+  DEFAULT_SCOPES,
+  listApiKeys,
+  readApiKey,
+  revokeApiKey,
+  SCOPES,
+  touchApiKey,
+  type Scope,
+} from './api-keys.ts';
+export {
+  markErased,
+  markOrganizationDeleted,
+  markProjectDeleted,
+  projectsToErase,
+} from './deletion.ts';
+export {
+  acceptInvitation,
+  createInvitation,
+  deleteInvitation,
+  forgetInvitations,
+  isInvited,
+  listInvitations,
+} from './invitations.ts';
+export {
+  assertMayEndFor,
+  changeRole,
+  endMembership,
+  leaveOrganization,
+  listMembers,
+  MAX_MEMBERS,
+  organizationsOf,
+} from './members.ts';
+export {
+  ensureOrganization,
+  foundOrganization,
+  listOrganizations,
+  paidPlanOf,
+  type Organization,
+  type PaidPlan,
+} from './organizations.ts';
+export { createProject, holdProject, listProjects, type Project } from './projects.ts';
+export { admitted, assertAdmin, lacksSecondFactor, lockOrganization, type Role } from './roles.ts';

@@ -1,0 +1,12 @@
+export {
+  assertMayBeginSignIn,
+  counting,
+  countUse,
+  countWithin,
+  forgetCounts,
+  throttle,
+  uncount,
+  unthrottle,
+  type ThrottleRule,
+  type WindowUse,
+} from './throttle.ts';

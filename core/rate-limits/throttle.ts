@@ -1,0 +1,116 @@
+import { hash } from 'node:crypto';
+import { deleteBatch, execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+
+/** Allows at most `limit` events under one key in a window that begins with the first of them. */
+export interface ThrottleRule {
+  readonly name: string;
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
+/** The events under a key in the current window, this one included, and the seconds until the next window. */
+export interface WindowUse {
+  readonly count: number;
+  readonly resetSeconds: number;
+}
+
+/**
+ * Counts an event of `subject`, over all replicas, before what it allows is done, so that many at a time do not pass
+ * the limit together.
+ * @returns undefined when it is within the limit, else the seconds until the next window
+ */
+export async function throttle(
+  db: Db,
+  rule: ThrottleRule,
+  subject: string,
+): Promise<number | undefined> {
+  const { count, resetSeconds } = await countWithin(db, rule, subject);
+  return count <= rule.limit ? undefined : resetSeconds;
+}
+
+/** Counts an event of `subject`, and leaves it to the caller to compare the count with a limit. */
+export async function countWithin(
+  db: Db,
+  rule: Pick<ThrottleRule, 'name' | 'windowSeconds'>,
+  subject: string,
+): Promise<WindowUse> {
+  const event = sql`select ${keyOf(rule, subject)}::text, now(), 1`;
+  const use = await row<WindowUse>(db, counting(event, rule.windowSeconds));
+  return use ?? { count: 1, resetSeconds: rule.windowSeconds };
+}
+
+/** Counts one request of a credential that was verified elsewhere, such as a session. */
+export async function countUse(db: Db, credential: string): Promise<WindowUse> {
+  const request = sql`select ${credential}::text, date_trunc('minute', now()), 1`;
+  return (await row<WindowUse>(db, counting(request, 60))) ?? { count: 1, resetSeconds: 60 };
+}
+
+/**
+ * Returns the statement that counts events: all limits over replicas are rows of this one table. With a start that is
+ * rounded down, windows are those of the clock; with the present time, a window begins with its first event.
+ * @param events a select of key, start of the window, and number of events
+ */
+export function counting(events: Sql, windowSeconds: number): Sql {
+  const end = sql`r.window_start + make_interval(secs => ${windowSeconds}::integer)`;
+  const isOver = sql`${end} <= excluded.window_start`;
+  return sql`
+    insert into rate_limits as r (credential, window_start, count) ${events}
+    on conflict (credential) do update set
+      window_start = case when ${isOver} then excluded.window_start else r.window_start end,
+      count = case when ${isOver} then excluded.count else r.count + excluded.count end
+    returning count, greatest(ceil(extract(epoch from ${end} - now())), 1)::integer as "resetSeconds"
+  `;
+}
+
+/** Forgets the events of `subject`. */
+export async function unthrottle(
+  db: Db,
+  rule: Pick<ThrottleRule, 'name'>,
+  subject: string,
+): Promise<void> {
+  await execute(db, sql`delete from rate_limits where credential = ${keyOf(rule, subject)}`);
+}
+
+/** Takes back one event of `subject`, which the rule turned out not to concern. */
+export async function uncount(
+  db: Db,
+  rule: Pick<ThrottleRule, 'name'>,
+  subject: string,
+): Promise<void> {
+  await execute(
+    db,
+    sql`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`,
+  );
+}
+
+/** Hashes the subject, so that the table is no list of addresses that people have tried. */
+function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
+  return `${name}:${hash('sha256', subject.toLowerCase(), 'base64url')}`;
+}
+
+const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 15 * 60 };
+
+/**
+ * Counts a sign-in at a provider that a person begins: each sends requests to a server, may register a client there, and
+ * uses up limits that the provider sets for the operator.
+ * @param at one provider, or a kind of them that counts together
+ * @throws {AppError} `rate_limited`
+ */
+export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {
+  const wait = await throttle(db, STARTS, `${userId} ${at}`);
+  if (wait === undefined) return;
+  throw new AppError('rate_limited', 'Too many sign-ins were begun here; wait a few minutes.', {
+    'Retry-After': String(wait),
+  });
+}
+
+/** Deletes counts that no window holds any more; the longest is a day. @returns how many */
+export function forgetCounts(db: Db, limit: number): Promise<number> {
+  // There is no index, which each request would have to keep up.
+  return deleteBatch(db, {
+    table: 'rate_limits',
+    where: sql`window_start < now() - interval '1 day'`,
+    limit,
+  });
+}

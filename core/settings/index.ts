@@ -1,0 +1,24 @@
+export {
+  assertRecipients,
+  findRecipients,
+  MAIL_EVENTS,
+  RECIPIENT_GROUPS,
+  type MailEvent,
+  type MailSettings,
+} from './mail-settings.ts';
+export {
+  contentDaysOf,
+  contentDaysOfAll,
+  hasOwnRetention,
+  readContentDays,
+  runDaysOf,
+  type RetentionRule,
+} from './retention.ts';
+export {
+  patchOrganization,
+  patchProject,
+  readOrganization,
+  readProject,
+  type Budget,
+  type ProjectSettings,
+} from './settings.ts';
