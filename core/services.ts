@@ -7,13 +7,12 @@ import {
 } from '#core/connections/index.ts';
 import { createEngine } from '#core/engine/index.ts';
 import { createToolSessions } from '#core/mcp/index.ts';
+import { createModelCredentials, createServerDirectory } from '#core/model-connections/index.ts';
 import {
-  createModelCredentials,
-  createServerDirectory,
   loadModelProviders,
   openModelRuntime,
   type ModelProviders,
-} from '#core/model-connections/index.ts';
+} from '#core/model-providers/index.ts';
 import { notifyPaused } from '#core/notifications/index.ts';
 import { createUnsubscribeLinks } from '#core/outbox/index.ts';
 import {

@@ -9,7 +9,7 @@ import { discreet } from '#activities/discreet.ts';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
-import { keepRuntimeLease } from '#core/model-connections/index.ts';
+import { keepRuntimeLease } from '#core/model-providers/index.ts';
 import type { Services } from '#core/services.ts';
 import { schedulerTaskQueue, webhookTaskQueue } from '#lib/task-queues.ts';
 import type { Build } from '#lib/temporal/index.ts';

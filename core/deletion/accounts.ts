@@ -12,10 +12,15 @@ import {
   type RevokedReason,
 } from '#core/model-connections/index.ts';
 import { pauseRoutinesOn } from '#core/routines/index.ts';
-import { transaction, type Db } from '#lib/database/index.ts';
+import { cancelAtRuntime, endOpenCalls } from '#core/model-calls/index.ts';
+import type { ModelRuntime } from '#core/model-providers/index.ts';
+import { afterCommit, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-export type AccountDeps = RevokeDeps & Pick<Core, 'database' | 'emit'>;
+export interface AccountDeps extends RevokeDeps, Pick<Core, 'database' | 'emit'> {
+  /** Undefined where none is configured, and then no call is under way. */
+  readonly modelRuntime: ModelRuntime | undefined;
+}
 
 /** Texts that a routine shows which was paused with its account. */
 const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {
@@ -90,6 +95,8 @@ async function revokeEach(
     });
     const pausedRoutines = paused.length;
     await revokeAccount(deps, tx, { projectId, connectionId, by, reason, pausedRoutines });
+    const calls = await endOpenCalls(tx, { id: connectionId, projectId }, 'revoked');
+    afterCommit(tx, () => void cancelAtRuntime(deps.modelRuntime, calls, deps.log));
   }
   return accounts.map(({ id }) => id);
 }

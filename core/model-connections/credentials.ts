@@ -1,3 +1,4 @@
+import type { ModelProvider, ModelProviders } from '#core/model-providers/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -12,7 +13,6 @@ import {
   type OAuthRequestDeps,
   type Tokens,
 } from './oauth/token-request.ts';
-import type { ModelProvider, ModelProviders } from './providers/providers.ts';
 import {
   callCredential,
   dropRenewal,

@@ -1,8 +1,5 @@
-import {
-  listOfferedModels,
-  type ModelProviders,
-  type OfferedModel,
-} from '#core/model-connections/index.ts';
+import { listOfferedModels, type OfferedModel } from '#core/model-connections/index.ts';
+import type { ModelProviders } from '#core/model-providers/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
 import type { FigureStore } from './by-hand.ts';

@@ -1,5 +1,5 @@
 import type { Core } from '#core/core.ts';
-import { callsOfRunOver } from '#core/model-connections/index.ts';
+import { callsOfRunOver } from '#core/model-calls/index.ts';
 import { notifyRunEnded, subscriptionOf, type Subscription } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';

@@ -1,12 +1,12 @@
 import type { Core } from '#core/core.ts';
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
 import { queueLeadMails } from '#core/leads/index.ts';
+import { expireCalls } from '#core/model-calls/index.ts';
 import {
-  expireCalls,
   refreshCatalogues,
   sweepModelConnections,
   type CatalogueDeps,
-  type ModelHousekeepingDeps,
+  type RevokeDeps,
 } from '#core/model-connections/index.ts';
 import { queueDigests, queueProjectDigests } from '#core/notifications/index.ts';
 import { sendMessages, type MessageDeps } from '#core/outbox/index.ts';
@@ -27,7 +27,7 @@ export interface TickDeps
     ClaimAllDeps,
     RetentionDeps,
     CatalogueDeps,
-    ModelHousekeepingDeps,
+    RevokeDeps,
     MessageDeps,
     Pick<Core, 'auditRetentionDays' | 'emit' | 'providerEnabled'> {
   readonly outbound: OutboundClient;

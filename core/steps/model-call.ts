@@ -1,5 +1,6 @@
 import type { ModelMessage, ToolSet } from 'ai';
-import type { IssuedCall, ModelConnectionRef } from '#core/model-connections/index.ts';
+import type { IssuedCall } from '#core/model-calls/index.ts';
+import type { ModelConnectionRef } from '#core/model-connections/index.ts';
 import type { ModelAbilities, ServedModel } from '#core/models/index.ts';
 import type { OfferedTool } from '#core/tools/index.ts';
 import type { Usage } from '#core/cost/index.ts';

@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import { callCounted, callHolds, callSucceeded } from '#core/model-connections/index.ts';
+import { callCounted, callHolds, callSucceeded } from '#core/model-calls/index.ts';
 import { hasAudience } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import {

@@ -3,12 +3,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertFlow, takeFlow } from '#core/connections/oauth/flows.ts';
-import { readSealedCredentials } from '#core/connections/store/credentials.ts';
-import { createConnectionSecrets } from '#core/connections/store/credentials.ts';
-import { createSealedWebhookSecrets } from '#core/routines/index.ts';
-import { putIntoOutbox } from '#core/model-connections/revoke/outbox.ts';
+import {
+  readSealedCredentials,
+  createConnectionSecrets,
+} from '#core/connections/store/credentials.ts';
+import { putIntoOutbox } from '#core/model-connections/revoke.ts';
 import { insertAttempt } from '#core/model-connections/sign-in/attempt-queries.ts';
 import { sealCredential } from '#core/model-connections/store/credential.ts';
+import { createSealedWebhookSecrets } from '#core/routines/index.ts';
 import { newId } from '#lib/ids.ts';
 import {
   createSecretBox,
@@ -17,11 +19,11 @@ import {
   type SecretBox,
 } from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
-import { signUp, type Person } from '#test/support/people.ts';
-import { addSecondFactor } from '#test/support/second-factor.ts';
-import { createRoutine, routineBody } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
 import { changeRoutines, plantAccounts, plantConnection } from '#test/support/given.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { createRoutine, routineBody } from '#test/support/routines.ts';
+import { addSecondFactor } from '#test/support/second-factor.ts';
+import { startService, type Service } from '#test/support/service.ts';
 
 const keys = Array.from({ length: 3 }, () => randomBytes(32).toString('base64'));
 const [first, second, third] = keys as [string, string, string];

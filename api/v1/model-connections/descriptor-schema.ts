@@ -3,7 +3,7 @@ import {
   CANNOT_CONNECT,
   type AuthType,
   type ProviderDescriptor,
-} from '#core/model-connections/index.ts';
+} from '#core/model-providers/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import type { ProjectAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as deletion from '#core/deletion/index.ts';
 import * as accounts from '#core/model-connections/index.ts';
+import * as modelProviders from '#core/model-providers/index.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -24,7 +25,7 @@ const listModelProviders = route({
   scope: 'connections:read',
   success: { status: 200, data: z.array(modelProvider), description: 'Four descriptors.' },
 }).to(async ({ access, deps }) => {
-  const described = await accounts.describeProviders(deps, viewerOf(access));
+  const described = await modelProviders.describeProviders(deps, viewerOf(access));
   return { data: described.map(presentProvider) };
 });
 
@@ -39,7 +40,9 @@ const readKeyProvider = route({
   scope: 'connections:read',
   success: { status: 200, data: modelProvider, description: 'The descriptor.' },
 }).to(async ({ access, deps }) => ({
-  data: presentProvider(await accounts.describeProvider(deps, 'provider-c', viewerOf(access))),
+  data: presentProvider(
+    await modelProviders.describeProvider(deps, 'provider-c', viewerOf(access)),
+  ),
 }));
 
 const listModelConnections = route({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { ModelProvider } from '#core/model-providers/index.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
-import type { ModelProvider } from '../providers/providers.ts';
 import { SignInFailure } from '../sign-in/failure.ts';
 
 export type OAuthAuth = Exclude<ProviderFile['auth'], { kind: 'api_key' }>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { authenticateClient } from '#core/connections/index.ts';
+import type { ModelProvider } from '#core/model-providers/index.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
-import type { ModelProvider } from '../providers/providers.ts';
 import type { OAuthCredential } from '../store/credential.ts';
 import { signInOf, type FindServer } from './server.ts';
 

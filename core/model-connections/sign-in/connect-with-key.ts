@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
+import type { ModelProvider } from '#core/model-providers/index.ts';
 import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
-import type { ModelProvider } from '../providers/providers.ts';
-import { tryCredential } from '../runtime/try-credential.ts';
-import { checkMayConnect, keepAccount, keyLabel } from './keep.ts';
 import type { AttemptOwner } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
+import { checkMayConnect, keepAccount, keyLabel } from './keep.ts';
 import { openProvider, type ModelSignInDeps } from './sign-in-deps.ts';
+import { tryCredential } from './try-credential.ts';
 
 const SLOT = 'provider-c';
 

@@ -1,16 +1,16 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
+import type { ModelProvider } from '#core/model-providers/index.ts';
 import { holdProject } from '#core/organizations/index.ts';
 import { row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
+import { recordCatalogue } from '../catalogue.ts';
 import type { ModelConnection } from '../connection.ts';
-import type { ModelProvider } from '../providers/providers.ts';
-import type { TriedCredential } from '../runtime/try-credential.ts';
-import { recordCatalogue } from '../store/catalogue.ts';
 import { sealCredential, type ModelCredential } from '../store/credential.ts';
 import { readModelConnection } from '../store/queries.ts';
 import { SignInFailure } from './failure.ts';
 import type { ModelSignInDeps } from './sign-in-deps.ts';
+import type { TriedCredential } from './try-credential.ts';
 
 /** An account that was tried, about to be stored. */
 export interface TriedAccount {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
 import { authorizationRequest } from '#core/connections/index.ts';
+import type { ModelProvider } from '#core/model-providers/index.ts';
 import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import { mayBeSentTo, signInOf, type ProviderServer } from '../oauth/server.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
-import type { ModelProvider } from '../providers/providers.ts';
 import {
   endAttempt,
   hashState,

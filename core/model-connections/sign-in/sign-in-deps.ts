@@ -1,3 +1,4 @@
+import type { ModelProvider, ModelProviders, ModelRuntime } from '#core/model-providers/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -5,8 +6,6 @@ import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { FindServer } from '../oauth/server.ts';
-import type { ModelProvider, ModelProviders } from '../providers/providers.ts';
-import type { ModelRuntime } from '../runtime/runtime.ts';
 
 export interface ModelSignInDeps {
   readonly database: Database;

@@ -1,3 +1,4 @@
+import type { ModelProviders } from '#core/model-providers/index.ts';
 import { enqueueMail } from '#core/outbox/index.ts';
 import {
   execute,
@@ -13,7 +14,6 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { ModelConnection, ModelConnectionError, ModelConnectionRef } from '../connection.ts';
-import type { ModelProviders } from '../providers/providers.ts';
 
 /** @throws {AppError} `connection_not_found` */
 export async function readModelConnection(

@@ -1,13 +1,6 @@
-import {
-  cancelAtRuntime,
-  issueCall,
-  type CallCredential,
-  type IssuedCall,
-  type ModelCredentials,
-  type ModelProvider,
-  type ModelProviders,
-  type ModelRuntime,
-} from '#core/model-connections/index.ts';
+import { cancelAtRuntime, issueCall, type IssuedCall } from '#core/model-calls/index.ts';
+import type { CallCredential, ModelCredentials } from '#core/model-connections/index.ts';
+import type { ModelProvider, ModelProviders, ModelRuntime } from '#core/model-providers/index.ts';
 import type { Database, Db } from '#lib/database/index.ts';
 import type { RunBody } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';

@@ -1,10 +1,6 @@
-import {
-  cancelAtRuntime,
-  endCall,
-  waitUntil,
-  type IssuedCall,
-  type ModelRuntime,
-} from '#core/model-connections/index.ts';
+import { cancelAtRuntime, endCall, type IssuedCall } from '#core/model-calls/index.ts';
+import { waitUntil } from '#core/model-connections/index.ts';
+import type { ModelRuntime } from '#core/model-providers/index.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { CallFailure, type FailureCode } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';

@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai';
-import type { IssuedCall } from '#core/model-connections/index.ts';
+import type { IssuedCall } from '#core/model-calls/index.ts';
 import { storable } from '#lib/database/index.ts';
 import type { RunResult } from '#lib/envelope/index.ts';
 import { assistantMessages } from '../gateway/caller.ts';

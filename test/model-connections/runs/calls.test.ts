@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endCall, issueCall, waitUntil } from '#core/model-connections/index.ts';
-import { endOpenCalls } from '#core/model-connections/calls/outcome.ts';
-import { takeRuntimeLease } from '#core/model-connections/runtime/lease.ts';
+import { endCall, issueCall, endOpenCalls } from '#core/model-calls/index.ts';
+import { waitUntil } from '#core/model-connections/index.ts';
+import { takeRuntimeLease } from '#core/model-providers/runtime.ts';
 import { sql } from '#lib/database/index.ts';
-import { modelOn, startWorld, type World } from './world.ts';
 import { EVERY, ago, changeAccounts, changeRuntimeLease, claimedRun } from '#test/support/given.ts';
+import { modelOn, startWorld, type World } from './world.ts';
 
 let world: World;
 

@@ -1,14 +1,13 @@
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { keepRuntimeLease, type ModelRuntime } from '#core/model-connections/index.ts';
-import { createModelRuntime } from '#core/model-connections/runtime/runtime.ts';
-import { readRuntimeLease } from '#core/model-connections/runtime/lease.ts';
+import { keepRuntimeLease, type ModelRuntime } from '#core/model-providers/index.ts';
+import { createModelRuntime, readRuntimeLease } from '#core/model-providers/runtime.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import type { Runtime } from '#runtime/start.ts';
+import { EVERY, ago, changeRuntimeLease, removeRuntimeLease } from '#test/support/given.ts';
 import { proves } from '#test/support/proves.ts';
 import { startWorld, type World } from './world.ts';
-import { EVERY, ago, changeRuntimeLease, removeRuntimeLease } from '#test/support/given.ts';
 
 let world: World;
 const log = createLog({ level: 'silent', name: 'test' });

@@ -1,17 +1,17 @@
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { FIXTURE_KEY } from '#dev/providers/server.ts';
+import { writeFileSync } from 'node:fs';
+import { recordCatalogue } from '#core/model-connections/catalogue.ts';
 import { sealCredential, type ModelCredential } from '#core/model-connections/store/credential.ts';
-import { recordCatalogue } from '#core/model-connections/store/catalogue.ts';
 import { freePort } from '#dev/ports.ts';
+import { FIXTURE_KEY } from '#dev/providers/server.ts';
 import { AT_ONCE, rows, sql, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
+import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
 import type { ApiClient } from '#test/support/client.ts';
+import { fallDue, plantAccounts } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
-import { fallDue, plantAccounts } from '#test/support/given.ts';
 
 export const MODEL = 'fixture/account-small';
 

@@ -1,7 +1,11 @@
-import type { LoadedProvider, ProviderFile } from '#lib/provider-file/index.ts';
-import { SLOTS, type ProviderSlot } from '#lib/provider-file/index.ts';
-import type { ModelRuntime } from '../runtime/runtime.ts';
+import {
+  type LoadedProvider,
+  type ProviderFile,
+  SLOTS,
+  type ProviderSlot,
+} from '#lib/provider-file/index.ts';
 import type { ModelProviders } from './providers.ts';
+import type { ModelRuntime } from './runtime.ts';
 
 /** The person or key that reads a descriptor. */
 export interface ProviderViewer {

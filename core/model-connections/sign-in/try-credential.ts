@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { ModelProvider, ModelRuntime } from '#core/model-providers/index.ts';
 import { CallFailure, type CatalogResult, type VerifyResult } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable, type RuntimeCall } from '#lib/runtime-client/index.ts';
-import type { ModelProvider } from '../providers/providers.ts';
 import { callCredential, type ModelCredential } from '../store/credential.ts';
-import type { ModelRuntime } from './runtime.ts';
 
 export interface TriedCredential {
   readonly verdict: VerifyResult['credential'];

@@ -1,0 +1,15 @@
+export {
+  CANNOT_CONNECT,
+  describeProvider,
+  describeProviders,
+  type AuthType,
+  type ProviderDescriptor,
+} from './descriptors.ts';
+export { loadModelProviders, type ModelProvider, type ModelProviders } from './providers.ts';
+export {
+  keepRuntimeLease,
+  openModelRuntime,
+  runningLease,
+  type ModelRuntime,
+  type RuntimeLease,
+} from './runtime.ts';
