@@ -1,13 +1,12 @@
 import {
-  isReadOnly,
-  NOT_READ_ONLY,
+  notReadOnly,
   policyUnchanged,
   prepareCall,
   targetJson,
   targetOf,
   redact,
   readResult,
-  type AnsweredCall,
+  type SentCall,
   type TargetJson,
   type ToolCallDeps,
   type ToolTarget,
@@ -71,7 +70,8 @@ async function makeCall(
   signal: AbortSignal,
 ): Promise<MadeCall> {
   const { target } = wanted;
-  if (target !== undefined && !isReadOnly(target.policy)) return refused(NOT_READ_ONLY);
+  const unfit = target && notReadOnly(target.policy);
+  if (unfit !== undefined) return refused(unfit);
   const prepared = await prepareCall(
     deps,
     { runId: run.id, signal },
@@ -114,7 +114,11 @@ function failed(why: string): GateFault {
  * Reads the value of a call: the structured content, which is meant for programs, or else the text, which may be JSON
  * as well.
  */
-function answered({ result, unusable, secrets }: AnsweredCall): GateResponse['outcome'] {
+function answered({
+  result,
+  unusable,
+  secrets,
+}: Extract<SentCall, { kind: 'answered' }>): GateResponse['outcome'] {
   if (unusable !== undefined) return failed(unusable);
   if (result.isError === true) return failed('the tool answered with an error');
   const { structuredContent } = result;

@@ -15,7 +15,7 @@ export type Finish =
   | {
       readonly kind: 'stated';
       /** Undefined where the routine requires none. */
-      readonly outcome: StatedOutcome | undefined;
+      readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
       /** JSON text of the result; null where the call holds none. */
       readonly result: string | null;

@@ -1,5 +1,6 @@
 import type { ProjectModels } from '#core/models/index.ts';
-import { assertUsableSchema, schemaRefusal, fixedCallFault } from '#core/tools/index.ts';
+import { assertUsableSchema, schemaRefusal } from '#core/json-schemas/index.ts';
+import { fixedCallFault } from '#core/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
 import { assertRecipients } from '#core/identity/index.ts';
 import type { Db } from '#lib/database/index.ts';

@@ -1,9 +1,7 @@
 import type { ModelMessage } from 'ai';
 import {
-  type AnsweredCall,
   type BuiltInOutcome,
-  type FailedCall,
-  type Refusal,
+  type SentCall,
   redact,
   SHOWN_LENGTH,
   type PendingTool,
@@ -24,8 +22,10 @@ export interface ToolStepEnd {
   readonly message: ModelMessage;
 }
 
+type Sent<Kind> = Extract<SentCall, { readonly kind: Kind }>;
+
 /** Returns the end of a step whose call was not made. */
-export function refusedEnd(tool: PendingTool, { why }: Refusal): ToolStepEnd {
+export function refusedEnd(tool: PendingTool, { why }: Sent<'refused'>): ToolStepEnd {
   return {
     state: 'failed',
     errorMessage: `Refused: ${why}.`,
@@ -49,7 +49,7 @@ const UNKNOWN =
   'Whether it was carried out is unknown: it may have taken effect. Do not repeat it; say in the result that this has to be checked.';
 
 /** Returns the end of a step whose call was made, or could not be. */
-export function sentEnd(tool: PendingTool, call: AnsweredCall | FailedCall): ToolStepEnd {
+export function sentEnd(tool: PendingTool, call: Sent<'answered' | 'failed'>): ToolStepEnd {
   return call.kind === 'answered' ? answeredEnd(tool, call) : failedEnd(tool, call);
 }
 
@@ -73,7 +73,10 @@ export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStep
   };
 }
 
-function answeredEnd(tool: PendingTool, { result, unusable, secrets }: AnsweredCall): ToolStepEnd {
+function answeredEnd(
+  tool: PendingTool,
+  { result, unusable, secrets }: Sent<'answered'>,
+): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
   // What the tool said stays on record for a person; the model is not given what may be wrong.
   if (unusable !== undefined) {
@@ -94,7 +97,7 @@ function answeredEnd(tool: PendingTool, { result, unusable, secrets }: AnsweredC
   };
 }
 
-function failedEnd(tool: PendingTool, { error, uncertain, secrets }: FailedCall): ToolStepEnd {
+function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Sent<'failed'>): ToolStepEnd {
   const { message, serverMessage } = error;
   const said = serverMessage === undefined ? undefined : redact(serverMessage, secrets);
   const told = [`The call failed: ${message}.`];

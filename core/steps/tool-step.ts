@@ -4,10 +4,8 @@ import {
   prepareCall,
   targetJson,
   targetOf,
-  type AnsweredCall,
-  type FailedCall,
   type PendingTool,
-  type Refusal,
+  type SentCall,
   type TargetJson,
   type ToolCallDeps,
   type ToolPolicy,
@@ -63,12 +61,7 @@ export async function performToolStep(
   return end.state;
 }
 
-type MadeCall =
-  | AnsweredCall
-  | FailedCall
-  | Refusal
-  | { readonly kind: 'maybe_sent' }
-  | { readonly kind: 'overtaken' };
+type MadeCall = SentCall | { readonly kind: 'maybe_sent' } | { readonly kind: 'overtaken' };
 
 /** Makes the call where it may be made: decided first, noted as sent, then sent. */
 async function makeCall(

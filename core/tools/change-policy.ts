@@ -4,7 +4,7 @@ import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
-import { assertUsableSchema, schemaRefusal } from './json-schema.ts';
+import { assertUsableSchema, schemaRefusal } from '#core/json-schemas/index.ts';
 import type { PolicyState, ToolPolicy } from './policy.ts';
 import {
   countAutomatic,

@@ -1,8 +1,16 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import {
+  assertUsableSchema,
+  SchemaError,
+  schemaFault,
+  SchemaBusyError,
+  schemaRefusal,
+} from '#core/json-schemas/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import type { Fault } from '#lib/errors.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { assertUsableSchema, SchemaError, schemaFault } from './json-schema.ts';
-import { isRepeatable, type ToolPolicy } from './policy.ts';
-import type { ToolTarget } from './queries.ts';
+import { isRepeatable, type ToolPolicy, notReadOnly } from './policy.ts';
+import { type ToolTarget, findPolicy } from './queries.ts';
 
 /** A call that a model wants to make, with what is on record of it. */
 export interface WantedCall {
@@ -74,7 +82,7 @@ function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | und
 }
 
 /** Holds the arguments against the server's schema and the policy's. @throws {SchemaError} */
-export async function unfitArguments(
+async function unfitArguments(
   { projectId, inputSchema, argumentSchema }: ToolPolicy,
   args: JsonObject,
 ): Promise<Refusal | undefined> {
@@ -155,4 +163,38 @@ export interface Refusal {
 /** @param detail stands where the words leave a place for it */
 export function refused(reason: RefusalReason, detail: string | number = ''): Refusal {
   return { kind: 'refused', reason, why: REFUSALS[reason].replace('{}', () => String(detail)) };
+}
+
+/** A call whose arguments a person has fixed beforehand. */
+export interface FixedCall {
+  readonly policyId: string;
+  readonly arguments: JsonObject;
+}
+
+/**
+ * Says what keeps a routine from making a fixed call of a tool that only reads, as far as the record tells; whether it
+ * may really be made is decided when it is (`prepareCall`).
+ * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
+ */
+export async function fixedCallFault(
+  db: Db,
+  scope: { readonly projectId: string; readonly routineId: string },
+  call: FixedCall,
+): Promise<Fault | undefined> {
+  const policy = await findPolicy(db, { ...scope, policyId: call.policyId });
+  if (policy === undefined) {
+    return { path: 'policyId', message: 'the routine has no such tool policy' };
+  }
+  if (policy.state !== 'automatic') {
+    return { path: 'policyId', message: refused('not_automatic').why };
+  }
+  const writes = notReadOnly(policy);
+  if (writes !== undefined) return { path: 'policyId', message: writes };
+  const unfit = await unfitArguments(policy, call.arguments).catch((error: unknown) => {
+    if (error instanceof SchemaBusyError || !(error instanceof SchemaError)) {
+      throw schemaRefusal(error, 'arguments');
+    }
+    return refused('arguments_uncheckable');
+  });
+  return unfit === undefined ? undefined : { path: 'arguments', message: unfit.why };
 }

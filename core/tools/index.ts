@@ -5,13 +5,11 @@ export {
   STATED_OUTCOMES,
   withoutDialect,
   type BuiltInOutcome,
-  type StatedOutcome,
 } from './own-tools.ts';
-export { prepareCall, type AnsweredCall, type FailedCall, type ToolCallDeps } from './call.ts';
+export { prepareCall, type SentCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
-export { fixedCallFault, NOT_READ_ONLY } from './fixed-call.ts';
-export { assertUsableSchema, SchemaError, schemaFault, schemaRefusal } from './json-schema.ts';
+export { fixedCallFault } from './decide-call.ts';
 export {
   callableTools,
   callableToolsJson,
@@ -22,7 +20,7 @@ export {
   type OfferedTool,
   type OfferedToolJson,
 } from './offered.ts';
-export { isReadOnly, POLICY_STATES, type ToolPolicy } from './policy.ts';
+export { notReadOnly, POLICY_STATES, type ToolPolicy } from './policy.ts';
 export {
   automaticToolsJson,
   listPolicies,
@@ -34,11 +32,12 @@ export {
   type ToolTarget,
   type VersionTool,
 } from './queries.ts';
-export type { Refusal } from './decide-call.ts';
-export { redact, noResult, readResult } from './tool-result.ts';
 export {
+  noResult,
+  readResult,
+  redact,
   SHOWN_LENGTH,
   type PendingTool,
   type PlannedCall,
   type ToolRecord,
-} from './tool-record.ts';
+} from './tool-result.ts';

@@ -58,7 +58,6 @@ export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefiniti
 
 /** Lists the outcomes that a model can state. A run that could not do its work fails; the others succeed. */
 export const STATED_OUTCOMES = ['done', 'nothing_to_report', 'partial', 'could_not'] as const;
-export type StatedOutcome = (typeof STATED_OUTCOMES)[number];
 
 /** Names the tool by which a run states its outcome. No call of it is carried out: it ends the run, or is refused. */
 export const FINISH = 'finish';

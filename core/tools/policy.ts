@@ -53,7 +53,9 @@ export function isRepeatable(
   return idempotentHint === true;
 }
 
-/** Tells whether the server says of the tool that it only reads, and does not contradict itself. */
-export function isReadOnly({ annotations }: Pick<ToolPolicy, 'annotations'>): boolean {
-  return annotations?.['readOnlyHint'] === true && annotations['destructiveHint'] !== true;
+/** Says what is missing where the server does not say of the tool that it only reads, or contradicts itself. */
+export function notReadOnly({ annotations }: Pick<ToolPolicy, 'annotations'>): string | undefined {
+  return annotations?.['readOnlyHint'] === true && annotations['destructiveHint'] !== true
+    ? undefined
+    : 'the server does not say that this tool only reads (readOnlyHint)';
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { definitionHash } from '#core/tools/write-discovered.ts';
-import { assertUsableSchema, SchemaError, schemaFault } from '#core/tools/json-schema.ts';
+import { assertUsableSchema, SchemaError, schemaFault } from '#core/json-schemas/index.ts';
 import { isRepeatable } from '#core/tools/policy.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { redact } from '#core/tools/tool-result.ts';

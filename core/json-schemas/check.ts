@@ -3,8 +3,12 @@ import { LRUCache } from 'lru-cache';
 import { BoundedThread, JobLimitError, ThreadBusyError } from '#lib/bounded-thread.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
-import { compileSchema, type SchemaCheck } from './compile-schema.ts';
-import type { SchemaJob, SchemaJobResult } from './schema-thread.ts';
+import {
+  compileSchema,
+  type SchemaCheck,
+  type SchemaJob,
+  type SchemaJobResult,
+} from './compile.ts';
 
 /** A schema that cannot be used: it is not JSON Schema, refers elsewhere, is too large or takes too long. */
 export class SchemaError extends Error {
@@ -53,7 +57,7 @@ const COMPILE_LIMIT_MS = 4_000;
 const CHECK_LIMIT_MS = 500;
 
 const thread = new BoundedThread<SchemaJob, SchemaJobResult>({
-  entry: new URL('schema-thread.ts', import.meta.url),
+  entry: new URL('thread.ts', import.meta.url),
   maxHeapMb: 256,
 });
 

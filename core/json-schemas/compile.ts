@@ -6,6 +6,19 @@ import { compilePattern } from '#lib/linear-pattern/index.ts';
 /** Says what is wrong with a value, or undefined when it is valid. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
+/** A schema and a value as JSON text, for the thread. Without a value, the schema is only compiled. */
+export interface SchemaJob {
+  readonly schema: string;
+  readonly value: string | undefined;
+}
+
+export interface SchemaJobResult {
+  /** The reason why the check could not be made. */
+  readonly error: string | undefined;
+  /** The fault of the value. */
+  readonly issue: string | undefined;
+}
+
 /** @throws {Error} when the schema is not JSON Schema or refers elsewhere */
 export function compileSchema(schema: Readonly<Record<string, unknown>>): SchemaCheck {
   // An asynchronous schema answers with a promise, which is always true.

@@ -1,19 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { serveJobs } from '#lib/bounded-thread.ts';
-import { compileSchema, type SchemaCheck } from './compile-schema.ts';
-
-/** A schema and a value as JSON text. Without a value, the schema is only compiled. */
-export interface SchemaJob {
-  readonly schema: string;
-  readonly value: string | undefined;
-}
-
-export interface SchemaJobResult {
-  /** The reason why the check could not be made. */
-  readonly error: string | undefined;
-  /** The fault of the value. */
-  readonly issue: string | undefined;
-}
+import {
+  compileSchema,
+  type SchemaCheck,
+  type SchemaJob,
+  type SchemaJobResult,
+} from './compile.ts';
 
 const checks = new LRUCache<string, SchemaCheck>({
   max: 500,

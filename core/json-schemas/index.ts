@@ -1,0 +1,7 @@
+export {
+  assertUsableSchema,
+  SchemaBusyError,
+  SchemaError,
+  schemaFault,
+  schemaRefusal,
+} from './check.ts';
