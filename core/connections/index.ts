@@ -1,4 +1,8 @@
-export { splitAddress } from './store/address.ts';
+export {
+  createConnectionSecrets,
+  splitAddress,
+  type ConnectionSecrets,
+} from './store/credentials.ts';
 export {
   CONNECTION_AUTHS,
   CONNECTION_ERRORS,
@@ -19,14 +23,12 @@ export {
   markReady,
   readConnection,
 } from './store/queries.ts';
-export { createConnectionSecrets, type ConnectionSecrets } from './store/credentials.ts';
 export {
   endSignInsOf,
   eraseConnection,
   eraseConnections,
   revokeErased,
-  type EndedSignIn,
-  type ErasedConnection,
+  type RevocationDeps,
 } from './remove.ts';
 export { changeConnection } from './tool-servers/change.ts';
 export { createToolServer, toolServerOf } from './tool-servers/create.ts';
@@ -36,9 +38,11 @@ export { clientMetadataDocument, clientMetadataUrlOf, redirectUriOf } from './oa
 export { completeSignIn } from './oauth/complete.ts';
 export { createOAuthSource } from './oauth/source.ts';
 export { forgetSignIns } from './oauth/flows.ts';
-export type { RevocationDeps } from './oauth/revoke.ts';
-export type { SignInDeps } from './oauth/sign-in.ts';
-export { CATEGORIES, type Provider } from './providers/provider.ts';
+export {
+  CATEGORIES,
+  loadProviders,
+  type Provider,
+  type ProviderCatalogue,
+} from './providers/catalogue.ts';
 export { connectWithKey } from './providers/connect-with-key.ts';
 export { listAccounts } from './providers/accounts.ts';
-export { loadProviders, type ProviderCatalogue } from './providers/catalogue.ts';

@@ -1,11 +1,6 @@
 import type { Actor } from '#core/audit/index.ts';
 import { requestSync } from '#core/billing/index.ts';
-import {
-  eraseConnections,
-  revokeErased,
-  type ErasedConnection,
-  type RevocationDeps,
-} from '#core/connections/index.ts';
+import { eraseConnections, revokeErased, type RevocationDeps } from '#core/connections/index.ts';
 import { forgetSeen } from '#core/gate/index.ts';
 import {
   markErased,
@@ -75,18 +70,9 @@ export async function deleteOrganization(
   return organization;
 }
 
-interface EmptiedProject {
-  readonly projectId: string;
-  readonly routineIds: readonly string[];
-  readonly connections: readonly ErasedConnection[];
-}
+type EmptiedProject = Awaited<ReturnType<typeof empty>>;
 
-async function empty(
-  deps: DeletionDeps,
-  tx: Db,
-  by: Actor,
-  projectId: string,
-): Promise<EmptiedProject> {
+async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   const routineIds = await retireRoutines(deps, tx, projectId);
   const connections = await eraseConnections(tx, projectId);
   await unpinRuns(tx, projectId);

@@ -3,7 +3,7 @@ import type { ModelProviders } from '#core/model-providers/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
 import type { FigureStore } from './by-hand.ts';
-import type { SourceState } from './cached-source.ts';
+import type { SourceState } from './source.ts';
 import type { ModelDirectory, ModelList } from './directory.ts';
 import { isModelProvider, sameModel, type ModelOption, type ModelReference } from './model.ts';
 

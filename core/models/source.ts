@@ -1,11 +1,19 @@
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
 import { ONLY_SOURCE, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
+import type { Log } from '#lib/log.ts';
 import { ABILITIES_OF_DIALECT, type AbilityStore } from './abilities.ts';
 import { catalogueFigures } from './catalogue.ts';
 import { readGatewayList, type ListedModel, type ListedModels } from './gateway-list.ts';
 import { firstKnown, type FigureOrigin, type ModelOption, type SomeFigures } from './model.ts';
-import { networkFault, SourceError } from './source-fault.ts';
+import {
+  networkFault,
+  SourceError,
+  faultInWords,
+  sourceLabel,
+  subjectOf,
+  type SourceFault,
+} from './source-fault.ts';
 
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
@@ -13,7 +21,7 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
  * Asks a server for its models.
  * @throws {SourceError} where it gives no list with a model that writes text
  */
-export async function fetchModels(source: ModelSource, timeoutMs: number): Promise<ListedModels> {
+async function fetchModels(source: ModelSource, timeoutMs: number): Promise<ListedModels> {
   const { status, text } = await request(source, timeoutMs);
   if (text === undefined) throw new SourceError({ kind: 'status', status });
   if (text.length > MAX_LIST_BYTES) throw new SourceError({ kind: 'too_large' });
@@ -151,5 +159,127 @@ export function optionOf(
       ...(contextTokens === undefined ? {} : { contextTokens }),
     },
     served: model.served,
+  };
+}
+
+/** A source as people see it. */
+export interface SourceState {
+  readonly name: string;
+  readonly label: string;
+  readonly dialect: ModelDialect;
+  /** True for a server of the operator's own, whose models cost nothing. */
+  readonly local: boolean;
+  /** Null where callers may not see it. */
+  readonly baseUrl: string | null;
+  readonly state: 'ready' | 'stale' | 'unavailable';
+  /** One sentence on the last request where it failed, with the remedy. */
+  readonly lastError: string | null;
+  /** Duration of the last request that gave a list. */
+  readonly latencyMs: number | null;
+  readonly models: number;
+  readonly fetchedAt: Date | null;
+}
+
+interface LastList {
+  readonly models: ReadonlyMap<string, SourcedModel>;
+  readonly dialect: ModelDialect;
+  readonly local: boolean;
+  readonly latencyMs: number;
+  readonly fetchedAt: Date;
+}
+
+export interface CachedSource {
+  readonly source: ModelSource;
+  /** Its last list; undefined until it has given one. */
+  last(): LastList | undefined;
+  /** Tells whether its list is missing or older than a minute. */
+  isAged(): boolean;
+  /**
+   * Asks for its list, where that has aged. One request is in flight at a time.
+   * @param rests leaves it alone for some seconds after a failure
+   */
+  refresh(rests: boolean): Promise<void>;
+  find(modelId: string): SourcedModel | undefined;
+  /** One sentence on its last request; undefined where nothing is wrong. */
+  problem(): string | undefined;
+  state(): SourceState;
+}
+
+export interface CacheSettings {
+  readonly log: Log;
+  /** False keeps addresses and names of variables out of what callers are told. */
+  readonly showAddresses: boolean;
+  readonly timeoutMs?: number;
+}
+
+/** Time for which a list is fresh. */
+const FRESH_MS = 60_000;
+const RETRY_AFTER_FAILURE_MS = 5_000;
+
+/** Keeps the last list of a source, and what its last request came back with. */
+export function createCachedSource(source: ModelSource, settings: CacheSettings): CachedSource {
+  const { log, showAddresses, timeoutMs = 10_000 } = settings;
+  let last: LastList | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let fault: SourceFault | undefined;
+  let inFlight: Promise<void> | undefined;
+
+  const isAged = () => last === undefined || Date.now() - last.fetchedAt.getTime() >= FRESH_MS;
+  const shown = () => ({ ...source, dialect: last?.dialect ?? source.dialect });
+
+  async function ask(): Promise<void> {
+    const started = performance.now();
+    try {
+      const listed = await fetchModels(source, timeoutMs);
+      const latencyMs = Math.round(performance.now() - started);
+      const seen = seenSource(source, listed.dialect);
+      const models = new Map(listed.models.map((model) => [model.id, sourcedModel(seen, model)]));
+      last = { ...seen, models, latencyMs, fetchedAt: new Date() };
+      fault = undefined;
+      failedAt = Number.NEGATIVE_INFINITY;
+    } catch (err) {
+      fault = err instanceof SourceError ? err.fault : { kind: 'network', code: undefined };
+      failedAt = performance.now();
+      const words = faultInWords(shown(), fault, true);
+      log.warn({ err, source: source.name }, `the model list could not be fetched: ${words}`);
+    } finally {
+      inFlight = undefined;
+    }
+  }
+
+  function problem(): string | undefined {
+    if (fault !== undefined) return faultInWords(shown(), fault, showAddresses);
+    return isAged() ? `${subjectOf(shown())} has not answered yet.` : undefined;
+  }
+
+  return {
+    source,
+    last: () => last,
+    isAged,
+    async refresh(rests) {
+      const isResting = performance.now() - failedAt < RETRY_AFTER_FAILURE_MS;
+      if (!isAged() || (isResting && rests)) return;
+      await (inFlight ??= ask());
+    },
+    find(modelId) {
+      const id = source.dialect === 'gemini' ? modelId.replace(/^models\//, '') : modelId;
+      return last?.models.get(id);
+    },
+    problem,
+    state() {
+      const { dialect } = shown();
+      return {
+        name: source.name,
+        label: sourceLabel(shown()),
+        dialect,
+        local: last?.local ?? source.free,
+        baseUrl: showAddresses ? source.baseUrl : null,
+        state: last === undefined ? 'unavailable' : isAged() ? 'stale' : 'ready',
+        lastError: problem() ?? null,
+        latencyMs: last?.latencyMs ?? null,
+        models: last?.models.size ?? 0,
+        fetchedAt: last?.fetchedAt ?? null,
+      };
+    },
   };
 }

@@ -9,14 +9,19 @@ export {
   recordUnaddressed,
   type HeldCount,
 } from './enqueue.ts';
-export { cancelMessages, deleteMessages, eraseMessages, forgetMessages } from './erase.ts';
-export { listMessages, oldestUnsentMail, type RunMessage } from './list.ts';
 export {
+  cancelMessages,
+  deleteMessages,
+  eraseMessages,
+  forgetMessages,
+  listMessages,
   MESSAGE_KINDS,
   MESSAGE_STATES,
+  oldestUnsentMail,
   type MailContent,
   type MessageKind,
   type MessageSubject,
+  type RunMessage,
 } from './message.ts';
 export {
   createUnsubscribeLinks,
@@ -24,5 +29,5 @@ export {
   optOut,
   UNSUBSCRIBE_PATH,
   type OptOut,
-} from './unsubscribe.ts';
+} from './send-mail.ts';
 export { sendMessages, type MessageDeps } from './send.ts';

@@ -1,3 +1,5 @@
+import { rows, sql, type Db, deleteBatch, execute } from '#lib/database/index.ts';
+
 /**
  * Kinds of messages: notifications, the ping of a monitor, a business enquiry for the operator, a model account to
  * which its owner has to sign in again, and results that go elsewhere.
@@ -54,3 +56,91 @@ const NOT_UNSUBSCRIBABLE: ReadonlySet<MessageKind> = new Set([
   'webhook_changed',
   'business_lead',
 ]);
+
+/** A message about a run, as its detail shows it. */
+export interface RunMessage {
+  readonly kind: MessageKind;
+  /** The masked address of a person, or the host of a monitor; null when it had no recipient. */
+  readonly to: string | null;
+  readonly state: MessageState;
+  /** Time at which it reached its state; while it waits, the time at which it was queued. */
+  readonly at: Date;
+  readonly attempts: number;
+  readonly nextAttemptAt: Date | null;
+  readonly error: string | null;
+}
+
+/** Limit of messages in a run's detail. */
+const MOST = 300;
+
+/** Lists the messages about a run, oldest first. The caller has read the run in its project. */
+export async function listMessages(db: Db, runId: string): Promise<RunMessage[]> {
+  const found = await rows<RunMessage & { email: string | null; url: string | null }>(
+    db,
+    sql`
+      select o.kind, o.state, coalesce(o.finished_at, o.created_at) as at, o.attempts, o.error, u.email, o.url,
+        case when o.state = 'pending' then o.next_attempt_at end as "nextAttemptAt"
+      from outbox o left join users u on u.id = o.user_id
+      where o.run_id = ${runId} order by o.id limit ${MOST}
+    `,
+  );
+  return found.map(({ email, url, ...message }) => ({
+    ...message,
+    to: email === null ? hostOf(url) : masked(email),
+  }));
+}
+
+/** Masks an address: `grace@example.com` becomes `g***@example.com`. */
+function masked(email: string): string {
+  return email.replace(/^(.)[^@]*/u, '$1***');
+}
+
+function hostOf(url: string | null): string | null {
+  return url === null ? null : (URL.parse(url)?.host ?? null);
+}
+
+/** The age in seconds of the oldest mail that has not been sent, as an SQL expression; 0 when there is none. */
+export const oldestUnsentMail = sql`coalesce((
+  select extract(epoch from now() - min(created_at)) from outbox where state = 'pending' and channel = 'mail'
+), 0)::float8`;
+
+/** Erases the texts of mails about runs and the addresses of monitors; those still to be sent are given up. */
+export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      update outbox set content = null, url = null,
+        error = case when state in ('pending', 'held') then 'its content was erased' else error end,
+        finished_at = coalesce(finished_at, now()),
+        state = case when state in ('pending', 'held') then 'cancelled' else state end
+      where run_id = any(${runIds}) and (content is not null or url is not null or state in ('pending', 'held'))
+    `,
+  );
+}
+
+/** Cancels the unsent messages about a project that is being deleted. */
+export async function cancelMessages(tx: Db, projectId: string): Promise<void> {
+  await execute(
+    tx,
+    sql`
+      update outbox set state = 'cancelled', error = 'the project was deleted', content = null, url = null,
+        finished_at = now()
+      where project_id = ${projectId} and state in ('pending', 'held')
+    `,
+  );
+}
+
+/** Deletes the messages about runs that are about to be deleted. */
+export async function deleteMessages(tx: Db, runIds: readonly string[]): Promise<void> {
+  await execute(tx, sql`delete from outbox where run_id = any(${runIds})`);
+}
+
+/** Deletes messages that are about no run, 90 days after they were sent or given up. */
+export function forgetMessages(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'outbox',
+    where: sql`run_id is null and finished_at is not null and finished_at < now() - interval '90 days'`,
+    orderBy: sql`finished_at`,
+    limit,
+  });
+}

@@ -5,8 +5,7 @@ import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { utf8Start } from '#lib/text.ts';
 import type { ClaimedAttempt } from './claim.ts';
-import type { Exchange } from './delivery.ts';
-import { MAX_RETRY_AFTER_MS } from './retry.ts';
+import { type Exchange, MAX_RETRY_AFTER_MS } from './delivery.ts';
 
 export interface SendDeps {
   readonly outbound: Pick<OutboundClient, 'request'>;

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { claimAttempt } from '#core/webhooks/claim.ts';
-import { recordAttempt } from '#core/webhooks/record.ts';
+import { recordAttempt } from '#core/webhooks/attempt.ts';
 import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';

@@ -5,7 +5,7 @@ import { SYSTEM } from '#core/audit/index.ts';
 import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/routines/index.ts';
 import { claimAttempt } from '#core/webhooks/claim.ts';
 import { attemptDelivery, enqueueDelivery, listDeliveries } from '#core/webhooks/index.ts';
-import { RETRY_LADDER_MS } from '#core/webhooks/retry.ts';
+import { RETRY_LADDER_MS } from '#core/webhooks/delivery.ts';
 import { rows, sql } from '#lib/database/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { startReceiver, type Received } from '#test/outbound/receiver.ts';

@@ -9,7 +9,6 @@ import {
   startSignIn,
   type Provider,
   type ProviderCatalogue,
-  type SignInDeps,
 } from '#core/connections/index.ts';
 import type { Deps } from '../../deps.ts';
 import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
@@ -186,7 +185,7 @@ export const providerRoutes: readonly Route[] = [
   listConnectionAccounts,
 ];
 
-export function signInDepsOf(deps: Deps): SignInDeps {
+export function signInDepsOf(deps: Deps) {
   const { UI_ORIGIN: uiOrigin, PUBLIC_URL: publicUrl } = deps.config;
   return { ...deps, uiOrigin, clientMetadataUrl: clientMetadataUrlOf(publicUrl) };
 }

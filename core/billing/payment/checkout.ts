@@ -2,15 +2,14 @@ import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/organizations/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { planOfPrice } from '../plans.ts';
+import { ensureCustomer, requestSync, openPortal, returnAddresses } from './customers.ts';
 import {
   expireCheckout,
   isLatestAttempt,
   listOpenCheckouts,
   oneCheckoutAtATime,
 } from './open-checkouts.ts';
-import { ensureCustomer, requestSync } from './customers.ts';
-import { openPortal, returnAddresses } from './portal.ts';
-import { planOfPrice } from '../plans.ts';
 import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
 
 /** The operator's launch switches; a new checkout needs the first two. */

@@ -1,6 +1,11 @@
 import { row, sql, type Db } from '#lib/database/index.ts';
-import { readPeriodUsage, type PeriodUsage } from '../allowances.ts';
-import { effectivePlan, type Plan, type PlanRule } from '../plans.ts';
+import {
+  readPeriodUsage,
+  type PeriodUsage,
+  effectivePlan,
+  type Plan,
+  type PlanRule,
+} from '../plans.ts';
 import { listSubscriptions, type Subscription } from './entitlement.ts';
 
 /** An organization's plan, its use of it, and what needs attention. */

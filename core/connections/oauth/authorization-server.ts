@@ -2,8 +2,16 @@ import {
   selectClientAuthMethod,
   type AuthorizationServerMetadata,
   type OAuthClientInformationMixed,
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  IssuerMismatchError,
+  type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { OutboundError } from '#lib/outbound/index.ts';
+import { SignInError } from './sign-in.ts';
 
 /** An authorization server, as far as a sign-in and its renewals need to know it. */
 export const authorizationServer = z.strictObject({
@@ -69,4 +77,135 @@ export function authenticateClient(
   }
   body.set('client_id', id);
   if (method === 'client_secret_post') body.set('client_secret', secret);
+}
+
+/** The way to sign in to a tool server, by what it and its authorization server say. */
+export interface DiscoveredServer {
+  readonly server: AuthorizationServer;
+  readonly metadata: AuthorizationServerMetadata;
+  /** Resource to be named in every request to the authorization server (RFC 8707); null for an older tool server. */
+  readonly resource: string | null;
+  readonly scope: string | undefined;
+}
+
+/**
+ * Follows the MCP authorization specification from a tool server's 401 to its authorization server: protected resource
+ * metadata (RFC 9728), then authorization server metadata (RFC 8414, or OpenID Connect Discovery). Every address on
+ * the way is someone else's word, so `fetch` is the guarded one.
+ * @throws {SignInError}
+ */
+export async function discoverServer(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  challenge: string | undefined,
+): Promise<DiscoveredServer> {
+  const asked = readChallenge(challenge);
+  const described = await orUndefined(() =>
+    discoverOAuthProtectedResourceMetadata(
+      url,
+      asked.resourceMetadataUrl === undefined
+        ? {}
+        : { resourceMetadataUrl: asked.resourceMetadataUrl },
+      fetch,
+    ),
+  );
+  const metadata =
+    described === undefined
+      ? await ownMetadata(fetch, url)
+      : await metadataFor(fetch, url, described);
+  if (metadata === undefined) throw new SignInError('no_metadata');
+  if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
+    throw new SignInError('no_pkce');
+  }
+  return {
+    metadata,
+    server: {
+      issuer: metadata.issuer,
+      authorizationEndpoint: metadata.authorization_endpoint,
+      tokenEndpoint: metadata.token_endpoint,
+      revocationEndpoint: revocationEndpointOf(metadata),
+      tokenEndpointAuthMethods: metadata.token_endpoint_auth_methods_supported ?? [],
+      sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
+    },
+    resource: described?.resource ?? null,
+    scope: scopeOf(asked.scope ?? described?.scopes_supported?.join(' '), metadata),
+  };
+}
+
+/** Reads it from OAuth metadata (RFC 8414); OpenID Connect Discovery has no word for it. */
+function revocationEndpointOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
+  const { revocation_endpoint: endpoint } = metadata;
+  return typeof endpoint === 'string' ? endpoint : undefined;
+}
+
+function readChallenge(
+  challenge: string | undefined,
+): ReturnType<typeof extractWWWAuthenticateParams> {
+  if (challenge === undefined) return {};
+  const headers = { 'www-authenticate': challenge };
+  return extractWWWAuthenticateParams(new Response(null, { status: 401, headers }));
+}
+
+/** Reads the metadata of the first authorization server that the tool server names. */
+function metadataFor(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  described: OAuthProtectedResourceMetadata,
+): Promise<AuthorizationServerMetadata | undefined> {
+  assertOwnResource(url, described);
+  const issuer = described.authorization_servers?.[0] ?? new URL('/', url).href;
+  return orUndefined(() => discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch }));
+}
+
+/**
+ * Tool servers of the 2025-03-26 specification are their own authorization servers, with the metadata at the root of
+ * the host. Some name an issuer below it, which on the same origin is no other's name.
+ */
+async function ownMetadata(
+  fetch: typeof globalThis.fetch,
+  url: string,
+): Promise<AuthorizationServerMetadata | undefined> {
+  const metadata = await orUndefined(() =>
+    discoverAuthorizationServerMetadata(new URL('/', url), {
+      fetchFn: fetch,
+      skipIssuerValidation: true,
+    }),
+  );
+  if (metadata !== undefined && URL.parse(metadata.issuer)?.origin !== new URL(url).origin) {
+    throw new SignInError('wrong_issuer');
+  }
+  return metadata;
+}
+
+/** Refuses a server that names another's resource: it would get tokens that are good there (RFC 9728, section 3.3). */
+function assertOwnResource(url: string, { resource }: OAuthProtectedResourceMetadata): void {
+  const isOwn =
+    URL.canParse(resource) &&
+    checkResourceAllowed({ requestedResource: url, configuredResource: resource });
+  if (!isOwn) throw new SignInError('foreign_resource');
+}
+
+/** Asks for renewable tokens where the server knows a scope for that. */
+function scopeOf(
+  scope: string | undefined,
+  { scopes_supported: known }: AuthorizationServerMetadata,
+): string | undefined {
+  if (scope === undefined || scope === '') return undefined;
+  const offline = known?.includes('offline_access') === true;
+  return offline && !scope.split(' ').includes('offline_access')
+    ? `${scope} offline_access`
+    : scope;
+}
+
+/**
+ * Reads a document: undefined when it is not there or makes no sense, an error when it is out of reach or not allowed.
+ */
+async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof OutboundError) throw SignInError.of(error);
+    if (IssuerMismatchError.isInstance(error)) throw new SignInError('wrong_issuer');
+    return undefined;
+  }
 }

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { isHttpsUrl, registerClient, resolveClientMetadata } from '@modelcontextprotocol/client';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { TOOL_SERVER, type ProviderCatalogue } from '../providers/catalogue.ts';
-import type { OAuthClient } from './authorization-server.ts';
-import type { DiscoveredServer } from './discovery.ts';
+import type { OAuthClient, DiscoveredServer } from './authorization-server.ts';
 import { SignInError } from './sign-in.ts';
 
 /**

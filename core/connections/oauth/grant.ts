@@ -1,8 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { ProviderCatalogue } from '../providers/catalogue.ts';
-import type { OAuthProviderAuth, Provider } from '../providers/provider.ts';
-import type { ConnectionSecrets } from '../store/credentials.ts';
+import type { ProviderCatalogue, OAuthProviderAuth, Provider } from '../providers/catalogue.ts';
+import type { Connection, ConnectionError, ConnectionState } from '../store/connection.ts';
+import {
+  type ConnectionSecrets,
+  credentialColumns,
+  type NewCredentials,
+} from '../store/credentials.ts';
 import {
   authorizationServer,
   oauthClient,
@@ -79,4 +85,133 @@ export function issuerOf(
 export function oauthOf({ auth }: Provider): OAuthProviderAuth {
   if (auth.kind === 'oauth') return auth;
   throw new AppError('invalid_request', 'provider: connects with an API key, not by signing in');
+}
+
+type ConnectionRef = Pick<Connection, 'id' | 'projectId'>;
+
+export interface StoredGrant {
+  readonly sealed: string | null;
+  readonly version: number;
+  readonly state: ConnectionState;
+  /** True when it expires within a minute. */
+  readonly expiring: boolean;
+  /** True when it has expired by the clock of the database. */
+  readonly expired: boolean;
+  /** The scopes that the provider named. */
+  readonly scopes: readonly string[];
+  /** The scopes that a server has asked for beyond them. */
+  readonly demandedScopes: readonly string[];
+}
+
+const grantColumns = sql`
+  credentials as sealed, credentials_version as version, state, scopes, demanded_scopes as "demandedScopes",
+  coalesce(credentials_expire_at <= now() + interval '60 seconds', false) as expiring,
+  coalesce(credentials_expire_at <= now(), false) as expired
+`;
+function named({ id, projectId }: ConnectionRef) {
+  return sql`id = ${id} and project_id = ${projectId}`;
+}
+
+/** @throws {AppError} `connection_not_found` */
+export async function readStoredGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
+  const found = await row<StoredGrant>(
+    db,
+    sql`select ${grantColumns} from connections where ${named(connection)}`,
+  );
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+/**
+ * Takes the right to renew these very tokens, for 45 seconds: longer than the provider may take, so that it runs out
+ * only when its holder is gone. The row is read as the lease is taken, in one statement.
+ * @returns undefined when another holds it, or the tokens are not the ones named any more
+ */
+export async function takeRenewalLease(
+  db: Db,
+  connection: ConnectionRef,
+  version: number,
+): Promise<(StoredGrant & { readonly lease: string }) | undefined> {
+  const lease = randomUUID();
+  const taken = await row<StoredGrant>(
+    db,
+    sql`
+      update connections set renewal_lease = ${lease}, renewal_leased_until = now() + interval '45 seconds'
+      where ${named(connection)} and credentials_version = ${version} and state = 'ready'
+        and (renewal_leased_until is null or renewal_leased_until <= now())
+      returning ${grantColumns}
+    `,
+  );
+  return taken === undefined ? undefined : { ...taken, lease };
+}
+
+/** Gives the lease back without new tokens. */
+export async function dropLease(db: Db, connection: ConnectionRef, lease: string): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update connections set renewal_lease = null, renewal_leased_until = null
+      where ${named(connection)} and renewal_lease = ${lease}
+    `,
+  );
+}
+
+/** Stores renewed tokens in place of the ones named. @returns whether those were still the stored ones */
+export async function replaceGrant(
+  db: Db,
+  connection: ConnectionRef,
+  version: number,
+  grant: NewCredentials,
+): Promise<boolean> {
+  const touched = await execute(
+    db,
+    sql`
+      update connections set ${credentialColumns(grant)}
+      where ${named(connection)} and credentials_version = ${version}
+    `,
+  );
+  return touched === 1;
+}
+
+/**
+ * Notes that these tokens do not work any more; later ones are left alone. @returns whether these were the stored ones
+ */
+export async function retireGrant(
+  db: Db,
+  connection: ConnectionRef,
+  version: number,
+  error: ConnectionError,
+): Promise<boolean> {
+  const touched = await execute(
+    db,
+    sql`
+      update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now(),
+        renewal_lease = null, renewal_leased_until = null
+      where ${named(connection)} and credentials_version = ${version}
+    `,
+  );
+  return touched === 1;
+}
+
+/**
+ * Notes that a server wants more scopes than these tokens have, so that a person has to sign in again and is asked for
+ * them then. Not when each of them was asked for already: a person or provider that left one out would be asked for
+ * ever (MCP authorization, step-up authorization flow).
+ */
+export async function demandScopes(
+  db: Db,
+  connection: ConnectionRef,
+  version: number,
+  demanded: readonly string[],
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      update connections set state = 'needs_reauthorization', public_error = 'scopes_missing', updated_at = now(),
+        demanded_scopes = (array(select distinct unnest(demanded_scopes || ${demanded}::text[])))[1:100],
+        renewal_lease = null, renewal_leased_until = null
+      where ${named(connection)} and credentials_version = ${version} and state = 'ready'
+        and not (cardinality(${demanded}::text[]) > 0 and demanded_scopes @> ${demanded}::text[])
+    `,
+  );
 }

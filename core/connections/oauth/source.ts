@@ -3,8 +3,11 @@ import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
 import type { CredentialSource } from '../store/credential-source.ts';
-import { grantHeaders, issuerOf, openGrant, type Grant } from './grant.ts';
 import {
+  grantHeaders,
+  issuerOf,
+  openGrant,
+  type Grant,
   demandScopes,
   dropLease,
   readStoredGrant,
@@ -12,8 +15,8 @@ import {
   retireGrant,
   takeRenewalLease,
   type StoredGrant,
-} from './grants-store.ts';
-import { revokeGrant } from './revoke.ts';
+} from './grant.ts';
+import { revokeGrant } from '../remove.ts';
 import { renewTokens, scopesIn, TokenError } from './token-endpoint.ts';
 
 /**

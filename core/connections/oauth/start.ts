@@ -3,14 +3,13 @@ import { startAuthorization } from '@modelcontextprotocol/client';
 import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { TOOL_SERVER } from '../providers/catalogue.ts';
-import { withAddress } from '../store/address.ts';
 import { draftConnection, type Connection, type ConnectionDraft } from '../store/connection.ts';
+import { withAddress } from '../store/credentials.ts';
 import { assertRoomForConnection, readConnection } from '../store/queries.ts';
 import { clientInformationOf, metadataOf } from './authorization-server.ts';
 import { callbackOf, redirectUriOf } from './client.ts';
 import { insertFlow } from './flows.ts';
-import { openGrant } from './grant.ts';
-import { readStoredGrant } from './grants-store.ts';
+import { openGrant, readStoredGrant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 import {
   assertAllowed,

@@ -1,13 +1,17 @@
 import { computeScopeUnion } from '@modelcontextprotocol/client';
 import { checkToolServer, fixedCredentials, ToolServerError } from '#core/mcp/index.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { Provider } from '../providers/catalogue.ts';
 import { refusal } from '../tool-servers/create.ts';
-import type { Provider } from '../providers/provider.ts';
-import type { AuthorizationServer, OAuthClient } from './authorization-server.ts';
+import {
+  type AuthorizationServer,
+  type OAuthClient,
+  discoverServer,
+  type DiscoveredServer,
+} from './authorization-server.ts';
 import { callbackOf, clientByMetadata, redirectUriOf, registerAt } from './client.ts';
-import { discoverServer, type DiscoveredServer } from './discovery.ts';
-import { SignInError, type SignInDeps } from './sign-in.ts';
 import { clientOfProvider, oauthOf, serverOfProvider, type Grant } from './grant.ts';
+import { SignInError, type SignInDeps } from './sign-in.ts';
 
 /** The authorization server of a sign-in, and our client there. */
 export interface SignInTarget {

@@ -1,9 +1,15 @@
+import {
+  checkToolServer,
+  fixedCredentials,
+  ToolServerError,
+  type ServerInfo,
+} from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
-import type { AccountsLookup, ProviderRequest } from './provider.ts';
+import type { AccountsLookup, ProviderRequest, Provider } from './catalogue.ts';
 
 /**
  * Lists the accounts that the connection's credentials can see now; none where the provider has no such list.
@@ -45,7 +51,7 @@ const MAX_ACCOUNTS = 1_000;
 const MAX_TEXT = 200;
 
 /** Reads the accounts in a provider's response; undefined when that says it is an error. */
-export function readAccounts(lookup: AccountsLookup, body: unknown): ProviderAccount[] | undefined {
+function readAccounts(lookup: AccountsLookup, body: unknown): ProviderAccount[] | undefined {
   if (lookup.success !== undefined && select(body, lookup.success)[0] !== true) return undefined;
   return select(body, lookup.list)
     .flatMap((item) => {
@@ -56,7 +62,7 @@ export function readAccounts(lookup: AccountsLookup, body: unknown): ProviderAcc
 }
 
 /** Names the accounts of a connection in one line. */
-export function accountLabel(accounts: readonly ProviderAccount[]): string | null {
+function accountLabel(accounts: readonly ProviderAccount[]): string | null {
   const [first] = accounts;
   if (first === undefined) return null;
   return accounts.length === 1 ? first.name : `${first.name} and ${accounts.length - 1} more`;
@@ -82,7 +88,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 /** Calls the provider through the guarded client; never throws for what the other side does. */
-export async function callProvider(
+async function callProvider(
   outbound: OutboundClient,
   { method, url, headers, json }: ProviderRequest,
   credential: Readonly<Record<string, string>>,
@@ -128,4 +134,50 @@ export function select(value: unknown, path: string): unknown[] {
 function stepInto(value: unknown, step: string): unknown[] {
   if (step === '*') return Array.isArray(value) ? value : [];
   return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
+}
+
+export type Verification =
+  | {
+      readonly kind: 'good';
+      readonly accountLabel: string | null;
+      readonly server: ServerInfo | null;
+    }
+  /** The provider does not take the credential. */
+  | { readonly kind: 'rejected' }
+  | { readonly kind: 'failed' };
+
+/** Tries a credential where the provider says it can be tried: on its list of accounts, else at its tool server. */
+export async function verifyCredential(
+  outbound: OutboundClient,
+  provider: Provider,
+  url: string | null,
+  headers: Readonly<Record<string, string>>,
+): Promise<Verification> {
+  const { accounts: lookup } = provider;
+  if (lookup === null) return verifyAtToolServer(outbound, url, headers);
+  const answer = await callProvider(outbound, lookup.request, headers);
+  if (answer.kind === 'failed') return { kind: 'failed' };
+  const accounts = answer.kind === 'answered' ? readAccounts(lookup, answer.body) : undefined;
+  if (accounts === undefined) return { kind: 'rejected' };
+  return { kind: 'good', accountLabel: accountLabel(accounts), server: null };
+}
+
+/** Tries a credential at a tool server. */
+export async function verifyAtToolServer(
+  outbound: OutboundClient,
+  url: string | null,
+  headers: Readonly<Record<string, string>>,
+): Promise<Verification> {
+  if (url === null) return { kind: 'failed' };
+  try {
+    const credentials = fixedCredentials(headers);
+    const server = await checkToolServer({ outbound }, { url, credentials });
+    return { kind: 'good', accountLabel: null, server };
+  } catch (error) {
+    if (error instanceof ToolServerError) {
+      return { kind: error.isDenial ? 'rejected' : 'failed' };
+    }
+    if (error instanceof AppError) return { kind: 'failed' };
+    throw error;
+  }
 }

@@ -4,7 +4,7 @@ import type { ConnectionsCore } from '../core.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
 import { storeCredentials } from '../store/credentials.ts';
 import { assertRoomForConnection, insertConnection, readConnection } from '../store/queries.ts';
-import { verifyCredential } from './verify.ts';
+import { verifyCredential } from './accounts.ts';
 
 /**
  * Tries an API key at its provider and keeps it, sealed, when it works: in a new connection, or in place of the key of

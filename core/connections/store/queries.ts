@@ -4,9 +4,8 @@ import { row, rows, sql, transaction, type Database, type Db } from '#lib/databa
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
-import { splitAddress } from './address.ts';
 import type { Connection, ConnectionDraft, ConnectionError } from './connection.ts';
-import type { ConnectionSecrets } from './credentials.ts';
+import { splitAddress, type ConnectionSecrets } from './credentials.ts';
 
 /** The columns of a connection, under the names of `Connection`. */
 export const connectionColumns = sql`

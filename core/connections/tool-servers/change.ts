@@ -1,3 +1,4 @@
+import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import {
   checkToolServer,
   ToolServerError,
@@ -5,16 +6,19 @@ import {
   type ServerInfo,
   type ToolServer,
 } from '#core/mcp/index.ts';
-import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { row, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ConnectionsCore } from '../core.ts';
-import { isRedacted, splitAddress, withAddress } from '../store/address.ts';
 import type { Connection } from '../store/connection.ts';
-import { allowedUrl, givenCredentials, refusal } from './create.ts';
 import type { StaticCredentials } from '../store/credential-source.ts';
+import {
+  isRedacted,
+  splitAddress,
+  withAddress,
+  type ConnectionSecrets,
+} from '../store/credentials.ts';
 import { readConnection } from '../store/queries.ts';
-import type { ConnectionSecrets } from '../store/credentials.ts';
+import { allowedUrl, givenCredentials, refusal } from './create.ts';
 
 type ChangeDeps = Pick<
   ConnectionsCore,

@@ -10,14 +10,13 @@ import {
 import { AppError } from '#lib/errors.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
-import { withAddress } from '../store/address.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
 import {
   headersOf,
   type CredentialSource,
   type StaticCredentials,
 } from '../store/credential-source.ts';
-import type { ConnectionSecrets } from '../store/credentials.ts';
+import { withAddress, type ConnectionSecrets } from '../store/credentials.ts';
 import { assertRoomForConnection, insertConnection } from '../store/queries.ts';
 
 export interface NewToolServer {
