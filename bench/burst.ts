@@ -5,13 +5,10 @@ import { createMetrics } from '#lib/metrics/index.ts';
 import { openDatabase, row, sql, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
-import { UNSERVED_TASK_QUEUE } from './bare/names.ts';
-import { bareClient } from './bare/client.ts';
-import { startEmptyWorkflow } from './bare/workflow-calls.ts';
-import { alternate, rateFor, timed } from './harness/alternate.ts';
-import type { Benchmark } from './harness/benchmark.ts';
+import { UNSERVED_TASK_QUEUE, bareClient, startEmptyWorkflow } from './bare/client.ts';
+import { alternate, rateFor, timed } from './harness/measure.ts';
+import { type Benchmark, compared, plain } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
-import { compared, plain } from './harness/figures.ts';
 
 const LARGE = 9_000;
 const SMALL = 10;

@@ -1,11 +1,9 @@
 import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { execute, openDatabase, sql, type Database } from '#lib/database/index.ts';
-import { alternate, timed } from './harness/alternate.ts';
-import type { Bench, Benchmark } from './harness/benchmark.ts';
+import { type Bench, type Benchmark, compared } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
-import { explained } from './harness/explain.ts';
-import { compared } from './harness/figures.ts';
+import { alternate, timed, explained } from './harness/measure.ts';
 
 const DUE = 1_000;
 const BATCH = 500;

@@ -1,13 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rows, sql } from '#lib/database/index.ts';
-import { rateFor } from './harness/alternate.ts';
-import type { Benchmark } from './harness/benchmark.ts';
+import { type Benchmark, compared, plain, quantile, type Figure } from './harness/benchmark.ts';
 import { load, loadRoutines, routineId } from './harness/bulk.ts';
-import { cpuSeconds } from './harness/cpu.ts';
-import { followAll, type Followers } from './harness/event-followers.ts';
-import { compared, plain, quantile, type Figure } from './harness/figures.ts';
+import { rateFor, cpuSeconds } from './harness/measure.ts';
 import { residentMb, startService, type Service } from './harness/service.ts';
+import { followAll, type Followers } from './harness/watch.ts';
 
 const FOLLOWERS = 1_000;
 

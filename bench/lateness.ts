@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute, rows, sql } from '#lib/database/index.ts';
-import type { Benchmark } from './harness/benchmark.ts';
+import { type Benchmark, plain, quantile } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
-import { plain, quantile } from './harness/figures.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const DUE = 1_000;

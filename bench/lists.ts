@@ -1,12 +1,9 @@
 import { listRuns } from '#core/runs/index.ts';
 import { row, sql, type Database } from '#lib/database/index.ts';
-import type { Benchmark } from './harness/benchmark.ts';
-import { alternate, timed } from './harness/alternate.ts';
-import { loadResources } from './harness/bulk-resources.ts';
-import { load, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
-import { explained } from './harness/explain.ts';
-import { compared, type Figure } from './harness/figures.ts';
+import { type Benchmark, compared, type Figure } from './harness/benchmark.ts';
+import { loadResources, load, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
 import { LISTS, NO_FILTER, RARE, type List } from './harness/lists.ts';
+import { alternate, timed, explained } from './harness/measure.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const RUNS = 1_000_000;

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from '#dev/child.ts';
-import type { Benchmark } from './harness/benchmark.ts';
-import { compared, plain } from './harness/figures.ts';
-import { runToSuccess, watchRuns } from './harness/run-watch.ts';
+import { type Benchmark, compared, plain } from './harness/benchmark.ts';
+import { runToSuccess, watchRuns } from './harness/watch.ts';
 import { demoRoutine, residentMb, startService } from './harness/service.ts';
 
 const IN_FLIGHT = 16;

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AT_ONCE, execute, row, sql, type Sql } from '#lib/database/index.ts';
-import type { Benchmark } from './harness/benchmark.ts';
+import { type Benchmark, plain } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
-import { plain } from './harness/figures.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const LARGE = 1_000;

@@ -1,11 +1,10 @@
+import autocannon from 'autocannon';
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import autocannon from 'autocannon';
 import { freePort, isListening } from '#dev/ports.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { alternate } from './harness/alternate.ts';
-import type { Benchmark } from './harness/benchmark.ts';
-import { compared } from './harness/figures.ts';
+import { type Benchmark, compared } from './harness/benchmark.ts';
+import { alternate } from './harness/measure.ts';
 
 const CONNECTIONS = 16;
 /** Enough that no request profits from another's row. */

@@ -1,10 +1,8 @@
 import { row, sql } from '#lib/database/index.ts';
-import { runBareWorkflow } from './bare/workflow-calls.ts';
-import { rateFor, warmUp } from './harness/alternate.ts';
-import type { Benchmark } from './harness/benchmark.ts';
-import { cpuSeconds } from './harness/cpu.ts';
-import { compared, plain, type Figure } from './harness/figures.ts';
-import { runToSuccess, watchRuns } from './harness/run-watch.ts';
+import { runBareWorkflow } from './bare/client.ts';
+import { type Benchmark, compared, plain, type Figure } from './harness/benchmark.ts';
+import { rateFor, warmUp, cpuSeconds } from './harness/measure.ts';
+import { runToSuccess, watchRuns } from './harness/watch.ts';
 import { demoRoutine, startService, type Service } from './harness/service.ts';
 
 const IN_FLIGHT = 16;

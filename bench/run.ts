@@ -2,16 +2,14 @@
  * Entry of `npm run bench`: `npm run bench -- [--long] [name …]` runs all benchmarks, or the named ones, prints one
  * table and keeps the figures in `bench/results/`.
  */
+import path from 'node:path';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, loadavg, totalmem } from 'node:os';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { stopOnSignals } from '#dev/shutdown.ts';
-import type { Bench, Benchmark } from './harness/benchmark.ts';
-import { verdictOf, type Figure } from './harness/figures.ts';
+import { type Bench, type Benchmark, verdictOf, type Figure, table } from './harness/benchmark.ts';
 import { startService, type Service } from './harness/service.ts';
 import { startStack } from './harness/stack.ts';
-import { table } from './harness/table.ts';
 
 interface Outcome {
   readonly benchmark: string;

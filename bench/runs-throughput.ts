@@ -1,8 +1,7 @@
-import { runBareWorkflow } from './bare/workflow-calls.ts';
-import { alternate, rateFor, warmUp } from './harness/alternate.ts';
-import type { Benchmark } from './harness/benchmark.ts';
-import { compared } from './harness/figures.ts';
-import { runToSuccess, watchRuns } from './harness/run-watch.ts';
+import { runBareWorkflow } from './bare/client.ts';
+import { alternate, rateFor, warmUp } from './harness/measure.ts';
+import { type Benchmark, compared } from './harness/benchmark.ts';
+import { runToSuccess, watchRuns } from './harness/watch.ts';
 import { demoRoutine } from './harness/service.ts';
 
 const IN_FLIGHT = 16;

@@ -7,12 +7,10 @@ import { listRuns } from '#core/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { newId } from '#lib/ids.ts';
-import { alternate, timed } from './harness/alternate.ts';
-import type { Benchmark } from './harness/benchmark.ts';
+import { type Benchmark, compared, type Figure } from './harness/benchmark.ts';
 import { routineId } from './harness/bulk.ts';
-import { buffersOf, explained } from './harness/explain.ts';
-import { compared, type Figure } from './harness/figures.ts';
 import { NO_FILTER } from './harness/lists.ts';
+import { alternate, timed, buffersOf, explained } from './harness/measure.ts';
 import {
   clearWaiting,
   DUE,

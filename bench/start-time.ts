@@ -1,11 +1,10 @@
+import path from 'node:path';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { PORT_VARIABLES, withoutSettings } from '#dev/environment.ts';
 import { freePort } from '#dev/ports.ts';
-import type { Benchmark } from './harness/benchmark.ts';
-import { plain } from './harness/figures.ts';
+import { type Benchmark, plain } from './harness/benchmark.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const LEFT_OUT = new Set(['node_modules', '.git', '.data', '.env', path.join('bench', 'results')]);

@@ -1,10 +1,9 @@
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
 import { activeRoutine } from '#test/support/routines.ts';
-import { runBareToolCalls } from './bare/workflow-calls.ts';
-import { alternate, rateFor, timed, warmUp } from './harness/alternate.ts';
-import type { Benchmark } from './harness/benchmark.ts';
-import { compared, plain } from './harness/figures.ts';
-import { runToSuccess, watchRuns } from './harness/run-watch.ts';
+import { runBareToolCalls } from './bare/client.ts';
+import { alternate, rateFor, timed, warmUp } from './harness/measure.ts';
+import { type Benchmark, compared, plain } from './harness/benchmark.ts';
+import { runToSuccess, watchRuns } from './harness/watch.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const IN_FLIGHT = 8;

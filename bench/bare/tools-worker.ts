@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { callerAt, callOf } from '#test/support/model-caller.ts';
-import { BARE_TOOLS_TASK_QUEUE } from './names.ts';
+import { BARE_TOOLS_TASK_QUEUE } from './client.ts';
 
 const { TEMPORAL_ADDRESS = '', GATEWAY_URL = '', TOOLS_URL = '' } = process.env;
 const caller = callerAt(GATEWAY_URL, { timeoutMs: 30_000 });

@@ -1,7 +1,7 @@
 /** The baseline of runs: a worker, set up as ours is, for workflows that do nothing. */
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { BARE_TASK_QUEUE } from './names.ts';
+import { BARE_TASK_QUEUE } from './client.ts';
 
 Runtime.install({ shutdownSignals: ['SIGINT', 'SIGTERM'] });
 const connection = await NativeConnection.connect({

@@ -9,8 +9,8 @@ import { loadConfig, type Config } from '#lib/config/index.ts';
 import { openDatabase, type Database } from '#lib/database/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
-import { activeRoutine } from '#test/support/routines.ts';
 import { newEmail, PASSWORD, signIn, type Person } from '#test/support/people.ts';
+import { activeRoutine } from '#test/support/routines.ts';
 import { bareClient } from '../bare/client.ts';
 import type { Stack } from './stack.ts';
 

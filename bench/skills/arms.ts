@@ -1,8 +1,7 @@
 import { wilson } from '#core/calculate/proportions.ts';
-import type { Gateway } from './gateway.ts';
-import { answer, TOOLS } from './gateway.ts';
+import { messagesOf, type EvaluatedSkill } from './cases.ts';
 import type { Gate } from './gates.ts';
-import { messagesOf, type EvaluatedSkill } from './prompt.ts';
+import { type Gateway, answer, TOOLS } from './gateway.ts';
 import { criesWolf, isRight, makeWorld } from './worlds.ts';
 
 const ARMS = ['none', 'placebo', 'skill'] as const;

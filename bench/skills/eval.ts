@@ -5,12 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadCatalogue } from '#core/skills/index.ts';
 import { placeboFor, renderTrials, tryWorlds, type Trial } from './arms.ts';
-import { readEvalFile } from './cases.ts';
-import { evaluateSkill, type Outcome } from './evaluate.ts';
+import { readEvalFile, readProjectSkill, type EvaluatedSkill } from './cases.ts';
+import { evaluateSkill, renderReport, type Outcome } from './evaluate.ts';
 import { readGates } from './gates.ts';
-import { readProjectSkill } from './project-skill.ts';
-import type { EvaluatedSkill } from './prompt.ts';
-import { renderReport } from './report.ts';
 
 export const EVALS = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { calculateTool } from '#core/calculate/index.ts';
-import { DECOY, type Answered } from './checks.ts';
-import { numbersOf } from './figures.ts';
-import type { PromptMessage } from './prompt.ts';
+import { DECOY, type Answered, numbersOf } from './checks.ts';
+import type { PromptMessage } from './cases.ts';
 
 export interface Gateway {
   /** The address that ends in /v1. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { admitRuns } from '#core/admission/admit.ts';
 import { createTestDatabase } from '#test/support/database.ts';
-import { buffersOf, explained } from '../../bench/harness/explain.ts';
+import { buffersOf, explained } from '../../bench/harness/measure.ts';
 import {
   makeWaiting,
   ORGANIZATIONS,

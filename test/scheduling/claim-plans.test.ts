@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { ago, plantRuns, plantSpending } from '#test/support/given.ts';
 import { createTestDatabase } from '#test/support/database.ts';
-import { buffersOf, explained } from '../../bench/harness/explain.ts';
+import { buffersOf, explained } from '../../bench/harness/measure.ts';
 import { plantRoutines, selfHosted } from './planted.ts';
 
 const DUE = 100;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { AT_ONCE, row, rows, sql, type Database } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
-import { explained } from '../../bench/harness/explain.ts';
+import { explained } from '../../bench/harness/measure.ts';
 import { clockTest } from './clock-test.ts';
 import {
   accountingFaults,

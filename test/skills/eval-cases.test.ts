@@ -1,12 +1,19 @@
-import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { evaluateExpression } from '#core/calculate/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
 import { stateBlocks, stateKeys } from '#core/skills/state-block.ts';
-import { CASE_NAMES, casesOf, readEvalFile, type EvalCase } from '../../bench/skills/cases.ts';
-import { figuresGiven, messagesOf, type EvaluatedSkill } from '../../bench/skills/prompt.ts';
+import {
+  CASE_NAMES,
+  casesOf,
+  readEvalFile,
+  type EvalCase,
+  figuresGiven,
+  messagesOf,
+  type EvaluatedSkill,
+} from '../../bench/skills/cases.ts';
 
 const FOLDER = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
 

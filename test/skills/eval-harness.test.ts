@@ -1,23 +1,25 @@
+import path from 'node:path';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { PREAMBLE } from '#core/prompt/index.ts';
 import { loadCatalogue } from '#core/skills/index.ts';
 import { stateKeys } from '#core/skills/state-block.ts';
+import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { casesOf, readEvalFile, type CaseName } from '../../bench/skills/cases.ts';
-import { checkReport } from '../../bench/skills/checks.ts';
-import { evaluateSkill, type Outcome } from '../../bench/skills/evaluate.ts';
-import { figuresOf, unsupported } from '../../bench/skills/figures.ts';
-import { readProjectSkill } from '../../bench/skills/project-skill.ts';
-import { renderReport } from '../../bench/skills/report.ts';
+import {
+  casesOf,
+  readEvalFile,
+  type CaseName,
+  readProjectSkill,
+} from '../../bench/skills/cases.ts';
+import { checkReport, figuresOf, unsupported } from '../../bench/skills/checks.ts';
+import { evaluateSkill, type Outcome, renderReport } from '../../bench/skills/evaluate.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MODEL = 'fixture/writer-small';
@@ -205,7 +207,7 @@ describe('the command', () => {
       const json = path.join(folder, 'out.json');
       const { stdout, code } = await run(
         process.execPath,
-        [path.join(ROOT, 'bench/skills/eval.ts'), '--model', MODEL, '--json', json, SLUG],
+        [path.join(ROOT, 'bench/skills/cases.ts'), '--model', MODEL, '--json', json, SLUG],
         {
           cwd: ROOT,
           env: { ...process.env, GATEWAY_BASE_URL: gateway.url, GATEWAY_API_KEY: 'test' },
@@ -226,7 +228,7 @@ describe('the command', () => {
     const env = { ...process.env };
     delete env['GATEWAY_BASE_URL'];
     await expect(
-      run(process.execPath, [path.join(ROOT, 'bench/skills/eval.ts')], { cwd: ROOT, env }),
+      run(process.execPath, [path.join(ROOT, 'bench/skills/cases.ts')], { cwd: ROOT, env }),
     ).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('Set GATEWAY_BASE_URL') });
   });
 });

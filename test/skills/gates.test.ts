@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadCatalogue } from '#core/skills/index.ts';
-import { quantilesOf, seeded } from '../../bench/skills/chance.ts';
+import { quantilesOf, seeded } from '../../bench/skills/worlds.ts';
 import { readGates, verdict, type Gate, type Sample } from '../../bench/skills/gates.ts';
 
 const PERIODS = 2_000;

@@ -1,0 +1,161 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { openDatabase, type Database } from '#lib/database/index.ts';
+
+/**
+ * Measures two things in turn, A B B A A B …, so that changes on the machine fall on both alike.
+ */
+export async function alternate(
+  rounds: number,
+  measure: { value: () => Promise<number>; baseline: () => Promise<number> },
+): Promise<{ value: number[]; baseline: number[] }> {
+  const value: number[] = [];
+  const baseline: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    if (round % 2 === 0) {
+      value.push(await measure.value());
+      baseline.push(await measure.baseline());
+    } else {
+      baseline.push(await measure.baseline());
+      value.push(await measure.value());
+    }
+  }
+  return { value, baseline };
+}
+
+/**
+ * Keeps `width` calls of `work` going and gives the calls a second that ended in `seconds`. The clock starts when the
+ * first `width` of them have ended: until then nothing ends, for the longer the slower a call is, however many a second
+ * there are afterwards.
+ */
+export async function rateFor(
+  seconds: number,
+  width: number,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  let end = Number.POSITIVE_INFINITY;
+  let before = 0;
+  let ended = 0;
+  const keepWorking = async () => {
+    while (performance.now() < end) {
+      await work();
+      if (before < width) {
+        before += 1;
+        if (before === width) end = performance.now() + seconds * 1_000;
+      } else if (performance.now() <= end) ended += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: width }, keepWorking));
+  return ended / seconds;
+}
+
+/**
+ * Keeps both going, one after the other, until their processes have settled: for half a minute V8 compiles beside the
+ * work, the more the more code there is, which says nothing of a service that runs for weeks.
+ */
+export async function warmUp(
+  width: number,
+  { value, baseline }: { value: () => Promise<unknown>; baseline: () => Promise<unknown> },
+): Promise<void> {
+  await rateFor(15, width, baseline);
+  await rateFor(30, width, value);
+}
+
+/** Returns the milliseconds that the work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+/** Linux counts in hundredths of a second, with any frequency of its timer. */
+const TICKS_A_SECOND = 100;
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly seconds: number;
+}
+
+/**
+ * Returns the CPU time in seconds that a process and all below it have used since they were started, those that have
+ * ended included (Linux only).
+ */
+export async function cpuSeconds(root: number): Promise<number> {
+  const processes = await readProcesses();
+  const secondsOf = (pid: number): number =>
+    processes
+      .filter(({ parent }) => parent === pid)
+      .reduce(
+        (sum, child) => sum + secondsOf(child.pid),
+        processes.find((one) => one.pid === pid)?.seconds ?? 0,
+      );
+  return secondsOf(root);
+}
+
+async function readProcesses(): Promise<Process[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const all = await Promise.all(pids.map((pid) => readProcess(Number(pid))));
+  return all.filter((process) => process !== undefined);
+}
+
+/** Reads proc_pid_stat(5); undefined for a process that has just ended. */
+async function readProcess(pid: number): Promise<Process | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  if (stat === undefined) return undefined;
+  // The name before may hold spaces and parentheses. Then: state, parent, …, utime, stime, cutime, cstime.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return { pid, parent: Number(fields[1]), seconds: ticks / TICKS_A_SECOND };
+}
+
+/**
+ * The plans, with their real times, of the statements that `work` makes: Postgres itself reports them (auto_explain),
+ * so that they are those of the product's own statements.
+ */
+export async function explained(
+  databaseUrl: string,
+  work: (database: Database, plans: string[]) => Promise<unknown>,
+): Promise<string[]> {
+  const plans: string[] = [];
+  // One connection, so that the one which was told to explain serves all of the work.
+  const database = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'bench' });
+  try {
+    const client = await database.connect();
+    client.on('notice', ({ message = '' }) => {
+      if (message.startsWith('duration:')) plans.push(withoutStatement(message));
+    });
+    await client.query(`
+      load 'auto_explain';
+      set auto_explain.log_min_duration = 0;
+      set auto_explain.log_analyze = on;
+      set auto_explain.log_buffers = on;
+      set client_min_messages = log;
+    `);
+    client.release();
+    plans.length = 0;
+    await work(database, plans);
+    return plans;
+  } finally {
+    await database.end();
+  }
+}
+
+/**
+ * Sums the buffers that plans have touched: a measure of work that a busy machine does not change. The first node of a
+ * plan counts those of the nodes below it.
+ */
+export function buffersOf(plans: readonly string[]): number {
+  return plans.reduce((sum, plan) => {
+    const [, counts = ''] = /Buffers: shared([^\n]*)/.exec(plan) ?? [];
+    const touched = [...counts.matchAll(/(?:hit|read)=(\d+)/g)].map(([, n]) => Number(n));
+    return touched.reduce((total, n) => total + n, sum);
+  }, 0);
+}
+
+function withoutStatement(message: string): string {
+  const lines = message.split('\n');
+  const first = lines.findIndex((line) => line.includes('(cost='));
+  // A condition may hold hundreds of ids.
+  const plan = lines.slice(Math.max(first, 0));
+  return plan.map((line) => (line.length > 200 ? `${line.slice(0, 200)} …` : line)).join('\n');
+}
