@@ -1,11 +1,6 @@
 import type { Actor } from '#core/audit/index.ts';
-import { endSignInsOf, type EndedSignIn } from '#core/connections/index.ts';
-import {
-  endMembership,
-  leaveOrganization,
-  organizationsOf,
-  type DemotedMember,
-} from '#core/identity/index.ts';
+import { endSignInsOf } from '#core/connections/index.ts';
+import { endMembership, leaveOrganization, organizationsOf } from '#core/organizations/index.ts';
 import { forgetReader } from '#core/results/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfMember, type AccountDeps } from './accounts.ts';
@@ -53,12 +48,7 @@ export async function leaveOrganizations(deps: AccountDeps, userId: string): Pro
  * Ends what a person had signed in to in an organization, and forgets what they had read there.
  * @returns the connections that need another sign-in
  */
-async function endRights(
-  deps: AccountDeps,
-  tx: Db,
-  by: Actor,
-  member: Membership,
-): Promise<EndedSignIn[]> {
+async function endRights(deps: AccountDeps, tx: Db, by: Actor, member: Membership) {
   await forgetReader(tx, member);
   await revokeAccountsOfMember(deps, tx, { ...member, by });
   return endSignInsOf(tx, by, member);

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import type { OutcomeRule } from '#core/definition/index.ts';
-import { FINISH, STATED_OUTCOMES, type StatedOutcome } from '#core/tools/index.ts';
+import { FINISH, STATED_OUTCOMES } from '#core/tools/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
 interface Call {

@@ -1,4 +1,4 @@
-import { schemaFault, SchemaError } from '#core/tools/index.ts';
+import { SchemaError, schemaFault } from '#core/json-schemas/index.ts';
 import type { ResultForm } from '#core/definition/index.ts';
 import { storableJson } from '#lib/database/index.ts';
 import { readItems } from './items.ts';

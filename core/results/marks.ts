@@ -16,7 +16,7 @@ export interface Reader {
 /** Age from which on a result counts as read: a month's pile is not news. */
 export const UNREAD_DAYS = 30;
 
-/** Tells of a row of `runs` whether the reader has not read it, as an SQL expression. */
+/** Returns whether the reader has not read a row of `runs`, as an SQL expression. */
 export function unreadBy({ projectId, readerId }: Reader): Sql {
   return sql`(
     finished_at > greatest(now() - ${UNREAD_DAYS} * interval '1 day',

@@ -1,8 +1,8 @@
+import { assertRecipients } from '#core/settings/index.ts';
 import type { ProjectModels } from '#core/models/index.ts';
 import { assertUsableSchema, schemaRefusal } from '#core/json-schemas/index.ts';
 import { fixedCallFault } from '#core/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/skills/index.ts';
-import { assertRecipients } from '#core/identity/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';

@@ -1,4 +1,4 @@
-import type { Budget, MailSettings } from '#core/identity/index.ts';
+import type { Budget, MailSettings } from '#core/settings/index.ts';
 import type { Definition, ShortDefinition } from '#core/definition/index.ts';
 import type { TimingFields } from '#core/timetable/index.ts';
 

@@ -1,5 +1,5 @@
+import { paidPlanOf } from '#core/organizations/index.ts';
 import type { Plan } from '#core/billing/index.ts';
-import { paidPlanOf } from '#core/identity/index.ts';
 import type { Routine } from '#core/routines/index.ts';
 import type { Timing } from '#core/timetable/index.ts';
 import { accountOf, breakerIsOpen } from '#core/breaker/index.ts';

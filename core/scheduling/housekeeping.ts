@@ -8,6 +8,7 @@ import { forgetInvitations } from '#core/organizations/index.ts';
 import { forgetMessages } from '#core/outbox/index.ts';
 import { forgetBreakers } from '#core/breaker/index.ts';
 import { forgetFollowers } from '#core/run-events/index.ts';
+import { forgetCounts } from '#core/rate-limits/index.ts';
 import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetUsage } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/webhooks/index.ts';

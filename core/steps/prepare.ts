@@ -9,7 +9,8 @@ import {
   renderPrompt,
 } from '#core/prompt/index.ts';
 import { connectionsReady, type CredentialSource } from '#core/connections/index.ts';
-import { findUsableConnection, type ModelProviders } from '#core/model-connections/index.ts';
+import type { ModelProviders } from '#core/model-providers/index.ts';
+import { findUsableConnection } from '#core/model-connections/index.ts';
 import { unknownPlaceholders } from '#core/definition/index.ts';
 import {
   resolveSkills,

@@ -4,7 +4,7 @@ import { ago, plantRuns } from '#test/support/given.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { plantRoutines } from '#test/scheduling/planted.ts';
-import { buffersOf, explained } from '../../bench/harness/explain.ts';
+import { buffersOf, explained } from '../../bench/harness/measure.ts';
 
 const ROUTINES = 20;
 

@@ -1,4 +1,4 @@
-import { runDaysOf, type RetentionRule } from '#core/identity/index.ts';
+import { type RetentionRule, runDaysOf } from '#core/settings/index.ts';
 import { hasProofRun, type Routine } from '#core/routines/index.ts';
 import { isOver, timetableOf, withoutJitter } from '#core/timetable/index.ts';
 import { readOnRecord } from '#core/runs/index.ts';
