@@ -1,5 +1,5 @@
 import { notBeforeOf } from '#core/model-connections/index.ts';
-import { empty, sql, deleteBatch, execute, rows, type Sql, type Db } from '#lib/database/index.ts';
+import { sql, deleteBatch, execute, rows, type Sql, type Db } from '#lib/database/index.ts';
 import type { RunEnding, FailureReason } from '#core/run-states/index.ts';
 
 /** Runs in a row that fail because of the provider before the breaker of their model account opens. */
@@ -11,20 +11,20 @@ const LONGEST_PAUSE_SECONDS = 300;
 
 /**
  * Records on the breaker of the model account how a run ended. It is a part of the statement that ends the run, whose
- * common table expressions `ended` (the run) and `routine` it reads; its own, `breaker`, follows a comma. Reading
- * `routine` makes sure that the routine is locked first, as in a claim.
+ * common table expressions `ended` (the run) and `routine` it reads; its own is `breaker`. Reading `routine` makes sure
+ * that the routine is locked first, as in a claim.
  */
 export function breakerAfterRun(ending: RunEnding): Sql {
   switch (providerIs(ending)) {
     case 'unavailable':
-      return sql`, breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})`;
+      return sql`breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})`;
     // Without a row, which is nearly always, this is one look into an empty index and locks nothing.
     case 'available':
-      return sql`, breaker as (
+      return sql`breaker as (
         delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)}
       )`;
     default:
-      return empty;
+      return sql`breaker as (select)`;
   }
 }
 

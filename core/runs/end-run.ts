@@ -59,7 +59,8 @@ export async function endRun(
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
  * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
- * account, the webhook deliveries, and the mails and pings to its subscribers. When a model failed, the error
+ * account, the webhook deliveries, and the mails and pings to its subscribers. Its statement is `ended`, `calls` of model
+ * connections, `routine` of routines, `breaker`, `closed`. When a model failed, the error
  * of its last attempt becomes the run's error message, because it says more than the reason does. The caller calls
  * `afterEnd` when the transaction is committed, and has locked the run with an earlier statement of it.
  * @returns undefined when the run had ended before; nothing is changed then
@@ -90,7 +91,7 @@ export async function recordEnd(
         returning *
       ), calls as (
         ${callsOfRunOver(sql`ended`)}
-      ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}${breakerAfterRun(ending)}, closed as (
+      ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}, ${breakerAfterRun(ending)}, closed as (
         update steps set finished_at = now(),
           state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
           error_message = coalesce(steps.error_message, ${state === 'cancelled' ? 'The run was cancelled.' : errorMessage})

@@ -41,7 +41,7 @@ export interface ModelStepRecord extends Attempt {
 
 /**
  * Records a model step with its usage, its settlement, the run's new totals and the tool calls that it asks for, in one
- * statement.
+ * statement: `live`, `step`, `call` of model connections, `ledger` to `settled` of usage, `calls`.
  * @returns false, without any change, when the step had been recorded or the run had ended before
  */
 export async function recordModelStep(
@@ -57,7 +57,7 @@ export async function recordModelStep(
         where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update
       ), step as (
         ${updateStep(sql`live`, record)}
-      )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
+      ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
         ${insertCalls(sql`step`, record.index + 1, calls)}
       )
       update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
@@ -70,7 +70,8 @@ export async function recordModelStep(
 }
 
 /**
- * Records the last step of a run and its success in one statement, which is all that most runs need.
+ * Records the last step of a run and its success in one statement, which is all that most runs need: `live`, `step`,
+ * `call` of model connections, `ledger` to `settled` of usage, `ended`, `routine` of routines, `breaker`.
  * @returns undefined, without any change, when the end has to be reported, the step had been recorded or the
  * run had ended before
  */
@@ -90,13 +91,13 @@ export async function recordStepAndSuccess(
         for update
       ), step as (
         ${updateStep(sql`live`, record)}
-      )${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
+      ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
         -- After the settlement: its locks come before the routine's.
         update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
           step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now()
         from step, settled where runs.id = step.run_id
         returning runs.*
-      ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}${breakerAfterRun(ending)}
+      ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}, ${breakerAfterRun(ending)}
       select ${othersWait} as "othersWait" from ended, routine
     `,
   );
@@ -118,10 +119,11 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
   const settled = await execute(
     tx,
     sql`
-      with ${call === undefined ? empty : sql`counted as (${callCounted(call)}), `}late as (
+      with counted as (
+        ${call === undefined ? sql`select` : callCounted(call)}
+      ), late as (
         select r.id, r.organization_id, r.routine_id, (s.finish_reason is null)::integer as new_steps
-        from runs r join steps s on s.run_id = r.id and s.index = ${index}
-          ${call === undefined ? empty : sql`cross join counted`}
+        from runs r join steps s on s.run_id = r.id and s.index = ${index} cross join counted
         where r.id = ${runId} and not ${isSettled(record)}
       ), step as (
         update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(usageIn(record), sql`usage_estimated`)}
@@ -144,9 +146,9 @@ function whileCallHolds({ response: { call } }: ModelStepRecord): Sql {
   return call === undefined ? empty : sql`and ${callHolds(call)}`;
 }
 
-/** Records the call with its step, as a common table expression that follows `step`. */
+/** Records the call of a step on an account, as the common table expression `call`, which reads `step`. */
 function recordCall({ response: { call } }: ModelStepRecord): Sql {
-  return call === undefined ? empty : sql`, call as (${callSucceeded(call, sql`step`)})`;
+  return sql`call as (${call === undefined ? sql`select` : callSucceeded(call, sql`step`)})`;
 }
 
 /**
