@@ -63,7 +63,7 @@ export async function prepareStep(
   // A text that failed is asked for again under its schema, which leaves no room for tools.
   const tools = repairsText(run.transcript) ? {} : toolSet(run.tools);
   const isHeld = Object.keys(tools).length === 0 && option.abilities.structuredOutputs !== false;
-  const call = await fitCall(
+  const fitted = await fitCall(
     deps.database,
     run,
     { index, option },
@@ -79,8 +79,7 @@ export async function prepareStep(
       account: accountStepOf(run, index, deadline),
     },
   );
-  let counted: number | undefined;
-  return { ...ready, index, call, countInput: () => (counted ??= countInput(call)) };
+  return { ...ready, index, ...fitted };
 }
 
 /** Returns the account of the run's model; undefined for the gateway. */
@@ -98,7 +97,7 @@ function accountStepOf(
 /**
  * Puts the transcript of a run into a call, so that both fit into the context window of the model.
  * @param call with the messages that come before the transcript
- * @returns the call with all its messages
+ * @returns the call with all its messages, and what counts its tokens, once
  * @throws {Stop} where the step is too long even so
  */
 async function fitCall(
@@ -106,13 +105,14 @@ async function fitCall(
   run: RunContext,
   step: { readonly index: number; readonly option: ModelOption },
   call: ModelCall,
-): Promise<ModelCall> {
+): Promise<Pick<PreparedStep, 'call' | 'countInput'>> {
   const withMessages = (transcript: readonly ModelMessage[]) => ({
     ...call,
     messages: [...call.messages, ...transcript],
   });
+  const countWhole = counterOf(withMessages(run.transcript));
   const { messages, omitted, tooLong } = fitTranscript(run.transcriptSteps, step.option, {
-    countInput: () => countInput(withMessages(run.transcript)),
+    countInput: countWhole,
     maxOutputTokens: run.maxOutputTokens,
   });
   if (tooLong !== undefined) {
@@ -123,7 +123,14 @@ async function fitCall(
   if (omitted.length > 0) {
     await persistently(() => recordOmitted(database, run.id, step.index, omitted), call.signal);
   }
-  return withMessages(messages);
+  const fitted = withMessages(messages);
+  return { call: fitted, countInput: omitted.length > 0 ? counterOf(fitted) : countWhole };
+}
+
+/** Returns a function that counts the tokens of a call, when it is called first. */
+function counterOf(call: ModelCall): () => number {
+  let counted: number | undefined;
+  return () => (counted ??= countInput(call));
 }
 
 /**
