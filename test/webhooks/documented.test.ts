@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generateWebhookSecret } from '#core/routines/webhook.ts';
 import { RETRY_LADDER_MS } from '#core/webhooks/delivery.ts';
-import { signedHeaders } from '#core/webhooks/delivery.ts';
+import { signedHeaders } from '#core/webhooks/send.ts';
 
 const PAGE = readFileSync(path.join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');
 const GO_MODULE = 'github.com/standard-webhooks/standard-webhooks/libraries';
