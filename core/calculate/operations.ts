@@ -2,14 +2,29 @@ import { z } from 'zod';
 import { percentChange } from './change.ts';
 import { CalculationError, finite, shown, significant } from './decimal.ts';
 import { evaluateExpression, MAX_EXPRESSION } from './expression.ts';
+import { forecastSeries, mase } from './forecast.ts';
 import { pacing } from './pacing.ts';
 import { sampleSize, twoProportions, wilson, type Interval } from './proportions.ts';
+import { summarizeSeries } from './series.ts';
+import { splitByFactors, splitMixAndRate } from './split.ts';
+import { diffLists, hashesOf, overlapOfTexts } from './text.ts';
 
 const exact = z.union([z.number(), z.string().max(40)]);
 const count = z.number().int().min(0).max(1e12);
 const confidence = z.number().min(0.5).max(0.999).optional().describe('Default 0.95.');
 const series = z.array(z.number()).min(1).max(1_000);
+const values = series.describe('series, forecast: the numbers in order; forecast takes 400.');
 const lines = z.array(z.string().max(500)).max(2_000);
+const amount = z.number().min(0);
+const name = z.string().max(80);
+const text = z.string().max(20_000);
+const season = z
+  .number()
+  .int()
+  .min(1)
+  .max(400)
+  .optional()
+  .describe('mase, forecast: periods of a season, 12 for months. Default 1.');
 
 /** Lists the operations of the tool by name. A field means the same in every operation that has it. */
 export const operations = {
@@ -116,22 +131,99 @@ export const operations = {
       training: series,
       actual: series,
       forecast: series,
-      season: z
-        .number()
-        .int()
-        .min(1)
-        .max(400)
-        .optional()
-        .describe('mase: 12 for months. Default 1.'),
+      season,
     }),
-    ({ season = 1, ...input }) => {
-      const { mase: value, mae, scale } = mase({ season, ...input });
+    (input) => {
+      const { mase: value, mae, scale } = mase({ ...input, season: input.season ?? 1 });
       return { mase: significant(value), mae: significant(mae), scale: significant(scale) };
     },
   ),
   list_diff: operation(
     z.strictObject({ earlier: lines, later: lines, ignoreCase: z.boolean().optional() }),
-    ({ earlier, later, ignoreCase = false }) => listDiff(earlier, later, ignoreCase),
+    ({ earlier, later, ignoreCase = false }) => diffLists(earlier, later, ignoreCase),
+  ),
+  series: operation(
+    z.strictObject({
+      values,
+      quantiles: z.array(z.number().min(0).max(1)).max(10).optional().describe('series: 0 to 1.'),
+      weight: z
+        .number()
+        .min(0)
+        .max(1)
+        .optional()
+        .describe('series: weight of the newest value in a moving average (EWMA), such as 0.2.'),
+      start: z.number().optional().describe('series: the EWMA at the start. Default the mean.'),
+      compare: z.number().optional().describe('series: a value to hold against the others.'),
+    }),
+    summarizeSeries,
+  ),
+  forecast: operation(
+    z.strictObject({
+      values,
+      horizon: z.number().int().min(1).max(60).describe('forecast: periods ahead.'),
+      season,
+      cutoffs: z
+        .number()
+        .int()
+        .min(0)
+        .max(12)
+        .optional()
+        .describe('forecast: past starts to score from. Default 6.'),
+    }),
+    ({ cutoffs = 6, ...input }) => forecastSeries({ ...input, cutoffs, season: input.season ?? 1 }),
+  ),
+  log_split: operation(
+    z.strictObject({
+      factors: z
+        .array(
+          z.strictObject({
+            name,
+            before: z.number(),
+            after: z.number(),
+            divides: z.boolean().optional().describe('true where the product is divided by it.'),
+          }),
+        )
+        .min(2)
+        .max(10)
+        .describe('log_split: what is multiplied, such as sessions and rate.'),
+    }),
+    ({ factors }) => splitByFactors(factors),
+  ),
+  mix_rate: operation(
+    z.strictObject({
+      segments: z
+        .array(
+          z.strictObject({
+            name,
+            eventsBefore: amount,
+            totalBefore: amount,
+            eventsAfter: amount,
+            totalAfter: amount,
+          }),
+        )
+        .min(2)
+        .max(50)
+        .describe('mix_rate: all segments of the whole, with events and totals of both periods.'),
+    }),
+    ({ segments }) => splitMixAndRate(segments),
+  ),
+  text_overlap: operation(
+    z.strictObject({
+      textA: text,
+      textB: text,
+      words: z
+        .number()
+        .int()
+        .min(1)
+        .max(20)
+        .optional()
+        .describe('text_overlap: words of a run. Default 5.'),
+    }),
+    ({ textA, textB, words = 5 }) => overlapOfTexts(textA, textB, words),
+  ),
+  hash: operation(
+    z.strictObject({ texts: z.array(text).min(1).max(50).describe('hash: what to fingerprint.') }),
+    ({ texts }) => ({ hashes: hashesOf(texts) }),
   ),
 } as const;
 
@@ -174,76 +266,4 @@ function operation<Schema extends z.ZodObject>(
       }
     },
   };
-}
-
-interface Mase {
-  readonly mase: number;
-  /** The forecast's mean absolute error. */
-  readonly mae: number;
-  /** The mean absolute error of the seasonal naive method inside the training data. */
-  readonly scale: number;
-}
-
-/** Computes the mean absolute scaled error of Hyndman and Koehler (International Journal of Forecasting 22, 2006). */
-function mase(input: {
-  training: readonly number[];
-  actual: readonly number[];
-  forecast: readonly number[];
-  season: number;
-}): Mase {
-  const { training, actual, forecast, season } = input;
-  if (actual.length !== forecast.length) {
-    throw new CalculationError(
-      `actual has ${actual.length} values and forecast ${forecast.length}; they must be paired`,
-    );
-  }
-  if (training.length <= season) {
-    throw new CalculationError('training must be longer than one season');
-  }
-  const mae = mean(actual.map((value, index) => Math.abs(value - (forecast[index] ?? 0))));
-  const scale = mean(
-    training.slice(season).map((value, index) => Math.abs(value - (training[index] ?? 0))),
-  );
-  if (scale === 0) {
-    throw new CalculationError('the training data never change, so there is no scale');
-  }
-  return { mase: mae / scale, mae, scale };
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0) / values.length;
-}
-
-interface ListDiff {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly kept: number;
-  /** Lines that occur twice in the earlier and in the later list. */
-  readonly duplicates: { readonly earlier: number; readonly later: number };
-}
-
-/** Compares two lists as sets of lines, white space at the ends and Unicode composition aside, in the lists' order. */
-function listDiff(
-  earlier: readonly string[],
-  later: readonly string[],
-  ignoreCase: boolean,
-): ListDiff {
-  const before = keyed(earlier, ignoreCase);
-  const after = keyed(later, ignoreCase);
-  return {
-    added: [...after].filter(([key]) => !before.has(key)).map(([, line]) => line),
-    removed: [...before].filter(([key]) => !after.has(key)).map(([, line]) => line),
-    kept: [...after.keys()].filter((key) => before.has(key)).length,
-    duplicates: { earlier: earlier.length - before.size, later: later.length - after.size },
-  };
-}
-
-function keyed(lines: readonly string[], ignoreCase: boolean): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const line of lines) {
-    const trimmed = line.trim().normalize('NFC');
-    const key = ignoreCase ? trimmed.toLowerCase() : trimmed;
-    if (!found.has(key)) found.set(key, trimmed);
-  }
-  return found;
 }

@@ -12,6 +12,9 @@ export interface CalculateTool {
 
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map(Object.entries(operations));
 const NAMES = [...OPERATIONS.keys()];
+/** Operations of one call; a forecast takes some ten milliseconds, in which the worker does nothing else. */
+const MAX_CALLS = 10;
+const SEVERAL = 'several';
 
 /** The built-in, read-only tool for numbers that have to be right. It knows no clock, no network and no state. */
 export const calculateTool: CalculateTool = {
@@ -25,26 +28,63 @@ export const calculateTool: CalculateTool = {
     'percent_change {before, after, counts?}: with counts: true also an interval;',
     'pacing {plan, spent, daysElapsed, daysTotal}: projection, money per day left, range;',
     'mase {training, actual, forecast, season}: forecast error against the seasonal naive method;',
-    'list_diff {earlier, later}: lines added, removed, kept.',
+    'list_diff {earlier, later}: lines added, removed, kept;',
+    'series {values, quantiles?, weight?, compare?}: mean, sd, median, MAD, quantiles, EWMA, z;',
+    'forecast {values, horizon, season?}: seasonal naive, damped trend and two more, each scored on the past, with a range;',
+    'log_split {factors}: what each factor of a product adds to its change;',
+    'mix_rate {segments}: a change of a rate by rates inside segments and by their mix;',
+    'text_overlap {textA, textB, words?}: share of word runs in common;',
+    'hash {texts}: fingerprints;',
+    `${SEVERAL} {calls}: up to ${MAX_CALLS} of these at once, answered in order.`,
     'Rates are 0 to 1. Results have six significant digits or more.',
   ].join(' '),
   inputSchema: inputSchema(),
   execute(args) {
-    const { operation: name, ...fields } = isJsonObject(args) ? args : {};
-    const operation = typeof name === 'string' ? OPERATIONS.get(name) : undefined;
-    if (operation === undefined) {
-      return { ok: false, error: `operation must be one of ${NAMES.join(', ')}` };
-    }
-    const outcome = operation.run(fields);
-    return outcome.ok ? outcome : { ok: false, error: `${String(name)}: ${outcome.error}` };
+    const { operation, ...fields } = isJsonObject(args) ? args : {};
+    return operation === SEVERAL ? executeAll(fields) : executeOne(operation, fields);
   },
 };
+
+function executeOne(name: unknown, fields: object): CalculateOutcome {
+  const operation = typeof name === 'string' ? OPERATIONS.get(name) : undefined;
+  if (operation === undefined) {
+    return { ok: false, error: `operation must be one of ${[...NAMES, SEVERAL].join(', ')}` };
+  }
+  const outcome = operation.run(fields);
+  return outcome.ok ? outcome : { ok: false, error: `${String(name)}: ${outcome.error}` };
+}
+
+/** Computes a list of operations; one that fails leaves the others their results. */
+function executeAll({ calls, ...others }: { calls?: unknown }): CalculateOutcome {
+  const listed = Array.isArray(calls) && calls.every(isJsonObject) ? calls : [];
+  if (listed.length === 0 || listed.length > MAX_CALLS || Object.keys(others).length > 0) {
+    const form = `calls: [{operation, …its fields}], 1 to ${MAX_CALLS} of them`;
+    return { ok: false, error: `${SEVERAL} takes nothing but ${form}` };
+  }
+  const results = listed.map(({ operation, ...fields }) => executeOne(operation, fields));
+  return { ok: true, result: { results } };
+}
 
 function inputSchema(): Record<string, unknown> {
   const fields = Object.values(operations).flatMap(({ properties }) => Object.entries(properties));
   return {
     type: 'object',
-    properties: { operation: { type: 'string', enum: NAMES }, ...Object.fromEntries(fields) },
+    properties: {
+      operation: { type: 'string', enum: [...NAMES, SEVERAL] },
+      ...Object.fromEntries(fields),
+      calls: {
+        type: 'array',
+        minItems: 1,
+        maxItems: MAX_CALLS,
+        // Without the fields, which stand above: twice over they would cost every request a thousand tokens.
+        items: {
+          type: 'object',
+          properties: { operation: { type: 'string', enum: NAMES } },
+          required: ['operation'],
+        },
+        description: `${SEVERAL}: each an operation with its fields.`,
+      },
+    },
     required: ['operation'],
     additionalProperties: false,
   };

@@ -84,7 +84,7 @@ const builtInTools = z
   .meta({
     uniqueItems: true,
     description:
-      'Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, forecast errors, list differences.',
+      'Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.',
     example: ['calculate'],
   });
 

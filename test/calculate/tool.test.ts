@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { calculateTool } from '#core/calculate/index.ts';
+import { isJsonObject } from '#lib/json.ts';
 import { TIMES } from '#test/support/properties.ts';
 
 describe('the calculate tool', () => {
@@ -13,15 +14,35 @@ describe('the calculate tool', () => {
     expect(validate({ operation: 'list_diff', earlier: ['a'], later: [] })).toBe(true);
     expect(validate({ operation: 'wilson', sucesses: 1 })).toBe(false);
     expect(validate({ successes: 1 })).toBe(false);
+    const several = [{ operation: 'wilson', successes: 1, total: 2 }];
+    expect(validate({ operation: 'several', calls: several })).toBe(true);
+    expect(validate({ operation: 'several', calls: [{ successes: 1 }] })).toBe(false);
+  });
+
+  test('has objects with named properties only, since some servers refuse an object without any', () => {
+    const bare: string[] = [];
+    const visit = (schema: unknown, place: string): void => {
+      if (Array.isArray(schema)) schema.forEach((each, index) => visit(each, `${place}/${index}`));
+      if (!isJsonObject(schema)) return;
+      if (schema['type'] === 'object' && schema['properties'] === undefined) bare.push(place);
+      for (const [word, each] of Object.entries(schema)) visit(each, `${place}/${word}`);
+    };
+    visit(calculateTool.inputSchema, '');
+    // The names in an expression are the caller's own.
+    expect(bare).toEqual(['/properties/variables']);
   });
 
   test('names each operation in its description', () => {
     const { properties } = calculateTool.inputSchema as {
       properties: { operation: { enum: string[] } };
     };
-    expect(properties.operation.enum).toHaveLength(8);
+    expect(properties.operation.enum).toHaveLength(15);
     for (const name of properties.operation.enum) expect(calculateTool.description).toContain(name);
   });
+
+  const LONG = Array.from({ length: 401 }, (_, index) => index);
+  const FACTOR = { name: 'sessions', before: 1, after: 2 };
+  const EMPTY = { name: 'a', eventsBefore: 0, totalBefore: 0, eventsAfter: 0, totalAfter: 0 };
 
   test.each([
     [undefined, /operation must be one of arithmetic, wilson/],
@@ -40,6 +61,19 @@ describe('the calculate tool', () => {
     [{ operation: 'mase', training: [1, 2], actual: [1], forecast: [1, 2] }, /must be paired/],
     [{ operation: 'mase', training: [1, 1], actual: [1], forecast: [1] }, /never change/],
     [{ operation: 'list_diff', earlier: Array.from({ length: 2_001 }, String), later: [] }, /2000/],
+    [{ operation: 'series', values: [] }, /^series: values/],
+    [{ operation: 'series', values: Array.from({ length: 1_001 }, () => 1) }, /1000/],
+    [{ operation: 'forecast', values: [1, 2, 3], horizon: 1 }, /at least 6/],
+    [{ operation: 'forecast', values: LONG, horizon: 1 }, /401 numbers, more than 400/],
+    [
+      { operation: 'forecast', values: Array.from({ length: 99 }, () => 1), horizon: 1 },
+      /never change/,
+    ],
+    [{ operation: 'log_split', factors: [FACTOR] }, /^log_split: factors/],
+    [{ operation: 'log_split', factors: [FACTOR, { ...FACTOR, after: 0 }] }, /above 0/],
+    [{ operation: 'mix_rate', segments: [EMPTY, EMPTY] }, /no totalBefore between them/],
+    [{ operation: 'text_overlap', textA: 'one two', textB: 'one' }, /textA has 2 words/],
+    [{ operation: 'hash', texts: ['x'.repeat(20_001)] }, /20000/],
   ])('says what to send instead: %j', (args, message) => {
     const outcome = calculateTool.execute(args);
     expect(outcome).toMatchObject({ ok: false });
@@ -97,6 +131,36 @@ describe('the calculate tool', () => {
       { elapsedShare: rates, dailyDeviation: numbers },
     ),
     sent('mase', { training: series, actual: series, forecast: series }, { season: counts }),
+    sent(
+      'series',
+      { values: series },
+      { weight: rates, start: numbers, compare: numbers, quantiles: fc.array(rates) },
+    ),
+    sent(
+      'forecast',
+      { values: fc.array(numbers, { minLength: 6, maxLength: 20 }), horizon: fc.nat(9) },
+      { season: fc.nat(5), cutoffs: fc.nat(3) },
+    ),
+    sent('log_split', {
+      factors: fc.array(
+        fc.record({ name: texts, before: numbers, after: numbers, divides: fc.boolean() }),
+        { minLength: 2, maxLength: 4 },
+      ),
+    }),
+    sent('mix_rate', {
+      segments: fc.array(
+        fc.record({
+          name: texts,
+          eventsBefore: numbers,
+          totalBefore: numbers,
+          eventsAfter: numbers,
+          totalAfter: numbers,
+        }),
+        { minLength: 2, maxLength: 4 },
+      ),
+    }),
+    sent('text_overlap', { textA: fc.string(), textB: fc.string() }, { words: fc.nat(3) }),
+    sent('hash', { texts: fc.array(fc.string()) }),
     sent(
       'arithmetic',
       {

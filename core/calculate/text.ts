@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { CalculationError, significant } from './decimal.ts';
+
+interface TextOverlap {
+  /** Distinct runs of so many words in each text and in both. */
+  readonly shingles: { readonly a: number; readonly b: number; readonly shared: number };
+  /** Shared of all. */
+  readonly jaccard: number;
+  /** Shared of those of A, and of those of B. */
+  readonly containmentA: number;
+  readonly containmentB: number;
+}
+
+/**
+ * Compares two texts by the runs of words they share, case and punctuation aside (Broder, "On the resemblance and
+ * containment of documents", 1997).
+ */
+export function overlapOfTexts(textA: string, textB: string, size: number): TextOverlap {
+  const a = shinglesOf(textA, size, 'textA');
+  const b = shinglesOf(textB, size, 'textB');
+  const shared = [...a].filter((each) => b.has(each)).length;
+  return {
+    shingles: { a: a.size, b: b.size, shared },
+    jaccard: significant(shared / (a.size + b.size - shared)),
+    containmentA: significant(shared / a.size),
+    containmentB: significant(shared / b.size),
+  };
+}
+
+function shinglesOf(text: string, size: number, name: string): Set<string> {
+  const words =
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  if (words.length < size) {
+    throw new CalculationError(
+      `${name} has ${words.length} words, fewer than the ${size} of a run`,
+    );
+  }
+  return new Set(
+    words.slice(size - 1).map((_, index) => words.slice(index, index + size).join(' ')),
+  );
+}
+
+/** Enough digits that two of a million texts do not meet by chance, and few enough to carry in a block. */
+const HASH_DIGITS = 16;
+
+/** Fingerprints texts by the first digits of their SHA-256, white space at the ends and Unicode composition aside. */
+export function hashesOf(texts: readonly string[]): string[] {
+  return texts.map((text) =>
+    createHash('sha256').update(text.trim().normalize('NFC')).digest('hex').slice(0, HASH_DIGITS),
+  );
+}
+
+interface ListDiff {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly kept: number;
+  /** Lines that occur twice in the earlier and in the later list. */
+  readonly duplicates: { readonly earlier: number; readonly later: number };
+}
+
+/** Compares two lists as sets of lines, white space at the ends and Unicode composition aside, in the lists' order. */
+export function diffLists(
+  earlier: readonly string[],
+  later: readonly string[],
+  ignoreCase: boolean,
+): ListDiff {
+  const before = keyed(earlier, ignoreCase);
+  const after = keyed(later, ignoreCase);
+  return {
+    added: [...after].filter(([key]) => !before.has(key)).map(([, line]) => line),
+    removed: [...before].filter(([key]) => !after.has(key)).map(([, line]) => line),
+    kept: [...after.keys()].filter((key) => before.has(key)).length,
+    duplicates: { earlier: earlier.length - before.size, later: later.length - after.size },
+  };
+}
+
+function keyed(lines: readonly string[], ignoreCase: boolean): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const line of lines) {
+    const trimmed = line.trim().normalize('NFC');
+    const key = ignoreCase ? trimmed.toLowerCase() : trimmed;
+    if (!found.has(key)) found.set(key, trimmed);
+  }
+  return found;
+}
