@@ -141,7 +141,8 @@ export async function lockUsersOfConnection(
 export interface RoutineFilter {
   readonly state: RoutineState | undefined;
   readonly stateChangedBy: 'service' | 'person' | undefined;
-  readonly uses: string | undefined;
+  /** Id of a skill, account or connection, or slug of a skill with those that it had before. */
+  readonly uses: readonly [string, ...string[]] | undefined;
   readonly sendsResults: boolean | undefined;
   readonly page: Page;
 }
@@ -154,7 +155,8 @@ export async function listRoutines(
 ): Promise<RoutineSummary[]> {
   const state = filter.state ?? null;
   const stateChangedBy = filter.stateChangedBy ?? null;
-  const uses = filter.uses ?? null;
+  const uses = filter.uses?.[0] ?? null;
+  const named = filter.uses ?? null;
   const sendsResults = filter.sendsResults ?? null;
   const found = await rows<RoutineRow>(
     db,
@@ -164,7 +166,7 @@ export async function listRoutines(
         and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
         and (${sendsResults}::boolean is null
           or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
-        and (${uses}::text is null or skills ? ${uses} or model_connection_id = ${uses}
+        and (${uses}::text is null or skills ?| ${named}::text[] or model_connection_id = ${uses}
           or id in (${routinesUsing(uses)}))
         ${afterCursor(filter.page)}
       order by project_id, id desc limit ${filter.page.limit + 1}

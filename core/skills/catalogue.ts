@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse as parseYaml } from 'yaml';
 import type { z } from 'zod';
-import { frontMatter } from './front-matter.ts';
+import { frontMatter, SLUG } from './front-matter.ts';
 
 export interface CuratedSkill extends Readonly<z.output<typeof frontMatter>> {
   readonly slug: string;
@@ -12,7 +12,8 @@ export interface CuratedSkill extends Readonly<z.output<typeof frontMatter>> {
 export interface SkillCatalogue {
   /** All curated skills, by category and slug. */
   readonly skills: readonly CuratedSkill[];
-  find(slug: string): CuratedSkill | undefined;
+  /** Finds a skill by its slug, or by that of one that was folded into it. */
+  readonly find: (slug: string) => CuratedSkill | undefined;
 }
 
 export const MIN_INSTRUCTIONS = 20;
@@ -38,6 +39,14 @@ export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatal
     names.set(name.toLowerCase(), slug);
   }
   const bySlug = new Map(skills.map((skill) => [skill.slug, skill]));
+  for (const skill of skills) {
+    for (const former of skill.formerly) {
+      const taken = bySlug.get(former)?.slug;
+      if (taken !== undefined)
+        throw new Error(`skills/${skill.slug}.md: formerly ${former}, which names ${taken}.md`);
+      bySlug.set(former, skill);
+    }
+  }
   return { skills, find: (slug) => bySlug.get(slug) };
 }
 
@@ -45,7 +54,7 @@ export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatal
 export function readSkill(file: string, text: string): CuratedSkill {
   const fault = (message: string) => new Error(`skills/${file}: ${message}`);
   const slug = file.replace(/\.md$/, '');
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(slug)) throw fault('the file name must be kebab-case');
+  if (!SLUG.test(slug)) throw fault('the file name must be kebab-case');
   const parts = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(text);
   const [, head, body] = parts ?? [];
   if (head === undefined || body === undefined) throw fault('no front matter between --- lines');

@@ -22,6 +22,8 @@ const source = z.strictObject({
   backs: z.string().min(1),
 });
 
+export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+
 export const frontMatter = z.strictObject({
   name: z.string().min(1).max(80),
   description: z.string().min(20).max(300),
@@ -30,6 +32,8 @@ export const frontMatter = z.strictObject({
   /** Abilities that the routine's tools should offer; empty for a skill that works on its instructions alone. */
   needs: z.array(z.enum(NEEDS)),
   cadence: z.enum(CADENCES),
+  /** Slugs of skills that were folded into this one. Routines that name them go on with it. */
+  formerly: z.array(z.string().regex(SLUG)).default([]),
   /** The day on which a person last held the text against its sources. */
   checked: z.iso.date(),
   sources: z.array(source).min(1),

@@ -30,7 +30,7 @@ export async function resolveSkills(
     revisions === 'newest'
       ? await findCustomSkills(db, projectId, customIds)
       : await findProvenSkills(db, projectId, customIds, revisions);
-  return references.flatMap((reference) => {
+  return distinct(catalogue, references).flatMap((reference) => {
     const curated = catalogue.find(reference);
     const own = curated === undefined ? custom.find(({ id }) => id === reference) : undefined;
     const skill = curated ?? own;
@@ -98,7 +98,10 @@ export async function measureSkills(
       : [{ path: `skills[${index}]`, message: `no skill with the slug or id ${show(reference)}` }],
   );
   if (faults.length > 0) throw invalid(faults, 'invalid_skill');
-  return found.flatMap(({ size }) => (size === undefined ? [] : [size]));
+  const told = distinct(catalogue, references);
+  return found.flatMap(({ reference, size }) =>
+    size === undefined || !told.includes(reference) ? [] : [size],
+  );
 }
 
 /** Returns those of the references that name neither a curated skill nor a custom one of the project. */
@@ -111,6 +114,12 @@ export async function missingSkills(
   const customIds = references.filter((reference) => catalogue.find(reference) === undefined);
   const custom = await findCustomSummaries(db, projectId, customIds);
   return customIds.filter((reference) => !custom.some(({ id }) => id === reference));
+}
+
+/** Leaves out a reference whose skill an earlier one names already, by a former slug: its text is told once. */
+function distinct(catalogue: SkillCatalogue, references: readonly string[]): string[] {
+  const slugs = references.map((reference) => catalogue.find(reference)?.slug ?? reference);
+  return references.filter((_, index) => slugs.indexOf(slugs[index] ?? '') === index);
 }
 
 function show(reference: string): string {

@@ -24,7 +24,7 @@ const SECTIONS = [
   'Related skills',
 ];
 
-const { skills } = await loadCatalogue();
+const { skills, find } = await loadCatalogue();
 
 describe('the catalogue', () => {
   test('has 49 marketing skills and one of web performance', () => {
@@ -74,6 +74,40 @@ describe('the catalogue', () => {
   });
 });
 
+describe('a skill that was folded into another', () => {
+  test.each([
+    ['popup-review', 'form-and-signup-review'],
+    ['community-digest', 'voice-of-customer'],
+    ['brand-voice', 'copy-editing'],
+  ])('%s is found as %s', (former, slug) => {
+    expect(find(former)?.slug).toBe(slug);
+    expect(skills.map((skill) => skill.slug)).not.toContain(former);
+    // Its last report ends with a block of its own name, which the next run has to know.
+    expect(sectionOf(find(slug)!, 'Compare with the previous result')).toContain(`\`${former}\``);
+  });
+});
+
+describe('what cannot be counted by reading', () => {
+  const NEEDED = ['series', 'forecast', 'log_split', 'mix_rate', 'text_overlap', 'hash'];
+
+  test.each(NEEDED)('is computed by %s, which a skill names', (operation) => {
+    const naming = skills.filter(({ instructions }) =>
+      operationsNamed(instructions).has(operation),
+    );
+    expect(naming).not.toEqual([]);
+  });
+
+  test('has a way without the tool in each skill that names one', () => {
+    const way =
+      /\b(?:without|with nothing|with neither|otherwise|absent|lacking|failing that|missing|by eye)\b|`calculate`[^.]* or /i;
+    const bare = skills.filter(({ instructions }) => {
+      const lines = instructions.split('\n').filter((line) => line.includes('`calculate`'));
+      return lines.length > 0 && !way.test(lines.join(' '));
+    });
+    expect(bare.map(({ slug }) => slug)).toEqual([]);
+  });
+});
+
 describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, skill) => {
   test('is 2,500 to 12,000 characters', () => {
     expect(skill.instructions.length).toBeGreaterThanOrEqual(2_500);
@@ -99,10 +133,10 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
     expect(skill.instructions).not.toMatch(
       /\b(?:rescore|recode|code|score)[^.]* blind|without looking at the first|\bhash of\b/i,
     );
-    const named = [...skill.instructions.matchAll(/`calculate` \(([^)]*)\)/g)].flatMap(([, list]) =>
-      [...list!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!),
-    );
-    expect(named.filter((name) => !(name in operations))).toEqual([]);
+    const named = operationsNamed(skill.instructions);
+    const fields = Object.values(operations).flatMap(({ properties }) => Object.keys(properties));
+    const known = new Set([...Object.keys(operations), ...fields]);
+    expect([...named].filter((name) => !known.has(name))).toEqual([]);
   });
 
   test('links nowhere: its sources stand in the front matter, each with what it backs', () => {
@@ -222,6 +256,21 @@ describe('a broken file stops the start and is named', () => {
     expect(() => readSkill(file, text)).toThrow(message);
   });
 
+  test('also when a file is named what another one was before', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'skills-'));
+    const text = (name: string, formerly: string) =>
+      good.replace('name: A', `name: ${name}\nformerly: [${formerly}]`) + 'x'.repeat(20);
+    try {
+      await writeFile(path.join(folder, 'a.md'), text('A', 'c'));
+      await writeFile(path.join(folder, 'b.md'), text('B', 'a'));
+      await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly a, which names a\.md/);
+      await writeFile(path.join(folder, 'b.md'), text('B', 'c'));
+      await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly c, which names a\.md/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
   test('also when two files have one name', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'skills-'));
     try {
@@ -249,6 +298,14 @@ describe('a skill is stale', () => {
 function sectionOf({ instructions }: CuratedSkill, title: string): string {
   const section = instructions.split(`### ${title}\n`)[1] ?? '';
   return section.split(/\n\n### /)[0] ?? '';
+}
+
+/** Returns the names in the brackets behind each `calculate` of a text. */
+function operationsNamed(text: string): Set<string> {
+  const lists = text.matchAll(/`calculate`\W+\(([^)]*)\)/g);
+  return new Set(
+    [...lists].flatMap(([, list]) => [...list!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!)),
+  );
 }
 
 function shinglesOf({ instructions }: CuratedSkill): Set<string> {

@@ -28,6 +28,7 @@ test(
     expect(created.data).toEqual({
       id: expect.stringMatching(/^skl_/),
       slug: null,
+      formerly: [],
       name: 'House style',
       description: null,
       category: null,
@@ -72,6 +73,25 @@ test('routines are found by a skill that they have attached, custom or curated',
   expect(await using(data.id)).toEqual([one]);
   expect(await using('seo-audit')).toEqual([two, one]);
   expect((await other.get(`/v1/routines?uses=${data.id}`)).data).toEqual([]);
+});
+
+test('a routine that names a skill by a former slug runs, is found, and is told its text once', async () => {
+  const former = await key.get('/v1/skills/popup-review');
+  expect(former.data).toMatchObject({
+    slug: 'form-and-signup-review',
+    formerly: ['popup-review'],
+  });
+  const id = await createRoutine(key, { skills: ['popup-review', 'form-and-signup-review'] });
+  expect((await key.get(`/v1/routines/${id}`)).data.warnings).not.toContainEqual(
+    expect.objectContaining({ code: 'skill_deleted' }),
+  );
+  const run = await runOnce(key, id);
+  expect(run.state).toBe('succeeded');
+  expect(run.prompt.split('## Skill: Form and signup review')).toHaveLength(2);
+  for (const slug of ['popup-review', 'form-and-signup-review']) {
+    const { data } = await key.get(`/v1/routines?uses=${slug}`);
+    expect(data.map((routine: { id: string }) => routine.id)).toEqual([id]);
+  }
 });
 
 test(

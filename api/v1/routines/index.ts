@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
 import { warnOfForecast } from '#core/forecast/index.ts';
+import type { SkillCatalogue } from '#core/skills/index.ts';
 import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
@@ -72,7 +73,7 @@ const listRoutines = route({
   const found = await routines.listRoutines(deps.database, access.projectId, {
     state: query.state,
     stateChangedBy: query.stateChangedBy,
-    uses: query.uses,
+    uses: query.uses === undefined ? undefined : namesOf(query.uses, deps.skills),
     sendsResults: query.sendsResults === undefined ? undefined : query.sendsResults === 'true',
     page,
   });
@@ -203,6 +204,12 @@ function versionsOf(ifMatch: string | undefined): number[] | undefined {
     const version = /^"(\d{1,9})"$/.exec(tag.trim())?.[1];
     return version === undefined ? [] : [Number(version)];
   });
+}
+
+/** Returns all slugs of a curated skill, former ones too, or the id as it is. */
+function namesOf(reference: string, { find }: SkillCatalogue): [string, ...string[]] {
+  const skill = find(reference);
+  return skill === undefined ? [reference] : [skill.slug, ...skill.formerly];
 }
 
 /** Drops the fields that Zod leaves `undefined`: a patch says nothing about an absent field. */

@@ -21,6 +21,10 @@ export const fields = {
 const summaryShape = {
   id: z.string().nullable().meta({ description: 'Of a custom skill; null for a curated one.' }),
   slug: z.string().nullable().meta({ description: 'Of a curated skill; null for a custom one.' }),
+  formerly: z.array(z.string()).meta({
+    description:
+      'Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill.',
+  }),
   name: z.string(),
   description: z.string().nullable(),
   category: z.string().nullable(),
@@ -104,6 +108,7 @@ export const params = z.strictObject({
 /** The fields that only a curated skill has. */
 const NOT_CURATED = {
   slug: null,
+  formerly: [],
   category: null,
   version: null,
   needs: [],

@@ -2653,6 +2653,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             instructions: string;
@@ -2695,6 +2697,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             instructions: string;
@@ -2743,6 +2747,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             /** @description Characters of the instructions. */

@@ -111,7 +111,7 @@ function SkillList({
     <ul className="flex flex-col gap-px">
       {skills.map((skill) => {
         const reference = skill.id ?? skill.slug ?? '';
-        const isAttached = attached.includes(reference);
+        const isAttached = [reference, ...skill.formerly].some((each) => attached.includes(each));
         return (
           <li
             key={reference}

@@ -26,7 +26,9 @@ export function SkillsField() {
   const change = (skills: readonly string[]) =>
     setValue('skills', [...skills], { shouldDirty: true });
   const nameOf = (reference: string) =>
-    catalogue.data?.find((skill) => referenceOf(skill) === reference)?.name ?? reference;
+    catalogue.data?.find(
+      (skill) => referenceOf(skill) === reference || skill.formerly.includes(reference),
+    )?.name ?? reference;
   const move = (from: number, to: number) => {
     const reference = attached[from];
     if (reference === undefined || to < 0 || to >= attached.length) return;
