@@ -1,5 +1,6 @@
 import { wilson } from '#core/calculate/proportions.ts';
 import { messagesOf, type EvaluatedSkill } from './cases.ts';
+import { judgeChain, makeChain, runChain } from './chains.ts';
 import type { Gate } from './gates.ts';
 import { type Gateway, answer, TOOLS } from './gateway.ts';
 import { criesWolf, isRight, makeWorld } from './worlds.ts';
@@ -44,6 +45,29 @@ export async function tryWorlds(
   return trials;
 }
 
+/** Puts the chains of a skill before a model in the three arms, six weeks each. `right` and `wolf` are of the whole chain. */
+export async function tryChains(
+  gateway: Gateway,
+  { slug, rule, texts }: { slug: string; rule: Gate; texts: Record<Arm, EvaluatedSkill | null> },
+  chains: number,
+): Promise<Trial[]> {
+  const trials: Trial[] = [];
+  for (let seed = 0; seed < chains; seed += 1) {
+    const chain = makeChain(rule, seed);
+    for (const arm of ARMS) {
+      let tokens = 0;
+      const answers = await runChain(chain, async (evalCase) => {
+        const given = await answer(gateway, messagesOf(evalCase, texts[arm], TOOLS));
+        tokens += given.inputTokens + given.outputTokens;
+        return given.report;
+      });
+      const { right, falseAlarms, repeats } = judgeChain(chain, answers);
+      trials.push({ slug, seed, arm, right, wolf: falseAlarms + repeats > 0, tokens });
+    }
+  }
+  return trials;
+}
+
 /** Finds the text for another job whose length is nearest: what any text of that length does to a model. */
 export function placeboFor(
   skill: EvaluatedSkill,
@@ -57,9 +81,14 @@ export function placeboFor(
 }
 
 /** Says what each arm got right, with the interval and the model, since worlds are few and models differ. */
-export function renderTrials(trials: readonly Trial[], model: string, gateway: string): string {
+export function renderTrials(
+  trials: readonly Trial[],
+  model: string,
+  gateway: string,
+  what = 'worlds',
+): string {
   return [
-    `Model: ${model} at ${gateway}; worlds with a known truth, a third of them empty`,
+    `Model: ${model} at ${gateway}; ${what} with a known truth, a third of them empty`,
     '',
     ...[...Map.groupBy(trials, ({ slug }) => slug)].flatMap(([slug, of]) =>
       ARMS.map((arm) => lineOf(slug, arm, of)),

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadCatalogue } from '#core/skills/index.ts';
-import { placeboFor, renderTrials, tryWorlds, type Trial } from './arms.ts';
+import { placeboFor, renderTrials, tryChains, tryWorlds, type Trial } from './arms.ts';
 import { readEvalFile, readProjectSkill, type EvaluatedSkill } from './cases.ts';
 import { evaluateSkill, renderReport, type Outcome } from './evaluate.ts';
 import { readGates } from './gates.ts';
@@ -19,6 +19,7 @@ const { values, positionals } = parseArgs({
     api: { type: 'string' },
     json: { type: 'string' },
     worlds: { type: 'string' },
+    chains: { type: 'string' },
   },
 });
 
@@ -32,7 +33,11 @@ if (baseUrl === undefined || values.model === '') {
 const gateway = { baseUrl, apiKey: process.env['GATEWAY_API_KEY'], model: values.model };
 
 if (values.worlds !== undefined) {
-  await evaluateWorlds(Number(values.worlds));
+  await evaluateTruth('worlds', tryWorlds, Number(values.worlds));
+  process.exit(0);
+}
+if (values.chains !== undefined) {
+  await evaluateTruth('chains', tryChains, Number(values.chains));
   process.exit(0);
 }
 
@@ -54,9 +59,13 @@ const failed = outcomes.some(
 );
 process.exitCode = failed ? 1 : 0;
 
-/** Tries the skills that have noise gates on generated worlds, in three arms: see bench/skills/arms.ts. */
-async function evaluateWorlds(count: number): Promise<void> {
-  if (!Number.isInteger(count) || count < 3) throw new Error('--worlds is a whole number from 3');
+/** Tries the skills that have noise gates on worlds or chains of known truth, in three arms: see bench/skills/arms.ts. */
+async function evaluateTruth(
+  what: 'worlds' | 'chains',
+  tryAll: typeof tryWorlds,
+  count: number,
+): Promise<void> {
+  if (!Number.isInteger(count) || count < 3) throw new Error(`--${what} is a whole number from 3`);
   const gates = await readGates();
   const { skills } = await loadCatalogue();
   const others = skills.filter(({ slug }) => gates[slug] === undefined);
@@ -66,10 +75,10 @@ async function evaluateWorlds(count: number): Promise<void> {
     if (rule === undefined) continue;
     console.error(`${id} …`);
     const texts = { none: null, placebo: placeboFor(skill, others), skill };
-    trials.push(...(await tryWorlds(gateway, { slug: id, rule, texts }, count)));
+    trials.push(...(await tryAll(gateway, { slug: id, rule, texts }, count)));
   }
   if (trials.length === 0) throw new Error('none of these skills has a rule in skills/gates.yaml');
-  console.log(renderTrials(trials, gateway.model, gateway.baseUrl));
+  console.log(renderTrials(trials, gateway.model, gateway.baseUrl, what));
   if (values.json !== undefined) {
     await writeFile(values.json, JSON.stringify({ model: gateway.model, trials }, null, 2));
   }
@@ -87,6 +96,6 @@ async function chosenSkills(): Promise<{ id: string; skill: EvaluatedSkill }[]> 
   const unknown = positionals.filter((slug) => catalogue.find(slug) === undefined);
   if (unknown.length > 0) throw new Error(`no curated skill: ${unknown.join(', ')}`);
   const chosen =
-    positionals.length === 0 ? skills : skills.filter(({ slug }) => positionals.includes(slug));
+    positionals.length === 0 ? skills : positionals.flatMap((slug) => catalogue.find(slug) ?? []);
   return chosen.map((skill) => ({ id: skill.slug, skill }));
 }

@@ -21,7 +21,7 @@ export interface World {
   readonly size: number;
 }
 
-interface Row {
+export interface Row {
   readonly entity: string;
   readonly earlier: Sample;
   readonly later: Sample;
@@ -86,7 +86,7 @@ export function makeWorld(rule: Gate, seed: number): World {
     evalCase: {
       name: 'full',
       task: TASK.replace('SIZE', `${size} ${rule.test === 'percent_change' ? '%' : 'points'}`),
-      data: { rows: table(shown, noted.entity, NOTES[seed % NOTES.length]!, rule) },
+      data: { rows: table(shown, rule, { [noted.entity]: NOTES[seed % NOTES.length]! }) },
       previous: null,
       opening: null,
       headings: [],
@@ -134,21 +134,26 @@ function sampleOf(events: number, exposure: number): Sample {
   return { events: Math.round(events), exposure: Math.round(exposure) };
 }
 
-function draw(exposure: number, rate: number, share: boolean, random: () => number): Sample {
+export function draw(exposure: number, rate: number, share: boolean, random: () => number): Sample {
   return { events: quantilesOf(exposure, rate, share)(random()), exposure };
 }
 
-function table(rows: readonly Row[], noted: string, note: string, rule: Gate): string {
+/** Writes rows as a tool returns them; a note stands behind the row that has one. */
+export function table(
+  rows: readonly Row[],
+  rule: Gate,
+  notes: Readonly<Record<string, string>> = {},
+): string {
   return [
     `entity | earlier ${rule.unit} | earlier exposure | later ${rule.unit} | later exposure | note`,
     ...rows.map(
       ({ entity, earlier, later }) =>
-        `${entity} | ${earlier.events} | ${earlier.exposure} | ${later.events} | ${later.exposure} | ${entity === noted ? note : ''}`,
+        `${entity} | ${earlier.events} | ${earlier.exposure} | ${later.events} | ${later.exposure} | ${notes[entity] ?? ''}`,
     ),
   ].join('\n');
 }
 
-function shuffled<T>(items: readonly T[], random: () => number): T[] {
+export function shuffled<T>(items: readonly T[], random: () => number): T[] {
   return items
     .map((item) => [random(), item] as const)
     .toSorted(([a], [b]) => a - b)
