@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { variables } from '#lib/config/index.ts';
+import { isSecret, variables } from '#lib/config/index.ts';
 import { PROVIDERS } from './models/servers.ts';
 
 /** Folder of everything that a local start keeps: data, logs, generated secrets, the demo key. */
@@ -103,7 +103,11 @@ export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /** Returns true for a variable that the service, its start or a model provider's key goes by. */
 export function isSetting(name: string): boolean {
-  return SETTINGS.has(name) || /^CONNECTION_[A-Z0-9_]+_CLIENT_(ID|SECRET)$/.test(name);
+  return (
+    SETTINGS.has(name) ||
+    isSecret(name.replace(/_FILE$/, '')) ||
+    /^CONNECTION_[A-Z0-9_]+_CLIENT_ID$/.test(name)
+  );
 }
 
 /** Names of all variables that mean something to `npm start`. */

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { readSecretFiles } from '#lib/config/index.ts';
 import { migrate } from '#migrations/migrate.ts';
 import type { Child } from './child.ts';
 import { superviseChildren, type Children } from './children.ts';
@@ -41,8 +42,11 @@ try {
   });
   const { env, hints } = readEnvFile(path.join(ROOT, '.env'), process.env);
   for (const hint of hints) log(hint);
+  // A local start makes most secrets itself, and a process would refuse one beside its file.
+  const { present, faults } = readSecretFiles(env);
+  if (faults.length > 0) throw new Error(faults.join('\n'));
   // These processes are for development, also beside a `.env` that was meant for production.
-  await start({ ...env, NODE_ENV: 'development' }, values);
+  await start({ ...present, NODE_ENV: 'development' }, values);
 } catch (error) {
   console.error(`\n${text(error)}\n`);
   process.exit(1);

@@ -1,5 +1,5 @@
 import type { ModelSource } from './model-sources.ts';
-import { BILLING_VARIABLES, type Variable } from './variables.ts';
+import { BILLING_VARIABLES, SECRET_VARIABLES } from './variables.ts';
 
 type Present = Partial<Record<string, string>>;
 
@@ -43,23 +43,11 @@ export function dashboardFaults(present: Present): string[] {
   return faults;
 }
 
-const SECRETS = [
-  'ENCRYPTION_KEY',
-  'ENCRYPTION_KEY_PREVIOUS',
-  'BETTER_AUTH_SECRET',
-  'SCHEDULER_SECRET',
-  'GATEWAY_API_KEY',
-  'TEMPORAL_API_KEY',
-  'STRIPE_SECRET_KEY',
-  'STRIPE_WEBHOOK_SECRET',
-  'MODEL_RUNTIME_SECRET',
-] as const satisfies readonly Variable[];
-
 /** Lists secrets that repeat another: who learns one of them would have both. */
 export function repeatedSecrets(present: Present): string[] {
-  return SECRETS.flatMap((name, at) => {
+  return SECRET_VARIABLES.flatMap((name, at) => {
     const secret = present[name];
-    const other = SECRETS.slice(0, at).find(
+    const other = SECRET_VARIABLES.slice(0, at).find(
       (earlier) => secret !== undefined && present[earlier] === secret,
     );
     return other === undefined
@@ -102,7 +90,7 @@ function keyFaults(present: Present, sources: readonly ModelSource[]): string[] 
     return hasKey ? [] : ['GATEWAY_API_KEY: required in production'];
   }
   return sources
-    .filter(({ apiKey, free }) => apiKey === undefined && !free)
+    .filter(({ apiKeyVariable, free }) => apiKeyVariable === undefined && !free)
     .map(({ name }) => `GATEWAYS_FILE: ${name}: apiKeyVariable is required in production`);
 }
 

@@ -7,4 +7,5 @@ export {
   type ModelDialect,
   type ModelSource,
 } from './model-sources.ts';
-export { BILLING_VARIABLES, variables } from './variables.ts';
+export { isSecret, readSecretFiles } from './secret-files.ts';
+export { BILLING_VARIABLES, SECRET_VARIABLES, variables } from './variables.ts';

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { modelRuntimeFaults } from './model-runtime.ts';
 import { readModelSources } from './model-sources.ts';
 import { dashboardFaults, productionFaults, repeatedSecrets } from './faults.ts';
+import { readSecretFiles } from './secret-files.ts';
 import { configSchema, readConnectionClients, runtimeSchema } from './schema.ts';
 import { DEFAULT_GATEWAY } from './variables.ts';
 
@@ -86,18 +87,22 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration of one process from its environment, once. An empty variable counts as absent.
+ * Reads the configuration of one process from its environment, once. An empty variable counts as absent, and a secret
+ * may come from a file.
  * @throws {ConfigError} naming every fault at once
  */
 export function loadConfig<R extends Role>(
   role: R,
   environment: NodeJS.ProcessEnv = process.env,
 ): ConfigOf<R> {
-  const present = Object.fromEntries(
-    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  const callsModels = role === 'api' || role === 'worker';
+  const { present, faults: fileFaults } = readSecretFiles(
+    Object.fromEntries(
+      Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+    ),
+    (name) => name in roleSchemas[role].shape || (callsModels && name.startsWith('CONNECTION_')),
   );
   const { clients, faults: clientFaults } = readConnectionClients(present);
-  const callsModels = role === 'api' || role === 'worker';
   const { sources, faults: sourceFaults } = callsModels
     ? readModelSources({ GATEWAY_BASE_URL: DEFAULT_GATEWAY, ...present })
     : { sources: [], faults: [] };
@@ -115,6 +120,10 @@ export function loadConfig<R extends Role>(
     faults.push(...repeatedSecrets(present), ...modelRuntimeFaults(role, present));
   }
   if (callsModels) faults.push(...clientFaults, ...sourceFaults);
+  // A secret whose file cannot be used is missing for that reason only.
+  const isKnown = (fault: string) =>
+    fileFaults.some((each) => each.startsWith(`${fault.split(':', 1)[0]}_FILE: `));
+  faults.splice(0, faults.length, ...fileFaults, ...faults.filter((fault) => !isKnown(fault)));
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema is looked up by role, which TypeScript cannot follow
   return parsed.data as ConfigOf<R>;

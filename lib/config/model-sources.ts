@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { secretFromFile } from './secret-files.ts';
 
 /** Servers whose manners are known. Any other that speaks OpenAI's chat completions is `other`. */
 export const MODEL_DIALECTS = [
@@ -119,23 +120,25 @@ export function readModelSources(present: Partial<Record<string, string>>): {
   const names = parsed.data.sources.map(({ name }) => name);
   const doubled = names.find((name, at) => names.indexOf(name) !== at);
   if (doubled !== undefined) return fault(`two sources are called ${doubled}`);
-  const missing = parsed.data.sources.filter(
-    ({ apiKeyVariable: name }) => name !== undefined && present[name] === undefined,
-  );
-  return {
-    sources: parsed.data.sources.map(({ apiKeyVariable, models, ...each }) => ({
-      ...each,
-      baseUrl: each.baseUrl.replace(/\/+$/, ''),
-      apiKey: apiKeyVariable === undefined ? undefined : present[apiKeyVariable],
-      apiKeyVariable,
-      dialect: each.dialect ?? dialectOfHost(each.baseUrl),
-      figures: models,
-    })),
-    faults: missing.map(
-      ({ name, apiKeyVariable }) =>
-        `${apiKeyVariable}: required, as GATEWAYS_FILE names it for ${name}`,
-    ),
+  const faults: string[] = [];
+  const keyOf = (name: string, variable: string | undefined): string | undefined => {
+    if (variable === undefined) return undefined;
+    const { value, fault: why } = secretFromFile(present, variable);
+    if (why !== undefined) faults.push(why);
+    else if (value === undefined) {
+      faults.push(`${variable}: required, as GATEWAYS_FILE names it for ${name}`);
+    }
+    return value;
   };
+  const sources = parsed.data.sources.map(({ apiKeyVariable, models, ...each }) => ({
+    ...each,
+    baseUrl: each.baseUrl.replace(/\/+$/, ''),
+    apiKey: keyOf(each.name, apiKeyVariable),
+    apiKeyVariable,
+    dialect: each.dialect ?? dialectOfHost(each.baseUrl),
+    figures: models,
+  }));
+  return { sources, faults };
 }
 
 function onlySource({

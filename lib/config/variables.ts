@@ -185,3 +185,20 @@ export const BILLING_VARIABLES = [
   'STRIPE_PRICE_PRO',
   'STRIPE_PRICE_SCALE',
 ] as const satisfies readonly Variable[];
+
+/** Secrets, none of which may repeat another. Each may come from a file, named by the variable with `_FILE` behind. */
+export const SECRET_VARIABLES = [
+  'DATABASE_URL',
+  'SMTP_URL',
+  'ENCRYPTION_KEY',
+  'ENCRYPTION_KEY_PREVIOUS',
+  'BETTER_AUTH_SECRET',
+  'SCHEDULER_SECRET',
+  'GATEWAY_API_KEY',
+  'TEMPORAL_API_KEY',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
+  'MODEL_RUNTIME_SECRET',
+  'MODEL_PROVIDER_A_CLIENT_SECRET',
+  'MODEL_PROVIDER_B_CLIENT_SECRET',
+] as const satisfies readonly Variable[];
