@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { chown, cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +17,8 @@ export interface Image {
   readonly bytes: number;
   /** Starts a command of the image as user 1000 without capabilities; its environment is this one only. */
   start(args: readonly string[], env: Record<string, string>): Started;
+  /** Lays a secret where the image's user may read it, as an orchestrator does; returns its path inside. */
+  secret(name: string, value: string): Promise<string>;
   remove(): Promise<void>;
 }
 
@@ -43,11 +45,18 @@ export async function openImage(target: 'service' | 'runtime'): Promise<Image> {
   await execute('mount', ['--options', 'remount,bind,ro', root]);
   await execute('mount', ['--types', 'proc', 'proc', path.join(root, 'proc')]);
   await execute('mount', ['--rbind', '--make-rslave', '/dev', path.join(root, 'dev')]);
+  await execute('mount', ['--types', 'tmpfs', 'tmpfs', path.join(root, 'run')]);
   const { stdout } = await execute('du', ['--summarize', '--bytes', '--one-file-system', root]);
   return {
     root,
     bytes: Number.parseInt(stdout, 10),
     start: (command, env) => startIn(root, command, env),
+    async secret(name, value) {
+      const file = path.join('/run', name);
+      await writeFile(path.join(root, file), `${value}\n`, { mode: 0o400 });
+      await chown(path.join(root, file), 1000, 1000);
+      return file;
+    },
     async remove() {
       await execute('umount', ['--recursive', root]);
       await buildah(['rm', container]);
