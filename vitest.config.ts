@@ -48,8 +48,8 @@ const PROCESS = [
   'test/ui/bundle.test.ts',
 ];
 
-/** Tests that need other people's servers, or build the image; they have configurations of their own. */
-const REAL = ['test/real/**', 'test/image/**'];
+/** Tests that need other people's servers, build the image or fetch linters; they have configurations of their own. */
+const REAL = ['test/real/**', 'test/image/**', 'test/chart/**'];
 
 /** All other files, which share a service in each of the processes that they are run in. */
 const SERVICE = ['test/**'];
