@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { migrationFiles, migrationName } from '#lib/database/index.ts';
+import { checkOut, type Checkout } from '#test/support/checkout.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { startNode } from '#test/support/node-process.ts';
+
+const ALL = (await migrationFiles()).map(migrationName);
+/** What a migrated database has, column by column. */
+const COLUMNS = `
+  select table_name, column_name, data_type, is_nullable, column_default
+  from information_schema.columns where table_schema = 'public' order by 1, 2
+`;
+
+let whole: unknown[];
+let slow: Checkout;
+
+beforeAll(async () => {
+  const migrated = await createTestDatabase();
+  ({ rows: whole } = await migrated.database.query(COLUMNS));
+  await migrated.drop();
+  slow = await checkOut();
+});
+afterAll(() => slow.remove());
+
+test('processes that migrate at the same time all end well, and one does the work', async () => {
+  const { url, client } = await emptyDatabase();
+  const processes = [1, 2, 3].map(() => migrations(url));
+  expect(await Promise.all(processes.map(({ exited }) => exited))).toEqual([0, 0, 0]);
+  const idle = processes.filter((each) => each.output().includes('nothing to migrate'));
+  expect(idle).toHaveLength(2);
+  expect(await applied(client)).toEqual(ALL);
+  expect((await client.query(COLUMNS)).rows).toEqual(whole);
+}, 120_000);
+
+test('a process that is killed between or within migrations leaves a database that the next one completes', async () => {
+  const { url, client } = await emptyDatabase();
+  // It waits inside its transaction, after a change.
+  const step = (wait: number) => `
+    export async function up(knex) {
+      await knex.raw('create table half_done (id int)');
+      await knex.raw('select pg_sleep(${wait})');
+    }
+  `;
+  const file = path.join(slow.folder, 'migrations/steps/0005_a_half.ts');
+  await writeFile(file, step(3));
+  const killed = migrations(url, slow.folder);
+  const sleeping = async () => {
+    const { rowCount } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and query like 'select pg_sleep%'
+        and pid <> pg_backend_pid()`,
+    );
+    return rowCount;
+  };
+  await expect.poll(sleeping, { interval: 50 }).toBe(1);
+  await killed.end('SIGKILL');
+  // A batch is recorded step by step, so those before it stay.
+  expect((await applied(client)).length).toBeLessThanOrEqual(5);
+  await writeFile(file, step(0));
+  const next = migrations(url, slow.folder);
+  expect([await next.exited, next.output()]).toEqual([0, expect.stringContaining('0005_a_half')]);
+  await client.query('drop table half_done');
+  expect((await client.query(COLUMNS)).rows).toEqual(whole);
+}, 120_000);
+
+function migrations(url: string, cwd?: string) {
+  const env = { NODE_ENV: 'test', DATABASE_URL: url };
+  const process = startNode('migrations/run.ts', env, cwd === undefined ? {} : { cwd });
+  onTestFinished(async () => void (await process.end('SIGKILL')));
+  return process;
+}
+
+async function applied(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>('select name from migrations order by id');
+  return rows.map(({ name }) => name);
+}
+
+async function emptyDatabase() {
+  const name = `empty_${randomBytes(8).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: inject('postgresAdminUrl') });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  const url = new URL(inject('postgresAdminUrl'));
+  url.pathname = `/${name}`;
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  onTestFinished(async () => {
+    await client.end();
+    await admin.query(`drop database ${name} with (force)`);
+    await admin.end();
+  });
+  return { url: url.href, client };
+}
