@@ -95,9 +95,8 @@ async function makeBase(folder: string): Promise<string> {
 async function makeNode(folder: string, base: string): Promise<string> {
   const tag = 'localhost/ras-node';
   const context = path.join(folder, 'node');
-  const { stdout: npm } = await execute('npm', ['root', '--global']);
   await cp(await realpath(process.execPath), path.join(context, 'node'));
-  await cp(path.join(npm.trim(), 'npm'), path.join(context, 'npm'), { recursive: true });
+  await cp(await npmFolder(), path.join(context, 'npm'), { recursive: true });
   if (NODE_EXTRA_CA_CERTS !== undefined) await cp(NODE_EXTRA_CA_CERTS, path.join(context, 'ca'));
   else await writeFile(path.join(context, 'ca'), '');
   await writeFile(
@@ -112,6 +111,14 @@ ENV NODE_EXTRA_CA_CERTS=/etc/extra-certificates.pem
   );
   await buildah(['bud', '--tag', tag, context]);
   return tag;
+}
+
+/** Returns the folder of the npm that runs this script; the Node of a dependency, first on the path, has none beside it. */
+async function npmFolder(): Promise<string> {
+  const { npm_execpath: cli } = process.env;
+  if (cli !== undefined) return path.dirname(path.dirname(await realpath(cli)));
+  const { stdout } = await execute('npm', ['root', '--global']);
+  return path.join(stdout.trim(), 'npm');
 }
 
 async function buildah(args: readonly string[]): Promise<string> {
