@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { spawnChild } from './child.ts';
 import type { Child, Log, SpawnChild } from './child.ts';
 import { runAs } from './postgres/account.ts';
-import { postgresBinaries } from './postgres/binaries.ts';
+import { postgresBinaries, type PostgresBinaries } from './postgres/binaries.ts';
 import { ensureCluster } from './postgres/cluster.ts';
 import { isReady, stopOldPostmaster } from './postgres/postmaster.ts';
 
@@ -18,6 +18,8 @@ export interface PostgresOptions {
   log: Log;
   /** Starts the server; use the supervisor's function, so that the server cannot outlive us. */
   spawn?: SpawnChild;
+  /** Binaries of another version than that of the package. */
+  binaries?: PostgresBinaries;
   /** Server settings that override our own, for example `{ fsync: 'off' }` in tests. */
   settings?: Record<string, string>;
 }
@@ -56,11 +58,12 @@ export async function startPostgres({
   port,
   log,
   spawn = spawnChild,
+  binaries: chosen,
   settings = {},
 }: PostgresOptions): Promise<Postgres> {
   const dataDir = resolve(folder);
   await mkdir(dataDir, { recursive: true });
-  const binaries = await postgresBinaries();
+  const binaries = chosen ?? (await postgresBinaries());
   const clusterDir = join(dataDir, 'cluster');
   const account = await runAs({ dataDir, clusterDir, executable: binaries.postgres });
   const password = await ensureCluster({ dataDir, clusterDir, binaries, account, log });

@@ -29,7 +29,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
     return fresh;
   }
   const major = await majorVersion(binaries.postgres);
-  if (existing.trim() !== major) {
+  if (Number(existing) !== major) {
     throw new Error(
       `The data in ${clusterDir} is of Postgres ${existing.trim()}, and this is Postgres ${major}. Move the folder away, or set DATABASE_URL to a server that can read it.`,
     );
@@ -64,9 +64,9 @@ async function initialize(
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     // The same order of texts on every machine, with any locales.
-    '--locale=C',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
+    ...((await majorVersion(binaries.postgres)) < 17
+      ? ['--locale=C.UTF-8']
+      : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']),
     '--no-instructions',
   ]);
   try {
@@ -81,7 +81,7 @@ async function initialize(
   }
 }
 
-async function majorVersion(postgres: string): Promise<string | undefined> {
+async function majorVersion(postgres: string): Promise<number> {
   const { stdout } = await promisify(execFile)(postgres, ['-V']);
-  return /\) (\d+)/.exec(stdout)?.[1];
+  return Number(/\) (\d+)/.exec(stdout)?.[1]);
 }

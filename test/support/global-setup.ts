@@ -53,6 +53,9 @@ async function startServers(): Promise<Servers> {
     stopping ??= children.stopAll().then(() => rm(dataDir, { recursive: true, force: true }));
     return stopping;
   };
+  // Other versions than those of every day: `dev/matrix` sets them.
+  const { TEST_POSTGRES_BIN: bin, TEST_TEMPORAL: cli } = process.env;
+  const temporalBinary = cli === undefined ? ensureTemporalBinary : async () => ({ path: cli });
   try {
     const [postgres, temporal] = await Promise.all([
       startPostgres({
@@ -60,18 +63,20 @@ async function startServers(): Promise<Servers> {
         port: await freePort(),
         log: () => undefined,
         spawn,
+        ...(bin && {
+          binaries: { initdb: path.join(bin, 'initdb'), postgres: path.join(bin, 'postgres') },
+        }),
         settings: { fsync: 'off', synchronous_commit: 'off', max_connections: '300' },
       }),
-      ensureTemporalBinary({ env: process.env, onProgress: log, guard }).then(
-        async ({ path: binary }) =>
-          startTemporal({
-            binary,
-            dataDir: path.join(dataDir, 'temporal'),
-            port: await freePort(),
-            uiPort: null,
-            log: () => undefined,
-            spawn,
-          }),
+      temporalBinary({ env: process.env, onProgress: log, guard }).then(async ({ path: binary }) =>
+        startTemporal({
+          binary,
+          dataDir: path.join(dataDir, 'temporal'),
+          port: await freePort(),
+          uiPort: null,
+          log: () => undefined,
+          spawn,
+        }),
       ),
       // Bundled once here, so that files which start a worker at the same time find it.
       workflowBundle(),
