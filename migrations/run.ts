@@ -1,4 +1,4 @@
-/** Entry: `node migrations/run.ts` migrates DATABASE_URL to the current schema. */
+/** Entry: `node migrations/run.ts` migrates the database to the current schema. */
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { FormerData, migrate } from './migrate.ts';
@@ -6,7 +6,7 @@ import { FormerData, migrate } from './migrate.ts';
 const config = startingConfig('migrate');
 const log = createLog({ level: config.LOG_LEVEL, name: 'migrations' });
 try {
-  const applied = await migrate(config.DATABASE_URL);
+  const applied = await migrate(config.DATABASE_DIRECT_URL ?? config.DATABASE_URL);
   log.info({ applied }, applied.length === 0 ? 'nothing to migrate' : 'migrated');
 } catch (error) {
   if (!(error instanceof FormerData)) throw error;

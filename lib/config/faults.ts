@@ -45,11 +45,12 @@ export function dashboardFaults(present: Present): string[] {
 
 /** Lists secrets that repeat another: who learns one of them would have both. */
 export function repeatedSecrets(present: Present): string[] {
-  return SECRET_VARIABLES.flatMap((name, at) => {
+  const secrets = SECRET_VARIABLES.filter((name) => !name.endsWith('_URL'));
+  return secrets.flatMap((name, at) => {
     const secret = present[name];
-    const other = SECRET_VARIABLES.slice(0, at).find(
-      (earlier) => secret !== undefined && present[earlier] === secret,
-    );
+    const other = secrets
+      .slice(0, at)
+      .find((earlier) => secret !== undefined && present[earlier] === secret);
     return other === undefined
       ? []
       : [`${name}: expected a secret of its own, not that of ${other}`];
@@ -131,10 +132,12 @@ function plaintextFaults(
       `${variable}: TLS is required in production: ${remedy}, or ${backend} in ALLOW_PLAINTEXT_TO on a private network`,
     );
   };
-  const { DATABASE_URL: database, TEMPORAL_ADDRESS: temporal } = present;
-  if (database !== undefined && URL.canParse(database) && !isPostgresVerified(new URL(database))) {
-    refuse('postgres', 'DATABASE_URL', 'sslmode=verify-full');
+  for (const name of ['DATABASE_URL', ...(role === 'migrate' ? ['DATABASE_DIRECT_URL'] : [])]) {
+    const database = present[name];
+    if (database === undefined || !URL.canParse(database)) continue;
+    if (!isPostgresVerified(new URL(database))) refuse('postgres', name, 'sslmode=verify-full');
   }
+  const { TEMPORAL_ADDRESS: temporal } = present;
   const usesTemporal = role === 'api' || role === 'worker' || role === 'deployment';
   if (usesTemporal && temporal !== undefined && !isTemporalEncrypted(temporal, present)) {
     refuse('temporal', 'TEMPORAL_TLS', 'true, an API key or a certificate');

@@ -27,7 +27,12 @@ const PAYMENT = {
 const roleSchemas = {
   api: configSchema,
   worker: configSchema.omit({ BETTER_AUTH_SECRET: true, SCHEDULER_SECRET: true }),
-  migrate: configSchema.pick({ NODE_ENV: true, LOG_LEVEL: true, DATABASE_URL: true }),
+  migrate: configSchema.pick({
+    NODE_ENV: true,
+    LOG_LEVEL: true,
+    DATABASE_URL: true,
+    DATABASE_DIRECT_URL: true,
+  }),
   accounts: configSchema.pick({ NODE_ENV: true, LOG_LEVEL: true, DATABASE_URL: true }),
   keys: configSchema.pick({
     NODE_ENV: true,

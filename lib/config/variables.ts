@@ -72,6 +72,9 @@ export const variables = {
     protocol: /^postgres(ql)?$/,
     error: 'required: a postgres:// or postgresql:// URL',
   }),
+  DATABASE_DIRECT_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'expected a postgres:// or postgresql:// URL' })
+    .optional(),
   DATABASE_POOL_SIZE: integer(10, 2, 200),
   RUN_CONTENT_DAYS: integer(100, 1, 36_500),
   RUN_DAYS: integer(400, 1, 36_500),
@@ -186,9 +189,10 @@ export const BILLING_VARIABLES = [
   'STRIPE_PRICE_SCALE',
 ] as const satisfies readonly Variable[];
 
-/** Secrets, none of which may repeat another. Each may come from a file, named by the variable with `_FILE` behind. */
+/** Secrets, of which none but an address may repeat another. Each may come from a file, named by the variable with `_FILE` behind. */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
   'SMTP_URL',
   'ENCRYPTION_KEY',
   'ENCRYPTION_KEY_PREVIOUS',

@@ -14,7 +14,11 @@ export type Database = pg.Pool;
 // Counts and sums arrive as numbers: none of ours comes near 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** Opens the pool. A connection that cannot be had in five seconds is an error, which the API shows as 503. */
+/**
+ * Opens the pool. A connection that cannot be had in five seconds is an error, which the API shows as 503. With
+ * `?pgbouncer=true` in its address nothing is left to a session, as a pooler in transaction mode gives each transaction
+ * another one: statements are not prepared, and the role's own time limits hold.
+ */
 export function openDatabase(options: {
   url: string;
   poolSize: number;
@@ -23,23 +27,41 @@ export function openDatabase(options: {
   /** Limits the time of one query, its rows included. Default 35 seconds. */
   queryTimeoutMs?: number;
 }): Database {
+  const isPooled = new URL(options.url).searchParams.get('pgbouncer') === 'true';
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize,
     application_name: options.applicationName,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    statement_timeout: 30_000,
     // The server enforces its own limit only while it is there: one that has gone silent needs a limit on this side.
     query_timeout: options.queryTimeoutMs ?? 35_000,
-    idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
+    ...(isPooled
+      ? { Client: UnnamedStatements }
+      : { statement_timeout: 30_000, idle_in_transaction_session_timeout: 30_000 }),
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on('error', (error) => options.onError?.(error));
   // The same holds for one in a transaction, which the pool does not listen to; its query gets the error anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
+}
+
+/** A connection that takes the names off statements, so that none is prepared. */
+class UnnamedStatements extends pg.Client {
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the driver's overloads have no common type
+    const query = this.query.bind(this) as (first: unknown, ...rest: unknown[]) => never;
+    this.query = (first: unknown, ...rest: unknown[]) =>
+      query(
+        typeof first === 'object' && first !== null && 'text' in first
+          ? { ...first, name: undefined }
+          : first,
+        ...rest,
+      );
+  }
 }
 
 /** Returns all rows. Statements are prepared once a connection under the hash of their text. */

@@ -54,7 +54,9 @@ test('every secret can come from a file, and one that is wrong there is a fault 
   expect(faults).toContainEqual(expect.stringMatching(/^DATABASE_URL: required: a postgres/));
   expect(faults).toContainEqual(expect.stringMatching(/^SMTP_URL: expected an smtp/));
   const repeated = faults.filter((fault) => fault.includes('expected a secret of its own'));
-  expect(repeated).toHaveLength(SECRET_VARIABLES.length - 1);
+  expect(repeated).toHaveLength(
+    SECRET_VARIABLES.filter((name) => !name.endsWith('_URL')).length - 1,
+  );
 });
 
 test('a file that cannot be used is one sentence with its variable and its path', () => {
