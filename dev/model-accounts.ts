@@ -16,7 +16,9 @@ export interface ModelAccountsOptions {
   /** Origin to which a person's browser returns. */
   readonly uiOrigin: string;
   readonly secret: string;
-  readonly log: Log;
+  /** Takes a sentence for the summary: what is missing, and why. */
+  readonly note: Log;
+  readonly platform?: NodeJS.Platform;
   readonly spawn: SpawnChild;
 }
 
@@ -38,14 +40,14 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 export async function startModelAccounts(
   options: ModelAccountsOptions,
 ): Promise<Record<string, string>> {
-  const { env, log, ports, dataDir } = options;
+  const { env, note, ports, dataDir, platform = process.platform } = options;
   if (SLOTS.some((slot) => env[`MODEL_PROVIDER_${SLOT_LETTER[slot]}_ENABLED`])) return {};
-  if (process.platform !== 'linux') {
-    log('Personal model accounts are left out: their sandbox needs Linux.');
+  if (platform !== 'linux') {
+    note('Personal model accounts are left out: their sandbox needs Linux.');
     return {};
   }
   const missing = whyNoSandbox(env);
-  if (missing !== undefined) log(`Model sessions are not isolated: ${missing}`);
+  if (missing !== undefined) note(`Model sessions are not isolated: ${missing}`);
   const folder = path.join(dataDir, 'runtime');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const shared = {

@@ -82,6 +82,7 @@ async function start(
     const models = await during('models', findModels({ env, dataDir: DATA_DIR, fixture }));
     log(`Models: ${models.summary}`);
     for (const note of models.notes) log(note);
+    const notes = [...models.notes];
     const base = baseEnvironment(ports, env);
     const [services, modelAccounts, payment, gateway] = await Promise.all([
       serviceEnvironment(ports, env, children, progress),
@@ -93,7 +94,7 @@ async function start(
           env,
           uiOrigin: base.UI_ORIGIN,
           secret: base.MODEL_RUNTIME_SECRET,
-          log,
+          note: (sentence) => notes.push(sentence),
           spawn: children.spawn,
         }),
       ),
@@ -130,7 +131,6 @@ async function start(
     const api = `http://localhost:${ports.api}`;
     await during('the API', untilReady(api, processes));
     const { UI_ORIGIN: uiOrigin } = base;
-    const notes = [...models.notes];
     const seed = { dataDir: DATA_DIR, uiOrigin, mail, model: models.demo };
     const seeded = tools
       .then((toolServer) => seedDemo(api, { ...seed, toolServer }))

@@ -28,7 +28,7 @@ async function startedWith(env: NodeJS.ProcessEnv) {
     env,
     uiOrigin: 'http://localhost:3001',
     secret: SECRET,
-    log: (message) => said.push(message),
+    note: (sentence) => said.push(sentence),
     async spawn(options) {
       const child = await spawnChild(options);
       children.push(child);
@@ -54,6 +54,21 @@ test('without bubblewrap a local start has its model accounts all the same, and 
   expect(runtime).toEqual({ sandbox: 'process', providers: SLOTS });
   expect(said).toEqual([expect.stringContaining('bubblewrap is not installed')]);
 }, 60_000);
+
+test('on another system than Linux there are none, and the summary says why', async () => {
+  const said: string[] = [];
+  const variables = await startModelAccounts({
+    ports: readPorts({}),
+    dataDir: tmpdir(),
+    env: {},
+    uiOrigin: 'http://localhost:3001',
+    secret: SECRET,
+    note: (sentence) => said.push(sentence),
+    platform: 'darwin',
+    spawn: () => Promise.reject(new Error('nothing is started')),
+  });
+  expect([variables, said]).toEqual([{}, [expect.stringContaining('their sandbox needs Linux')]]);
+});
 
 test.skipIf(!HAS_BUBBLEWRAP)(
   `with it their sessions are isolated${WHY_SKIPPED}`,
