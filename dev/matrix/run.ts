@@ -48,11 +48,12 @@ const vitest = spawn(command, ['node_modules/vitest/vitest.mjs', 'run', ...filte
   env: { ...env, PATH: `${path.dirname(command)}:${env['PATH']}` },
   stdio: 'inherit',
 });
-const [code] = (await once(vitest, 'close')) as [number | null];
+await once(vitest, 'close');
+const { exitCode } = vitest;
 const what = Object.entries(values).map(([name, value]) => `${name} ${value}`);
 const seconds = Math.round((Date.now() - from) / 1000);
-console.log(`Matrix: ${what.join(', ') || 'as every day'}: exit ${code} after ${seconds} s`);
-process.exitCode = code ?? 1;
+console.log(`Matrix: ${what.join(', ') || 'as every day'}: exit ${exitCode} after ${seconds} s`);
+process.exitCode = exitCode ?? 1;
 
 /** Returns the folder of the binaries of a major version. */
 async function postgres(major: string): Promise<string> {
