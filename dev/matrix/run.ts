@@ -19,12 +19,14 @@ const CACHE = path.join(cacheDir(process.env), 'matrix');
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** What touches Postgres and Temporal in most ways. */
 const TESTS = [
+  'test/database/*.test.ts',
   'test/runs/{end-to-end,events,cancel,admission,backfill,run-at,steps,limits}.test.ts',
   'test/http/{idempotency,paging,quotas,readiness,small-pool}.test.ts',
-  'test/scheduling/{claim,tick,overlap,housekeeping}.test.ts',
   'test/webhooks/*.test.ts',
   'test/deploys/{migrations,schema,released-steps}.test.ts',
 ];
+/** Tests with a clock of their own set it for sessions to come, which a pooler does not open. */
+const WITHOUT_POOLER = ['test/scheduling/{claim,tick,overlap,housekeeping}.test.ts'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -110,6 +112,7 @@ function pinned<T>(table: Readonly<Record<string, T | undefined>>, version: stri
 
 /** vitest takes names and no patterns. */
 async function expanded(): Promise<string[]> {
-  const { stdout } = await execute('bash', ['-c', `ls ${TESTS.join(' ')}`], { cwd: ROOT });
+  const tests = values.pooler === true ? TESTS : [...TESTS, ...WITHOUT_POOLER];
+  const { stdout } = await execute('bash', ['-c', `ls ${tests.join(' ')}`], { cwd: ROOT });
   return stdout.trim().split('\n');
 }

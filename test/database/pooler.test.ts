@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { openDatabase, row, sql, transaction } from '#lib/database/index.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
@@ -26,6 +26,8 @@ async function sessionOf(url: string) {
 
 test('behind a pooler in transaction mode nothing is left to a session', async () => {
   const url = new URL(testDatabase.url);
+  // Directly, where tests themselves run behind a pooler.
+  url.port = new URL(inject('postgresAdminUrl')).port;
   url.searchParams.delete('pgbouncer');
   const direct = await sessionOf(url.href);
   expect(direct).toMatchObject({ limit: '30s' });
