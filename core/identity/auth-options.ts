@@ -99,6 +99,8 @@ export function authOptions(settings: AuthSettings) {
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
+      // It would look once, and refuse every sign-in of an API that was started before its migrations until a restart.
+      database: { validateSchema: false },
     },
     rateLimit: {
       enabled: true,

@@ -3,9 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
+import { freePort } from '#dev/ports.ts';
 import { migrationFiles, migrationName } from '#lib/database/index.ts';
 import { checkOut, type Checkout } from '#test/support/checkout.ts';
 import { createTestDatabase } from '#test/support/database.ts';
+import { signUp } from '#test/support/people.ts';
 import { startNode } from '#test/support/node-process.ts';
 
 const ALL = (await migrationFiles()).map(migrationName);
@@ -64,6 +66,32 @@ test('a process that is killed between or within migrations leaves a database th
   expect([await next.exited, next.output()]).toEqual([0, expect.stringContaining('0005_a_half')]);
   await client.query('drop table half_done');
   expect((await client.query(COLUMNS)).rows).toEqual(whole);
+}, 120_000);
+
+test('an API that was started before the migrations lets people in once they are made', async () => {
+  const { url } = await emptyDatabase();
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  const api = startNode('api/server.ts', {
+    NODE_ENV: 'test',
+    LOG_LEVEL: 'info',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: origin,
+    UI_ORIGIN: origin,
+    DATABASE_URL: url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    BETTER_AUTH_SECRET: randomBytes(32).toString('base64'),
+  });
+  onTestFinished(async () => void (await api.end('SIGKILL')));
+  await api.until('listening');
+  const ready = async () => (await fetch(`${origin}/ready`)).status;
+  expect(await ready()).toBe(503);
+  expect(await migrations(url).exited).toBe(0);
+  await expect.poll(ready).toBe(200);
+  const person = await signUp({ url: origin, config: { UI_ORIGIN: origin } });
+  expect(person.projectId).toMatch(/^prj_/);
 }, 120_000);
 
 function migrations(url: string, cwd?: string) {
