@@ -34,7 +34,7 @@ export interface Sandbox {
  * @param programs paths of programs that are bound besides what a session needs, for tests
  */
 export function createSandbox(kind: SandboxKind, programs: readonly string[] = []): Sandbox {
-  const folder = mkdtempSync(path.join(tmpdir(), 'ras-sessions-'));
+  const folder = privateFolder();
   const filter = kind === 'bubblewrap' ? seccompProgram(process.arch) : undefined;
   const filterFile = path.join(folder, 'seccomp.bpf');
   if (filter !== undefined) writeFileSync(filterFile, filter);
@@ -106,4 +106,15 @@ function exitOf(child: ChildProcess): Promise<number | null> {
     child.once('error', () => resolve(null));
     child.once('close', (code) => resolve(code));
   });
+}
+
+function privateFolder(): string {
+  try {
+    return mkdtempSync(path.join(tmpdir(), 'ras-sessions-'));
+  } catch (error) {
+    throw new Error(
+      `The runtime cannot write to ${tmpdir()}, where sessions have their sockets. Mount a folder there, or name another by TMPDIR.`,
+      { cause: error },
+    );
+  }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chown, mkdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFailed, test } from 'vitest';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { signUp } from '#test/support/people.ts';
@@ -90,6 +90,7 @@ test('each command starts as a user without rights; a run succeeds, a page is se
   expect(await statusOf(`${env.API_URL}/ready`)).toBe(200);
   const ready = Date.now() - from;
 
+  onTestFailed(() => console.log(api.output()));
   const person = await signUp({ url: env.API_URL, config: { UI_ORIGIN: env.UI_ORIGIN } });
   const key = await person.key();
   const run = await runOnce(key, await createRoutine(key));
@@ -140,13 +141,20 @@ test('a runtime that may not make sessions says so, and serves nothing', async (
   ]);
   await execute('chown', ['--recursive', '1000:1000', `${image.root}${folder}`]);
   // The image without bubblewrap: that of the runtime has it, and a kernel that refuses its namespaces ends the same way.
-  const runtime = image.start(['runtime/server.ts'], {
+  const env = {
     NODE_ENV: 'production',
-    MODEL_RUNTIME_SECRET_FILE: await image.secret('runtime', randomBytes(32).toString('base64')),
+    MODEL_RUNTIME_SECRET_FILE: await image.secret(
+      'runtime-secret',
+      randomBytes(32).toString('base64'),
+    ),
     MODEL_RUNTIME_CERT_FILE: `${folder}/tls/cert.pem`,
     MODEL_RUNTIME_KEY_FILE: `${folder}/tls/key.pem`,
     MODEL_RUNTIME_STATE_DIR: folder,
-  });
+  };
+  const unwritable = image.start(['runtime/server.ts'], env);
+  expect(await unwritable.ended).not.toBe(0);
+  expect(unwritable.output()).toContain('The runtime cannot write to /tmp');
+  const runtime = image.start(['runtime/server.ts'], { ...env, TMPDIR: folder });
   expect(await runtime.ended).not.toBe(0);
   expect(runtime.output()).toMatch(/bubblewrap.*let it create user namespaces/s);
 });
