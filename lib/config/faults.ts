@@ -21,6 +21,10 @@ export function productionFaults(
   if (serves && present['SMTP_URL'] !== undefined && present['MAIL_FROM'] === undefined) {
     faults.push('MAIL_FROM: required, as SMTP_URL is set');
   }
+  const isPooled = present['DATABASE_URL']?.includes('pgbouncer=true') === true;
+  if (role === 'migrate' && isPooled && present['DATABASE_DIRECT_URL'] === undefined) {
+    faults.push('DATABASE_DIRECT_URL: required, as DATABASE_URL leads to a pooler');
+  }
   if (!isProduction(present)) return faults;
   if (role !== 'runtime' && role !== 'ui') faults.push(...plaintextFaults(role, present, sources));
   if (serves) faults.push(...localFaults(present), ...keyFaults(present, sources));

@@ -281,3 +281,12 @@ test.each([
   const there = { ...good, TEMPORAL_ADDRESS: 'temporal.internal:7233' };
   expect(faultsOf({ ...there, ...setting })).toEqual([]);
 });
+
+test('migrations are not made through a pooler in transaction mode', () => {
+  const pooled = { DATABASE_URL: 'postgres://localhost:6432/ras?pgbouncer=true' };
+  expect(faultsOf(pooled, 'migrate')).toEqual([
+    'DATABASE_DIRECT_URL: required, as DATABASE_URL leads to a pooler',
+  ]);
+  const direct = { ...pooled, DATABASE_DIRECT_URL: 'postgres://localhost/ras' };
+  expect(faultsOf(direct, 'migrate')).toEqual([]);
+});
