@@ -13,7 +13,7 @@ import {
   type ServiceOptions,
 } from '#test/support/service.ts';
 import { createDashboard } from '../../../ui/server/app.ts';
-import { readFiles, serveFiles } from '../../../ui/server/files.ts';
+import { readFiles, serveFiles, type BuiltFiles } from '../../../ui/server/files.ts';
 import { listen } from '../../../ui/server/listen.ts';
 import { buildLocked, DIST } from './build.ts';
 import { launchChromium } from './chromium.ts';
@@ -117,6 +117,9 @@ async function keepLastSight(contexts: readonly BrowserContext[], name: string):
   }
 }
 
+/** The files of a process read and compress the build once, which takes a second of CPU. */
+let files: Promise<BuiltFiles> | undefined;
+
 /** Serves the built pages in this process, before the API of the service. */
 export async function startDashboard(
   service: Pick<Service, 'url' | 'config'>,
@@ -133,8 +136,8 @@ export async function startDashboard(
     COMMERCIAL_ACQUISITION_ENABLED: String(service.config.COMMERCIAL_ACQUISITION_ENABLED),
     ...overrides,
   });
-  const files = await readFiles(DIST);
-  const app = createDashboard({ config, log, pages: serveFiles(files) });
+  files ??= readFiles(DIST);
+  const app = createDashboard({ config, log, pages: serveFiles(await files) });
   const server = await listen(app.callback(), { host: '127.0.0.1', port: config.UI_PORT });
   return { url: `http://localhost:${server.port}`, close: () => server.close() };
 }
