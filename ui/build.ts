@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import { cp, glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { build } from 'vite';
 
 const FOLDER = import.meta.dirname;
 const DIST = path.join(FOLDER, 'dist');
@@ -25,6 +24,8 @@ async function buildIfChanged(): Promise<void> {
 
 /** Builds in another folder and swaps the folders, so that a server that starts meanwhile finds a whole build. */
 async function buildPages(): Promise<void> {
+  // Loading it takes longer than finding that nothing has changed.
+  const { build } = await import('vite');
   const folder = await mkdtemp(path.join(tmpdir(), 'ui-build-'));
   try {
     await build({
