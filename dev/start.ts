@@ -102,7 +102,7 @@ async function start(
       models.variables ?? startFixtureGateway(ports, env, children),
     ]);
     const built = watch ? undefined : during('the pages', buildDashboard(env, children));
-    // It and the tool server are waited for further below, and may have failed by then.
+    // It, the tool server and the mail catcher are waited for further below, and may have failed by then.
     built?.catch(() => undefined);
     const environment = { ...services, ...base, ...modelAccounts, ...payment, ...gateway };
     await during('migrations', migrate(environment.DATABASE_URL));
@@ -120,16 +120,17 @@ async function start(
     const dev = { dataDir: DATA_DIR, env, spawn: children.spawn };
     const tools = during('the tool server', startToolServer({ port: ports.tools, ...dev }));
     tools.catch(() => undefined);
-    const mail = await during(
+    const catcher = during(
       'the mail catcher',
       startCatcher({ smtpPort: ports.smtp, port: ports.mail, ...dev }),
     );
+    catcher.catch(() => undefined);
     const processes = [
       await run('API', 'api/server.ts'),
       await run('Worker', 'workers/main.ts', workerMetricsPort(env)),
     ];
     const api = `http://localhost:${ports.api}`;
-    await during('the API', untilReady(api, processes));
+    const [mail] = await Promise.all([catcher, during('the API', untilReady(api, processes))]);
     const { UI_ORIGIN: uiOrigin } = base;
     const seed = { dataDir: DATA_DIR, uiOrigin, mail, model: models.demo };
     const seeded = tools
