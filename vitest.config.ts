@@ -34,16 +34,23 @@ const UNIT = [
 /** The dashboard in a real browser. */
 const BROWSER = ['test/ui/**'];
 
-/** Kills, deploys, builds and whole processes, and what would stay changed in its process: each file has its own. */
+/** What would stay changed in its process, as a global, a registry or a variable: each file has its own. */
+const ALONE = [
+  'test/dev/{children,gateway,model-accounts,temporal-binary,temporal-server}.test.ts',
+  'test/faults/chaos.test.ts',
+  'test/observability/{log,metrics,tracing}.test.ts',
+  'test/secrets/{canary,model-accounts}.test.ts',
+  'test/skills/eval-harness.test.ts',
+];
+
+/** Kills, deploys, builds and whole processes. */
 const PROCESS = [
   'test/{deploys,dev,faults,runtime,workers}/**',
   'test/billing/{commands,kills}.test.ts',
   'test/contract/openapi.test.ts',
   'test/http/postgres-away.test.ts',
-  'test/observability/{log,metrics,tracing}.test.ts',
   'test/outbound/mcp.test.ts',
-  'test/secrets/{canary,model-accounts,rotation}.test.ts',
-  'test/skills/eval-harness.test.ts',
+  'test/secrets/rotation.test.ts',
   'test/tools/killed-worker.test.ts',
   'test/ui/bundle.test.ts',
 ];
@@ -65,8 +72,9 @@ export default defineConfig({
     projects: [
       project('unit', UNIT, [], { isolate: false }),
       project('browser', BROWSER, [...UNIT, ...PROCESS], { isolate: false, ...WITH_SERVERS }),
-      project('process', PROCESS, UNIT, WITH_SERVERS),
-      project('service', SERVICE, [...UNIT, ...BROWSER, ...PROCESS, ...REAL], {
+      project('process', PROCESS, ALONE, { isolate: false, ...WITH_SERVERS }),
+      project('alone', ALONE, [], WITH_SERVERS),
+      project('service', SERVICE, [...UNIT, ...BROWSER, ...PROCESS, ...ALONE, ...REAL], {
         isolate: false,
         ...WITH_SERVERS,
       }),
