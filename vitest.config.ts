@@ -65,8 +65,8 @@ const WITH_SERVERS = { globalSetup: ['test/support/global-setup.ts'] };
 
 export default defineConfig({
   test: {
-    // Many files wait for a server, a page or a clock: three at a time keep two cores busy, as two do not.
-    maxWorkers: 3,
+    // Many files wait for a server, a page or a clock: three at a time leave a third of two cores idle.
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/durations.ts'],
     projects: [
