@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
 
+/**
+ * What of the results of a project each reader has read, and the index of the results that can be read.
+ *
+ * Locks: the tables are new. Their foreign keys hold off the writers of runs and projects for as long as it takes to add
+ * them to empty tables. The index is built beside all writers, at 10 million runs in about a minute.
+ */
 export const config = { transaction: false };
 
-/**
- * What of the results of a project each reader has read, and the index of the results that can be read. At 10 million runs the
- * index takes about a minute, beside all writers; the tables are new and lock nothing.
- */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- A reader is a person, or an API key. What ended up to read_until is read, and so is each run of result_reads.
