@@ -207,7 +207,7 @@ describe('the command', () => {
       const json = path.join(folder, 'out.json');
       const { stdout, code } = await run(
         process.execPath,
-        [path.join(ROOT, 'bench/skills/cases.ts'), '--model', MODEL, '--json', json, SLUG],
+        [path.join(ROOT, 'bench/skills/eval.ts'), '--model', MODEL, '--json', json, SLUG],
         {
           cwd: ROOT,
           env: { ...process.env, GATEWAY_BASE_URL: gateway.url, GATEWAY_API_KEY: 'test' },
@@ -228,7 +228,7 @@ describe('the command', () => {
     const env = { ...process.env };
     delete env['GATEWAY_BASE_URL'];
     await expect(
-      run(process.execPath, [path.join(ROOT, 'bench/skills/cases.ts')], { cwd: ROOT, env }),
+      run(process.execPath, [path.join(ROOT, 'bench/skills/eval.ts')], { cwd: ROOT, env }),
     ).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('Set GATEWAY_BASE_URL') });
   });
 });
