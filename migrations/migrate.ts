@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
@@ -20,7 +21,7 @@ export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Pr
   const guard = new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' });
   await guard.connect();
   try {
-    await guard.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
+    await lock(guard);
     const former = await madeBeforeFirstRelease(guard);
     if (former !== undefined) throw new FormerData(former);
     const knex = knexFactory({
@@ -47,6 +48,23 @@ export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Pr
     await guard.end();
   }
 }
+
+/**
+ * Waits for the lock by asking again. A statement that waits inside Postgres keeps its snapshot, and an index that the
+ * holder of the lock builds concurrently waits for all older snapshots: both would wait for ever.
+ */
+async function lock(guard: pg.Client): Promise<void> {
+  for (;;) {
+    const { rows } = await guard.query<{ held: boolean }>(
+      'select pg_try_advisory_lock($1) as held',
+      [ADVISORY_LOCK],
+    );
+    if (rows[0]?.held === true) return;
+    await setTimeout(LOCK_POLL_MS);
+  }
+}
+
+const LOCK_POLL_MS = 200;
 
 /** A database whose migrations were others than those of the releases; its message is for an operator. */
 export class FormerData extends Error {}
