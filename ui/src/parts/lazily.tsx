@@ -1,6 +1,7 @@
 import { lazy, Suspense, type ReactNode } from 'react';
 import type { BarsProps } from './bars.tsx';
 import { Skeleton, SkeletonText } from './skeleton.tsx';
+import type { WebhookSecretProps } from './webhook-secret.tsx';
 
 /** Shows a part whose code loads late; until then its skeleton, which says that it is busy, as it may change height. */
 export function Lazily({ skeleton, children }: { skeleton: ReactNode; children: ReactNode }) {
@@ -26,5 +27,16 @@ export function BarChart(props: BarsProps) {
     <Lazily skeleton={<Skeleton className="h-44 w-full" />}>
       <Bars {...props} />
     </Lazily>
+  );
+}
+
+const WebhookSecretDialog = lazy(() => import('./webhook-secret.tsx'));
+
+/** Shows the secret of a webhook once. Its code loads while the page that may make one is open, not with the secret. */
+export function WebhookSecret(props: WebhookSecretProps) {
+  return (
+    <Suspense>
+      <WebhookSecretDialog {...props} />
+    </Suspense>
   );
 }

@@ -6,10 +6,13 @@ const webhook = new Webhook(process.env.WEBHOOK_SECRET);
 // Throws unless the body, as it came, was signed with the secret.
 const event = webhook.verify(body, request.headers);`;
 
+export type WebhookSecretProps = Pick<
+  ShowOnceProps,
+  'open' | 'onClose' | 'title' | 'description' | 'secret'
+>;
+
 /** Shows the secret of a routine's webhook once, with the lines by which a receiver verifies what comes. */
-export function WebhookSecret(
-  props: Pick<ShowOnceProps, 'open' | 'onClose' | 'title' | 'description' | 'secret'>,
-) {
+export default function WebhookSecretDialog(props: WebhookSecretProps) {
   return (
     <ShowOnce {...props} secretLabel="webhook secret">
       <div className="flex flex-col gap-1.5">

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import { WebhookSecret } from '#ui/parts/webhook-secret.tsx';
+import { WebhookSecret } from '#ui/parts/lazily.tsx';
 import { errorInWords } from '#ui/api/form.ts';
 import { call } from '#ui/api/call.ts';
 import { ApiError } from '#ui/api/error.ts';

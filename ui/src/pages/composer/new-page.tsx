@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { WebhookSecret } from '#ui/parts/webhook-secret.tsx';
+import { WebhookSecret } from '#ui/parts/lazily.tsx';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';

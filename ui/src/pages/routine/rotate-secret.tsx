@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { WebhookSecret } from '#ui/parts/webhook-secret.tsx';
+import { WebhookSecret } from '#ui/parts/lazily.tsx';
 import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { Button } from '#ui/parts/button.tsx';
