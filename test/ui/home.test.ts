@@ -132,7 +132,7 @@ test('what the service has stopped is named, however many routines are newer', a
   await page.getByText('Its schedule has ended.').waitFor();
   // The steps that only the old one has taken are done.
   const steps = page.getByRole('region', { name: 'First steps' }).getByRole('listitem');
-  expect(await steps.filter({ hasText: ', done' }).count()).toBe(3);
+  await expect.poll(() => steps.filter({ hasText: ', done' }).count()).toBe(3);
   await page.getByRole('link', { name: 'Old audit' }).click();
   await page.waitForURL(`**/routines/${stopped}`);
   await page.goto(`/p/${owner.projectId}/routines?state=stopped`);

@@ -68,7 +68,7 @@ test('a model is tested from the keyboard: what it costs first, then what came b
   await dialog.getByText('It wrote: “ready”').waitFor();
   await dialog.getByText('It did not keep to the schema: “Paris”').waitFor();
   await dialog.getByText(/^It used [\d,]+ tokens, /).waitFor();
-  expect(await dialog.getByText('Failed').count()).toBe(2);
+  await expect.poll(() => dialog.getByText('Failed').count()).toBe(2);
   await page.keyboard.press('Escape');
   const row = page.getByRole('row').filter({ hasText: 'writers/fixture/writer-small' });
   await row.getByText('No typed results').waitFor();

@@ -51,7 +51,7 @@ test('the list of runs in all its states', async ({ service, person, key, visit 
   const { page } = await visit(runs, { as: person });
   const skipped = page.getByRole('row', { name: /Feed watch/ });
   await skipped.waitFor();
-  expect(await skipped.count()).toBe(1);
+  await expect.poll(() => skipped.count()).toBe(1);
   await skipped.getByText('×5').waitFor();
 });
 

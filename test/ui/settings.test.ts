@@ -96,7 +96,7 @@ test('a session elsewhere is ended, the name and the password change', async ({
     .getByRole('row', { name: /This one/ })
     .getByRole('button', { name: 'Sign out' })
     .waitFor();
-  expect(await sessions.getByRole('button', { name: 'Sign out' }).count()).toBe(1);
+  await expect.poll(() => sessions.getByRole('button', { name: 'Sign out' }).count()).toBe(1);
   await sessions.getByRole('button', { name: /^End/ }).click();
   await page.getByText('Session ended').waitFor();
   expect((await elsewhere.get('/v1/sessions')).status).toBe(401);
