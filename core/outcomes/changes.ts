@@ -85,6 +85,13 @@ export function findChanges(before: Items, after: Items, by: ResultKey | null): 
   return { by, counts, added, removed, changed, truncated: false };
 }
 
+/** Counts of no difference, as JSON, for statements that compare what is on record. */
+export const NO_CHANGES = JSON.stringify({
+  added: 0,
+  removed: 0,
+  changed: 0,
+} satisfies ChangeCounts);
+
 /** Returns true when there is no difference. */
 export function areNone({ counts: { added, removed, changed } }: Changes): boolean {
   return added + removed + changed === 0;

@@ -1,6 +1,7 @@
 export { asksForCalls, countCalls, findPatterns } from './evidence.ts';
 export {
   areNone,
+  NO_CHANGES,
   compareWith,
   findChanges,
   type ChangeCounts,

@@ -1,11 +1,11 @@
-import type { ComparedResult, Outcome } from '#core/outcomes/index.ts';
+import { NO_CHANGES, type ComparedResult, type Outcome } from '#core/outcomes/index.ts';
 import type { Trigger } from '#core/run-states/index.ts';
 import { empty, ownedBy, plannedRows, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 import { findLineChanges, type LineChanges } from './line-changes.ts';
 import { unreadBy, type Reader } from './marks.ts';
 
-/** What a result is to a reader who knows the one before, with what it means. */
+/** Kinds of results, by what they are to a reader who knows the one before, with what each means. */
 export const RESULT_KINDS = {
   failed: 'the run failed',
   partial: 'it says that a part of the work is missing',
@@ -33,12 +33,12 @@ export interface Result {
   readonly excerpt: string | null;
   /** True when the text goes on after the excerpt. */
   readonly goesOn: boolean;
-  /** What the run's data changed, of items the first of each kind; null without data. */
+  /** Changes of its data, with the first items of each kind; null without data. */
   readonly changes: Pick<
     ComparedResult,
     'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'
   > | null;
-  /** What its text changed against the one before; null with data, and where there is no text before. */
+  /** Changes of its text against the one before; null with data, and where there is no text before. */
   readonly lines: LineChanges | null;
   /** The run whose result came before, if there is one. */
   readonly previousRunId: string | null;
@@ -123,7 +123,7 @@ function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
   return raw(`jsonb_path_query_array(changes, '$.${items}[0 to ${ITEMS_OF_A_KIND - 1}]')`);
 }
 
-/** What a reader has not read yet. */
+/** Counts of the results that a reader has not read yet. */
 export interface Unread {
   readonly worthReading: number;
   /** Routines of those. */
@@ -206,8 +206,6 @@ function lookAt(
     )
   `;
 }
-
-const NO_CHANGES = JSON.stringify({ added: 0, removed: 0, changed: 0 });
 
 function withTexts({ text, before, ...found }: Found): Result {
   const excerpt = text === null ? null : beginningOf(text);

@@ -1,6 +1,7 @@
 import {
   compareWith,
   areNone,
+  NO_CHANGES,
   findChanges,
   readItems,
   type ComparedResult,
@@ -120,7 +121,7 @@ function findDelivered(
       select anchor as against, data, by, case when unchanged then unchanged_runs else 0 end as "unchangedRuns"
       from (
         select id, data, compared_at, changes->'by' as by, unchanged_runs, withheld,
-          compared_with is not null and changes->'counts' = ${NONE}::jsonb as unchanged,
+          compared_with is not null and changes->'counts' = ${NO_CHANGES}::jsonb as unchanged,
           case when withheld = 'no_change' then compared_with else id end as anchor
         from runs
         where routine_id = ${run.routineId} and project_id = ${run.projectId} and data is not null and id <> ${run.id}
@@ -132,8 +133,6 @@ function findDelivered(
     `,
   );
 }
-
-const NONE = JSON.stringify({ added: 0, removed: 0, changed: 0 });
 
 /** The complete difference between the data of two runs of a routine. */
 interface RunDiff extends Changes {
