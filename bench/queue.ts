@@ -14,7 +14,7 @@ const queue: Benchmark = {
   async run({ stack, note }) {
     const service = await startService(stack, { env: { WORKER_CONCURRENCY: String(SLOTS) } });
     try {
-      await script(stack.gatewayUrl, { times: null, latencyMs: CALL_MS });
+      await stack.scriptGateway({ times: null, latencyMs: CALL_MS });
       let small = '';
       await load(service.databaseUrl, async (db) => {
         const projectId = await loadProject(db, 1);
@@ -46,24 +46,13 @@ const queue: Benchmark = {
         ),
       ];
     } finally {
-      await script(stack.gatewayUrl, undefined);
+      await stack.scriptGateway(undefined);
       await service.stop();
     }
   },
 };
 
 export default queue;
-
-/** Sets how the gateway responds from now on; as usual without a script. */
-async function script(gatewayUrl: string, behaviour: object | undefined): Promise<void> {
-  const path = behaviour === undefined ? 'reset' : 'script';
-  const response = await fetch(new URL(`/_${path}`, gatewayUrl), {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(behaviour ?? {}),
-  });
-  if (!response.ok) throw new Error(`the gateway responded with ${response.status}`);
-}
 
 async function tick({ client, env }: Service): Promise<void> {
   await client

@@ -46,7 +46,13 @@ export async function startService(
   {
     worker: withWorker = true,
     env: over = {},
-  }: { worker?: boolean; env?: Readonly<Record<string, string>> } = {},
+    pooler,
+  }: {
+    worker?: boolean;
+    env?: Readonly<Record<string, string>>;
+    /** Port of a pooler, which its processes take in place of Postgres' own. */
+    pooler?: number | undefined;
+  } = {},
 ): Promise<Service> {
   const [databaseUrl, temporalServer, port] = await Promise.all([
     stack.createDatabase(),
@@ -63,7 +69,7 @@ export async function startService(
     UI_ORIGIN: `https://localhost:${port}`,
     SIGN_UP: 'closed',
     TRUSTED_PROXIES: '127.0.0.0/8,::1',
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: pooler === undefined ? databaseUrl : pooled(databaseUrl, pooler),
     TEMPORAL_ADDRESS: temporalServer.address,
     TEMPORAL_TASK_QUEUE: TASK_QUEUE,
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -111,7 +117,13 @@ export function demoRoutine(service: Service): Promise<string> {
   return activeRoutine(service.client, { instructions: 'Write one line.' });
 }
 
-async function untilReady(url: string, api: Child): Promise<void> {
+function pooled(databaseUrl: string, port: number): string {
+  const url = Object.assign(new URL(databaseUrl), { port });
+  url.searchParams.set('pgbouncer', 'true');
+  return url.href;
+}
+
+export async function untilReady(url: string, api: Child): Promise<void> {
   for (;;) {
     const response = await fetch(`${url}/ready`).catch(() => undefined);
     await response?.body?.cancel();

@@ -12,6 +12,7 @@ import { startPostgres } from '#dev/postgres.ts';
 import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
 import { startTemporal, type Temporal } from '#dev/temporal/server.ts';
 import { migrate } from '#migrations/migrate.ts';
+import { startPooler } from '#test/support/pooler.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -29,6 +30,10 @@ export interface Stack {
     file: string,
     env: Readonly<Record<string, string>>,
   ) => Promise<Child>;
+  /** Sets how the gateway responds from now on; as usual without a script. */
+  readonly scriptGateway: (behaviour: object | undefined) => Promise<void>;
+  /** Starts pgbouncer before Postgres; gives its port. */
+  readonly startPooler: () => Promise<number>;
   readonly folder: string;
   /** The postmaster; its sessions are its children. */
   readonly postgresPid: number;
@@ -88,6 +93,16 @@ export async function startStack(log: (message: string) => void): Promise<Stack>
         const name = `bench_${randomBytes(6).toString('hex')}`;
         await admin(`create database ${name} template ${template}`);
         return urlOf(name).href;
+      },
+      startPooler: () => startPooler(postgres.adminUrl, { folder, spawn }),
+      async scriptGateway(behaviour) {
+        const action = behaviour === undefined ? 'reset' : 'script';
+        const response = await fetch(`http://127.0.0.1:${gatewayPort}/_${action}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(behaviour ?? {}),
+        });
+        if (!response.ok) throw new Error(`the gateway responded with ${response.status}`);
       },
       startTemporal: async () =>
         startTemporal({

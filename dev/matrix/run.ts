@@ -21,18 +21,13 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 const TESTS = [
   'test/database/*.test.ts',
   'test/runs/{end-to-end,events,cancel,admission,backfill,run-at,steps,limits}.test.ts',
+  'test/scheduling/{claim,tick,overlap,housekeeping}.test.ts',
   'test/http/{idempotency,paging,quotas,readiness,small-pool}.test.ts',
   'test/webhooks/*.test.ts',
   'test/deploys/{migrations,schema}.test.ts',
 ];
-/**
- * Tests with a clock of their own set it for sessions to come, which a pooler does not open; migrations are never made
- * through one.
- */
-const WITHOUT_POOLER = [
-  'test/scheduling/{claim,tick,overlap,housekeeping}.test.ts',
-  'test/deploys/released-steps.test.ts',
-];
+/** Migrations are never made through a pooler. */
+const WITHOUT_POOLER = ['test/deploys/released-steps.test.ts'];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -30,6 +30,16 @@ export async function installClock(databaseUrl: string): Promise<DatabaseClock> 
       'select pg_catalog.now() + (select by from clock.shift)';
     alter database ${name} set search_path = clock, pg_catalog, public;
   `);
+  // A pooler keeps connections from before, without the new default. Ending all of them ends this one too, and says so.
+  const last = new pg.Client({ connectionString: databaseUrl });
+  last.on('error', () => undefined);
+  await last.connect();
+  await last
+    .query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()',
+    )
+    .catch(() => undefined);
+  await last.end();
   return {
     set: (instant) =>
       run(`update clock.shift set by = '${instant.toISOString()}' - pg_catalog.now()`),
