@@ -99,9 +99,11 @@ test(
     const manual = await createRoutine(key);
     const scheduled = await activeRoutine(key, { schedule: '0 0 29 2 *' });
     await cluster.kill('temporal');
-    // An API that has never reached Temporal has to do as well.
-    await cluster.kill('api-1');
-    await cluster.start('api-1');
+    // An API and a worker that have never reached Temporal have to do as well.
+    for (const role of ['api-1', 'worker-1'] as const) {
+      await cluster.kill(role);
+      await cluster.start(role);
+    }
     const away = Date.now();
 
     const started = await key.post(`/v1/routines/${manual}/run`);
