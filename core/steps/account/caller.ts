@@ -1,18 +1,20 @@
 import { cancelAtRuntime, issueCall, type IssuedCall } from '#core/model-calls/index.ts';
-import type { CallCredential, ModelCredentials } from '#core/model-connections/index.ts';
+import {
+  markNotReady,
+  type CallCredential,
+  type ModelCredentials,
+} from '#core/model-connections/index.ts';
 import type { ModelProvider, ModelProviders, ModelRuntime } from '#core/model-providers/index.ts';
 import type { Database, Db } from '#lib/database/index.ts';
 import type { RunBody } from '#lib/envelope/index.ts';
+import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
-
 import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
 import { ModelFailure } from '../model-failure.ts';
 import { isAwaited, isStillWanted } from '../step-outcome.ts';
 import { Stop, usedUp } from '../stop.ts';
-import { giveUpAccount, readCredential, renewRefused } from './credentials.ts';
-import { fromUnreachable, recordFailure } from './failure.ts';
-import { responseOf } from './response.ts';
+import { fromUnreachable, recordFailure, responseOf } from './response.ts';
 
 export interface AccountCallerDeps {
   readonly database: Database;
@@ -43,15 +45,25 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
     timeoutMs: deps.timeoutMs,
     async call(input) {
       const target = targetOf(deps, input);
-      const { step, deadline } = target;
-      const credential = await readCredential(deps, step, deadline, input.signal);
+      const { deadline } = target;
+      const { connection } = target.step;
+      const { modelCredentials } = deps;
+      const { signal } = input;
+      const credential = await usable(modelCredentials.forCall(connection, { deadline, signal }));
       const response = await attempt(deps, input, target, credential);
       if (response !== undefined) return response;
-      // The provider did not take the credential: once more with a renewed one.
-      const renewed = await renewRefused(deps, step, credential, input.signal);
-      const second = await attempt(deps, input, target, renewed);
-      if (second !== undefined) return second;
-      throw await giveUpAccount(deps, step, renewed);
+      // The provider did not take the credential: once more with a renewed one, if there is another.
+      const { version } = credential;
+      const renewed = await usable(modelCredentials.refused(connection, version, signal));
+      if (renewed !== undefined) {
+        const second = await attempt(deps, input, target, renewed);
+        if (second !== undefined) return second;
+        // The owner has to sign in again.
+        await markNotReady(deps.database, connection, renewed.version, 'authorization_revoked');
+      }
+      throw new ModelFailure('model_credential_refused', 'The provider refused the credential.', {
+        retryable: false,
+      });
     },
     close: () => Promise.resolve(),
   };
@@ -69,6 +81,22 @@ function targetOf(
   }
   const deadline = Date.now() + Math.min(step.remainingMs, timeoutMs);
   return { step, provider, runtime: modelRuntime, deadline };
+}
+
+/** Waits for a credential. @throws {Stop} where its account can have none, {ModelFailure} */
+async function usable<T>(credential: Promise<T>): Promise<T> {
+  try {
+    return await credential;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'connection_not_ready' || error.code === 'connection_not_found') {
+      throw Stop.fails('blocked_connection');
+    }
+    if (error.code === 'provider_disabled') throw Stop.fails('blocked_provider_disabled');
+    throw new ModelFailure('model_unreachable', 'The sign-in could not be renewed just now.', {
+      retryable: true,
+    });
+  }
 }
 
 /** @returns undefined when the provider did not take the credential */
