@@ -28,7 +28,7 @@ import {
 import { runClock, scheduledFor, unwantedReason } from '#core/runs/index.ts';
 import { runStatesBefore, type Trigger } from '#core/run-states/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** A run up to its first call of a model; a preview has one of a run that is never made. */
 export interface PreparedRun extends DefinedRun {
@@ -232,3 +232,35 @@ type FoundRun = Omit<
   readonly previous: PreviousRunJson | null;
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 };
+
+/** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
+export function takeBackAttempt(run: RunContext, index: number): Sql {
+  return sql`
+        update steps set attempt = attempt - 1
+        where run_id = ${run.id} and index = ${index} and state = 'started' and attempt = ${run.attempt}`;
+}
+
+/** Tells whether a run goes on: it is running, is not cancelled, and has time left. */
+export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
+  const run = await row<{ wanted: boolean }>(
+    db,
+    sql`
+      select state = 'running' and cancel_requested_at is null and ${runClock.remainingMs(sql`runs`)} > 0 as wanted
+      from runs where id = ${runId}
+    `,
+  );
+  return run?.wanted === true;
+}
+
+/** Tells in SQL whether a run goes on and its model step has no response yet. */
+export function isAwaited({
+  runId,
+  index,
+}: {
+  readonly runId: string;
+  readonly index: number;
+}): Sql {
+  return sql`exists (
+    select from runs join steps on steps.run_id = runs.id and steps.index = ${index}
+    where runs.id = ${runId} and runs.state = 'running' and steps.state = 'started')`;
+}

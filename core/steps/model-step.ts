@@ -1,19 +1,35 @@
-import { cancellation, failure, type RunEnding } from '#core/run-states/index.ts';
-import { endRun, type AfterEndDeps } from '#core/runs/index.ts';
-import { persistently, type Database } from '#lib/database/index.ts';
+import {
+  cancellation,
+  failure,
+  isEndState,
+  skip,
+  type RunEnding,
+  type RunReason,
+  type RunState,
+} from '#core/run-states/index.ts';
+import { endRun, runClock, unwantedReason, type AfterEndDeps } from '#core/runs/index.ts';
+import { releaseAttempt } from '#core/usage/index.ts';
+import {
+  execute,
+  persistently,
+  row,
+  rows,
+  sql,
+  type Database,
+  type Db,
+} from '#lib/database/index.ts';
 import { startDeadline, type Deadline } from '#lib/deadline.ts';
-import { askModel, type AskModelDeps } from './ask.ts';
-import { beginStep, type RunContext } from './begin-step.ts';
+import { beginStep, takeBackAttempt, type RunContext } from './begin-step.ts';
 import { decideStep } from './decide.ts';
+import type { ModelResponse } from './model-call.ts';
 import type { GateDeps } from './pass-gate.ts';
-import { type PreflightDeps, prepareStep } from './prepare.ts';
+import { type PreflightDeps, type PreparedStep, prepareStep } from './prepare.ts';
 import { recordStep } from './record-response.ts';
-import { reserveStep, type ReserveDeps } from './reserve.ts';
-import { endUnwanted, readOutcome, type StepOutcome } from './step-outcome.ts';
-import { Stop, type Consequence } from './stop.ts';
+import { reserveStep, type Grant, type ReserveDeps } from './reserve.ts';
+import { delayAfter, Stop, type Consequence, type StepOutcome } from './stop.ts';
+import { settleCutCall } from './unanswered-calls.ts';
 
-export interface ModelStepDeps
-  extends PreflightDeps, GateDeps, AfterEndDeps, ReserveDeps, AskModelDeps {
+export interface ModelStepDeps extends PreflightDeps, GateDeps, AfterEndDeps, ReserveDeps {
   readonly database: Database;
   /** The build of this process; undefined unless builds are kept apart. */
   readonly buildId: string | undefined;
@@ -66,6 +82,39 @@ async function performInTime(
 }
 
 /**
+ * Asks the model. What was reserved for a call without a response is settled, where the provider may bill it, and else
+ * released.
+ * @throws {Stop} where its account cannot take the call, now or at all, or its response would not be used
+ * @throws {ModelFailure} where the call failed
+ */
+async function askModel(
+  deps: ModelStepDeps,
+  run: RunContext,
+  step: PreparedStep,
+  { grant, deadline }: { readonly grant: Grant; readonly deadline: Deadline },
+): Promise<ModelResponse> {
+  const { index, call } = step;
+  let isSent = false;
+  const onSend = () => {
+    isSent = true;
+  };
+  try {
+    return await deps.caller.call({ ...call, maxOutputTokens: grant.maxOutputTokens, onSend });
+  } catch (error) {
+    const attempt = { runId: run.id, index, attempt: run.attempt };
+    const unanswered = { ...step, attempt, isOver: deadline.isOver() };
+    const mayBeBilled = isSent && !(error instanceof Stop);
+    if (!(mayBeBilled && (await settleCutCall(deps, run, unanswered, error))) && grant.reserved) {
+      // Nothing of it can be settled any more. Where this fails, the lease of the reservation runs out.
+      await releaseAttempt(deps.database, attempt).catch(() => undefined);
+    }
+    if (!(error instanceof Stop) || error.consequence.kind !== 'waits') throw error;
+    await execute(deps.database, takeBackAttempt(run, index));
+    throw Stop.waits(Math.max(error.consequence.delayMs, delayAfter(run.stepAgeMs)));
+  }
+}
+
+/**
  * Returns the ending of a run whose time is over; one that its provider's failures delayed has not been too slow
  * itself.
  */
@@ -89,4 +138,45 @@ async function follow(
     case 'overtaken':
       return readOutcome(deps.database, runId, index);
   }
+}
+
+/**
+ * Skips a run that was about to begin although its routine has been paused, changed or archived.
+ * @returns undefined when the run is still wanted, or has begun
+ */
+async function endUnwanted(deps: AfterEndDeps, runId: string): Promise<StepOutcome | undefined> {
+  const found = await row<{ reason: RunReason | null }>(
+    deps.database,
+    sql`
+      select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id
+      where runs.id = ${runId}
+    `,
+  );
+  if (found === undefined || found.reason === null) return undefined;
+  await endRun(deps, runId, skip(found.reason));
+  return { next: 'ended', state: 'skipped' };
+}
+
+/** Reads the outcome of a model step that is on record, or whose run has ended. */
+async function readOutcome(db: Db, runId: string, index: number): Promise<StepOutcome> {
+  const found = await row<{ state: RunState; remainingMs: number | null }>(
+    db,
+    sql`
+      select state, ${runClock.remainingMs(sql`runs`)} as "remainingMs" from runs where id = ${runId}
+    `,
+  );
+  const state = found?.state ?? 'failed';
+  if (isEndState(state)) return { next: 'ended', state };
+  const calls = await rows<{ name: string; rejected: boolean }>(
+    db,
+    sql`
+      select tool->>'name' as name, (tool->>'rejected')::boolean as rejected from steps
+      where run_id = ${runId} and index > ${index} and kind = 'tool' and index < coalesce(
+        (select min(index) from steps where run_id = ${runId} and index > ${index} and kind = 'model'), 2147483647)
+      order by index
+    `,
+  );
+  const toolCalls = calls.filter(({ rejected }) => !rejected).map(({ name }) => name);
+  const remainingMs = found?.remainingMs ?? 0;
+  return { next: 'continue', toolCalls, nextIndex: index + 1 + calls.length, remainingMs };
 }

@@ -31,8 +31,7 @@ import {
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
 import type { RunContext, PreparedRun } from './begin-step.ts';
-import type { AccountStep, ModelCall } from './model-call.ts';
-import { countInput } from './model-usage.ts';
+import { countInput, type AccountStep, type ModelCall } from './model-call.ts';
 import { passGate, type GateDeps } from './pass-gate.ts';
 import { toolSet } from './plan-tool-calls.ts';
 import { Stop, usedUp } from './stop.ts';

@@ -37,7 +37,7 @@ import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { type PreparedRun, definedRun } from './begin-step.ts';
-import { countInput } from './model-usage.ts';
+import { countInput } from './model-call.ts';
 import { toolSet } from './plan-tool-calls.ts';
 import { preflight, type Blocked, type PreflightDeps } from './prepare.ts';
 import { limitInTheWay, limitOnUnpriced, outputBound, type WantedStep } from './reserve.ts';

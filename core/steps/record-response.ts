@@ -1,9 +1,6 @@
 import { keepSeen } from '#core/gate/index.ts';
-import { notifySpending } from '#core/notifications/index.ts';
 import { asksForCalls } from '#core/outcomes/index.ts';
 import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from '#core/runs/index.ts';
-import type { PlannedCall } from '#core/tools/index.ts';
-import { isLimited } from '#core/usage/index.ts';
 import {
   persistently,
   row,
@@ -13,7 +10,7 @@ import {
   type Db,
 } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
-import type { RunContext } from './begin-step.ts';
+import { isAwaited, type RunContext } from './begin-step.ts';
 import { endingByChecks, type Decision } from './decide.ts';
 import type { ModelResponse } from './model-call.ts';
 import { ModelFailure } from './model-failure.ts';
@@ -21,16 +18,18 @@ import type { PreparedStep } from './prepare.ts';
 import {
   recordModelStep,
   recordStepAndSuccess,
+  recordStepWithNews,
   settleLateResponse,
+  tellSpending,
   type ModelStepRecord,
 } from './record-step.ts';
-import { isAwaited, readOutcome, type StepOutcome } from './step-outcome.ts';
+import { Stop, type StepOutcome } from './stop.ts';
 
 /**
  * Records a model step with everything that its response leads to: the tool calls it asks for, the request for a better
  * result, or the end of the run, and does what follows from it. Where another attempt was faster or the run has ended
  * meanwhile, only the usage is added to what is on record.
- * @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded
+ * @throws {Stop} in that case, {ModelFailure} when the call is no longer valid, so that nothing was recorded
  */
 export async function recordStep(
   deps: AfterEndDeps,
@@ -58,7 +57,7 @@ export async function recordStep(
     () => recordDecision(deps.database, run, record, decision),
     deadline.signal,
   );
-  if (recorded === undefined) return readOutcome(deps.database, run.id, index);
+  if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {
     const { steps, names } = decision.calls;
     const nextIndex = index + 1 + steps.length;
@@ -118,34 +117,4 @@ async function isUnrecorded(db: Db, record: ModelStepRecord): Promise<boolean> {
   if (record.response.call === undefined) return false;
   const found = await row<{ awaited: boolean }>(db, sql`select ${isAwaited(record)} as awaited`);
   return found?.awaited === true;
-}
-
-type Spender = Pick<RunContext, 'id' | 'routineId' | 'hasAudience' | 'budgets'>;
-
-/**
- * Records a step after which the run goes on, and tells those who follow its budgets what it has spent, in one
- * transaction where there is a follower and in one statement where there is none, as for most runs.
- * @returns false when the step had been recorded or the run had ended before; nothing is changed then
- */
-async function recordStepWithNews(
-  database: Database,
-  run: Spender,
-  record: ModelStepRecord,
-  calls: readonly PlannedCall[],
-): Promise<boolean> {
-  if (!isWatched(run)) return recordModelStep(database, record, calls);
-  return transaction(database, async (tx) => {
-    const recorded = await recordModelStep(tx, record, calls);
-    if (recorded) await tellSpending(tx, run);
-    return recorded;
-  });
-}
-
-/** Tells those who follow the budgets of a run what a step of it has spent. */
-export async function tellSpending(tx: Db, run: Spender): Promise<void> {
-  if (isWatched(run)) await notifySpending(tx, { runId: run.id, routineId: run.routineId });
-}
-
-function isWatched({ hasAudience, budgets }: Spender): boolean {
-  return hasAudience && Object.values(budgets).some(isLimited);
 }

@@ -1,14 +1,16 @@
 import type { ModelMessage } from 'ai';
 import { callCounted, callHolds, callSucceeded } from '#core/model-calls/index.ts';
-import { hasAudience } from '#core/notifications/index.ts';
+import { hasAudience, notifySpending } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
 import {
+  isLimited,
   isSettled,
   releaseAttempt,
   settlement,
   type Attempt,
   type Spent,
 } from '#core/usage/index.ts';
+import type { Usage } from '#core/cost/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
 import { othersWait } from '#core/admission/index.ts';
 import { breakerAfterRun } from '#core/breaker/index.ts';
@@ -22,10 +24,12 @@ import {
   sql,
   storable,
   storableJson,
+  transaction,
+  type Database,
   type Db,
   type Sql,
 } from '#lib/database/index.ts';
-import { addUsage } from './model-usage.ts';
+import type { RunContext } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
 
 export interface ModelStepRecord extends Attempt {
@@ -67,6 +71,36 @@ export async function recordModelStep(
     `,
   );
   return recorded !== undefined;
+}
+
+type Spender = Pick<RunContext, 'id' | 'routineId' | 'hasAudience' | 'budgets'>;
+
+/**
+ * Records a step after which the run goes on, and tells those who follow its budgets what it has spent, in one
+ * transaction where there is a follower and in one statement where there is none, as for most runs.
+ * @returns false when the step had been recorded or the run had ended before; nothing is changed then
+ */
+export async function recordStepWithNews(
+  database: Database,
+  run: Spender,
+  record: ModelStepRecord,
+  calls: readonly PlannedCall[],
+): Promise<boolean> {
+  if (!isWatched(run)) return recordModelStep(database, record, calls);
+  return transaction(database, async (tx) => {
+    const recorded = await recordModelStep(tx, record, calls);
+    if (recorded) await tellSpending(tx, run);
+    return recorded;
+  });
+}
+
+/** Tells those who follow the budgets of a run what a step of it has spent. */
+export async function tellSpending(tx: Db, run: Spender): Promise<void> {
+  if (isWatched(run)) await notifySpending(tx, { runId: run.id, routineId: run.routineId });
+}
+
+function isWatched({ hasAudience, budgets }: Spender): boolean {
+  return hasAudience && Object.values(budgets).some(isLimited);
 }
 
 /**
@@ -196,4 +230,21 @@ function textOfRun({ prompt, briefing, skillRevisions }: ModelStepRecord): Sql {
 
 function usageIn({ response: { usage }, costUsd }: ModelStepRecord) {
   return { usage, costUsd };
+}
+
+/**
+ * Adds the usage of a call: assignments for an update of `runs` or `steps`.
+ * @param estimated the column that tells whether any of it was estimated
+ */
+export function addUsage(
+  { usage, costUsd }: { readonly usage: Usage; readonly costUsd: string | null },
+  estimated: Sql,
+): Sql {
+  return sql`input_tokens = input_tokens + ${usage.inputTokens},
+        cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
+        output_tokens = output_tokens + ${usage.outputTokens},
+        reasoning_tokens = reasoning_tokens + ${usage.reasoningTokens},
+        cost_usd = case when ${costUsd}::numeric is null then cost_usd
+          else coalesce(cost_usd, 0) + ${costUsd}::numeric end,
+        ${estimated} = ${estimated} or ${usage.estimated}`;
 }

@@ -18,11 +18,11 @@ import {
 import { empty, execute, sql, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
-import type { RunContext } from './begin-step.ts';
-import { settleLostCalls } from './lost-calls.ts';
+import { takeBackAttempt, type RunContext } from './begin-step.ts';
 import type { ModelCaller } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
-import { Stop } from './stop.ts';
+import { delayAfter, Stop } from './stop.ts';
+import { settleLostCalls } from './unanswered-calls.ts';
 
 export interface ReserveDeps {
   readonly database: Database;
@@ -198,22 +198,6 @@ function waitersBeside({ id, organizationId }: RunContext, limits: readonly Scop
 /** Takes a run out of the line that it has waited in. */
 function leaveLine({ id }: RunContext): Sql {
   return sql`update runs set waits_until = null where id = ${id}`;
-}
-
-/** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
-export function takeBackAttempt(run: RunContext, index: number): Sql {
-  return sql`
-        update steps set attempt = attempt - 1
-        where run_id = ${run.id} and index = ${index} and state = 'started' and attempt = ${run.attempt}`;
-}
-
-/**
- * Returns a delay that grows with the time the step has waited, with a random part, so that those who wait do not ask
- * together. A wait of days asks some hundred times: each adds to the history of the workflow, which is bounded.
- */
-export function delayAfter(waitedMs: number, soonMs = 15_000): number {
-  const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);
-  return Math.round(delayMs * (0.75 + Math.random() / 2));
 }
 
 /** A planned step: its model, its input, and the most that it may write. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
-import { countInput } from '#core/steps/model-usage.ts';
+import { countInput } from '#core/steps/model-call.ts';
 import { row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines } from '#test/scheduling/planted.ts';

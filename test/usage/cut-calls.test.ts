@@ -5,7 +5,7 @@ import {
   settleLostCalls,
   type ModelCaller,
 } from '#core/steps/index.ts';
-import { countInput } from '#core/steps/model-usage.ts';
+import { countInput } from '#core/steps/model-call.ts';
 import { AT_ONCE, execute, rows, sql, transaction } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

@@ -9,7 +9,7 @@ import {
   type ModelCaller,
   type StepOutcome,
 } from '#core/steps/index.ts';
-import { countInput } from '#core/steps/model-usage.ts';
+import { countInput } from '#core/steps/model-call.ts';
 import { AT_ONCE, execute, rows, sql, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';

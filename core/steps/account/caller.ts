@@ -10,9 +10,9 @@ import type { RunBody } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
+import { isAwaited, isStillWanted } from '../begin-step.ts';
 import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
 import { ModelFailure } from '../model-failure.ts';
-import { isAwaited, isStillWanted } from '../step-outcome.ts';
 import { Stop, usedUp } from '../stop.ts';
 import { fromUnreachable, recordFailure, responseOf } from './response.ts';
 

@@ -7,9 +7,14 @@ import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/ind
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { assistantMessages } from '../gateway/caller.ts';
-import { asStored, type AccountStep, type ModelCall, type ModelResponse } from '../model-call.ts';
+import {
+  asStored,
+  usageOf,
+  type AccountStep,
+  type ModelCall,
+  type ModelResponse,
+} from '../model-call.ts';
 import { ModelFailure } from '../model-failure.ts';
-import { usageOf } from '../model-usage.ts';
 import { Stop } from '../stop.ts';
 
 /**

@@ -11,8 +11,13 @@ import { Refusal } from './refusal.ts';
 import { adaptRequest } from './request.ts';
 import type { Beyond } from './response.ts';
 import { causeOf, ModelFailure, toModelFailure } from '../model-failure.ts';
-import { usageOf } from '../model-usage.ts';
-import { asStored, type ModelCall, type ModelCaller, type ModelResponse } from '../model-call.ts';
+import {
+  asStored,
+  usageOf,
+  type ModelCall,
+  type ModelCaller,
+  type ModelResponse,
+} from '../model-call.ts';
 
 export interface ModelCallerSettings {
   readonly sources: readonly ModelSource[];
