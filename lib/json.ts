@@ -4,6 +4,15 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Parses a text. @returns undefined for one that is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Limit of nesting, far above what a value needs and far below what the stack holds. */
 const MAX_DEPTH = 200;
 

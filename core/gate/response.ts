@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { valueAt } from '#lib/json-pointer.ts';
-import { canonicalJson } from '#lib/json.ts';
+import { canonicalJson, parseJson } from '#lib/json.ts';
 import type { GateCall, GateFailure } from './decide.ts';
 
 /** Outcome of asking a gate's source. */
@@ -58,7 +58,7 @@ export interface GateValue {
  * and the whole where there is none. A response that is not JSON is a text, which can only be taken as a whole.
  */
 export function readValue(text: string, pointers: readonly string[]): GateValue | GateFault {
-  const json = parsed(text);
+  const json = parseJson(text);
   if (json === undefined) {
     if (pointers.length > 0) return gateFailed('not_json', 'The response is not JSON.');
     return valueOf(text, [text]);
@@ -95,12 +95,4 @@ function isEmpty(value: unknown): boolean {
   if (value === null || value === false || value === 0) return true;
   if (typeof value === 'string') return value.trim() === '';
   return typeof value === 'object' && Object.keys(value).length === 0;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

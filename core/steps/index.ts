@@ -7,9 +7,8 @@ export {
   type ModelCaller,
   type ModelResponse,
 } from './model-call.ts';
-export { ModelFailure, recordFailedAttempt, retryDelayMs } from './model-failure.ts';
 export { type ModelStepDeps, performModelStep } from './model-step.ts';
 export { type Preview, previewRun } from './preview.ts';
-export { Stop, type StepOutcome } from './stop.ts';
+export { ModelFailure, recordFailedAttempt, retryDelayMs, Stop, type StepOutcome } from './stop.ts';
 export { type ToolStepOutcome, performToolStep } from './tool-step.ts';
 export { settleLostCalls } from './unanswered-calls.ts';

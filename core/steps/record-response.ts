@@ -13,7 +13,6 @@ import type { Deadline } from '#lib/deadline.ts';
 import { isAwaited, type RunContext } from './begin-step.ts';
 import { endingByChecks, type Decision } from './decide.ts';
 import type { ModelResponse } from './model-call.ts';
-import { ModelFailure } from './model-failure.ts';
 import type { PreparedStep } from './prepare.ts';
 import {
   recordModelStep,
@@ -23,7 +22,7 @@ import {
   tellSpending,
   type ModelStepRecord,
 } from './record-step.ts';
-import { Stop, type StepOutcome } from './stop.ts';
+import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
 
 /**
  * Records a model step with everything that its response leads to: the tool calls it asks for, the request for a better

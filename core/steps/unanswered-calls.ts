@@ -20,9 +20,9 @@ import {
   type Db,
 } from '#lib/database/index.ts';
 import { isStillWanted, type RunContext } from './begin-step.ts';
-import { ModelFailure } from './model-failure.ts';
 import type { PreparedStep } from './prepare.ts';
 import { addUsage, tellSpending } from './record-step.ts';
+import { ModelFailure } from './stop.ts';
 
 /** A call that went out and got no response. */
 interface UnansweredCall extends Pick<PreparedStep, 'call' | 'option' | 'countInput'> {

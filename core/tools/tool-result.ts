@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { parseJson } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { cut } from '#lib/text.ts';
 
@@ -26,7 +27,7 @@ export function readResult(result: CallToolResult, secrets: readonly string[]): 
       : redact(JSON.stringify(result.structuredContent), secrets);
   const repeated =
     structured !== null &&
-    parts.some((part) => isDeepStrictEqual(parsed(part), result.structuredContent));
+    parts.some((part) => isDeepStrictEqual(parseJson(part), result.structuredContent));
   const forModel = structured === null || repeated ? text : [text, structured].join('\n').trim();
   return {
     text: forModel,
@@ -101,14 +102,6 @@ function attach(
 
 function shortType(mimeType: string | undefined): string | null {
   return mimeType === undefined ? null : cut(mimeType, 100);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

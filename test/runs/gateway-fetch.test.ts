@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { gatewayFetch } from '#core/steps/gateway/fetch.ts';
 import { Refusal } from '#core/steps/gateway/refusal.ts';
-import { ModelFailure } from '#core/steps/model-failure.ts';
+import { gatewayFetch } from '#core/steps/gateway/request.ts';
+import { ModelFailure } from '#core/steps/stop.ts';
 
 let server: Server;
 let url: string;

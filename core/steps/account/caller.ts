@@ -12,8 +12,7 @@ import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { isAwaited, isStillWanted } from '../begin-step.ts';
 import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
-import { ModelFailure } from '../model-failure.ts';
-import { Stop, usedUp } from '../stop.ts';
+import { ModelFailure, Stop, usedUp } from '../stop.ts';
 import { fromUnreachable, recordFailure, responseOf } from './response.ts';
 
 export interface AccountCallerDeps {

@@ -14,8 +14,7 @@ import {
   type ModelCall,
   type ModelResponse,
 } from '../model-call.ts';
-import { ModelFailure } from '../model-failure.ts';
-import { Stop } from '../stop.ts';
+import { ModelFailure, Stop } from '../stop.ts';
 
 /**
  * Reads the neutral response of a session as a response of the gateway is read.

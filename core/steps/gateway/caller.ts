@@ -6,11 +6,10 @@ import { withoutDialect } from '#core/tools/index.ts';
 import type { ModelSource } from '#lib/config/index.ts';
 import { storable } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { gatewayFetch } from './fetch.ts';
-import { Refusal } from './refusal.ts';
-import { adaptRequest } from './request.ts';
+import { causeOf, Refusal, toModelFailure } from './refusal.ts';
+import { adaptRequest, gatewayFetch } from './request.ts';
 import type { Beyond } from './response.ts';
-import { causeOf, ModelFailure, toModelFailure } from '../model-failure.ts';
+import { ModelFailure } from '../stop.ts';
 import {
   asStored,
   usageOf,

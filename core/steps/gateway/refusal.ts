@@ -1,6 +1,10 @@
+import { APICallError, NoSuchToolError } from 'ai';
+import { tokenCount, type Usage } from '#core/cost/index.ts';
 import type { ModelAbilities } from '#core/models/index.ts';
-import { isJsonObject } from '#lib/json.ts';
+import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
+import { parseRetryAfter } from '#lib/retry-after.ts';
+import { ModelFailure } from '../stop.ts';
 
 /** A response of a model server that says no, in its own words. */
 export class Refusal extends Error {
@@ -113,7 +117,7 @@ const MIN_LEFT = 256;
  * @returns the words for a person, and everything that may name a field
  */
 function readError(body: string): { readonly told: string; readonly all: string } {
-  const value = parsed(body);
+  const value = parseJson(body);
   if (value === undefined) {
     // A body that was cut is no JSON any more.
     const begin = body.startsWith('{') ? /"(?:message|detail|msg)"\s*:\s*"/.exec(body) : null;
@@ -131,7 +135,7 @@ const NAMING = ['type', 'code', 'param', 'loc', ...TOLD];
 
 function wordsIn(value: unknown, names: readonly string[], depth = 0): string[] {
   if (typeof value === 'string') {
-    const inner = value.startsWith('{') ? parsed(value) : undefined;
+    const inner = value.startsWith('{') ? parseJson(value) : undefined;
     return inner === undefined ? [value] : wordsIn(inner, names, depth + 1);
   }
   if (depth > 5) return [];
@@ -139,14 +143,6 @@ function wordsIn(value: unknown, names: readonly string[], depth = 0): string[] 
   if (Array.isArray(value)) return value.slice(0, 20).flatMap(within);
   if (!isJsonObject(value)) return [];
   return names.flatMap((name) => (name in value ? within(value[name]) : []));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Length at which a provider's words are cut. */
@@ -176,7 +172,7 @@ const QUOTE = 32;
 
 /** Returns all texts of a request as one, spaced as the words are. */
 function promptOf(body: string): string {
-  const request = parsed(body);
+  const request = parseJson(body);
   const messages = isJsonObject(request) ? request['messages'] : undefined;
   return wordsIn(messages, ['content', 'text'])
     .join(' ')
@@ -197,3 +193,99 @@ function withoutQuotes(words: string, prompt: string): string {
   }
   return result;
 }
+
+/** Converts any error of the model library into a failure with a reason of the closed list. */
+export function toModelFailure(error: unknown): ModelFailure {
+  const ours = causeOf(error, ModelFailure);
+  if (ours !== undefined) return ours;
+  const refusal = causeOf(error, Refusal);
+  if (refusal !== undefined) return fromRefusal(refusal);
+  if (APICallError.isInstance(error) && error.statusCode === undefined) {
+    return new ModelFailure('model_unreachable', 'The model provider could not be reached.', {
+      retryable: true,
+      isStarting: causes(error).some((cause) => 'code' in cause && cause.code === 'ECONNREFUSED'),
+    });
+  }
+  const [reason, message] = reasonAndWords(error);
+  return new ModelFailure(reason, message, { retryable: true });
+}
+
+function reasonAndWords(error: unknown): [ModelFailure['reason'], string] {
+  if (NoSuchToolError.isInstance(error)) {
+    return ['model_malformed', 'The model asked for a tool that does not exist.'];
+  }
+  const name = error instanceof Error ? error.name : '';
+  const isCall = APICallError.isInstance(error);
+  if (!isCall && /Timeout/.test(name)) {
+    return ['model_unreachable', 'The model provider did not answer in time.'];
+  }
+  if (isCall || UNREADABLE.test(name)) {
+    return ['model_malformed', 'The model provider answered something unreadable.'];
+  }
+  return ['model_unreachable', 'The model provider broke off the call.'];
+}
+
+const UNREADABLE = /JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/;
+
+/** Finds an error of a class among an error and its causes. */
+export function causeOf<T extends Error>(
+  error: unknown,
+  kind: new (...args: never[]) => T,
+): T | undefined {
+  return causes(error).find((cause): cause is T => cause instanceof kind);
+}
+
+/** Returns the error and its causes: the library wraps what our own fetch throws in errors of its own. */
+function causes(error: unknown): Error[] {
+  const found: Error[] = [];
+  for (let cause = error; cause instanceof Error && found.length < 10; cause = cause.cause) {
+    found.push(cause);
+  }
+  return found;
+}
+
+function fromRefusal({ usage, ...refusal }: Refusal): ModelFailure {
+  const { status, words, isOverflow, begun, retryAfter } = refusal;
+  const message = `The model provider answered ${status}.`;
+  const retryAfterMs = parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS });
+  if (isOverflow) return new ModelFailure('context_exceeded', message, { retryable: false, words });
+  if (status === 429) {
+    return new ModelFailure('model_rate_limited', message, {
+      retryable: true,
+      retryAfterMs,
+      words,
+    });
+  }
+  // 408, 409 and 5xx are temporary; any other 4xx means that this request or our key is wrong.
+  return new ModelFailure(reasonOf(status), message, {
+    retryable: status >= 500 || status === 408 || status === 409,
+    retryAfterMs,
+    words,
+    cutOff: begun,
+    ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}),
+    isStarting: status === 503,
+  });
+}
+
+function usageIn(stated: JsonObject): Usage {
+  return {
+    inputTokens: tokenCount(Number(stated['prompt_tokens'])),
+    cachedInputTokens: 0,
+    outputTokens: tokenCount(Number(stated['completion_tokens'])),
+    reasoningTokens: 0,
+    estimated: false,
+  };
+}
+
+/**
+ * Returns the reason for a status: 401, 402 and 403 are about the operator's key at the gateway, not about what a
+ * routine asks for.
+ */
+function reasonOf(status: number): 'model_error' | 'model_refused' | 'model_key_refused' {
+  if (status >= 401 && status <= 403) return 'model_key_refused';
+  const refused = status >= 400 && status < 500 && status !== 408 && status !== 409;
+  return refused ? 'model_refused' : 'model_error';
+}
+
+/** Longest delay by which a provider can postpone a step. */
+const MAX_RETRY_AFTER_MS = 5 * 60_000;

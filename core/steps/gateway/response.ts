@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createParser } from 'eventsource-parser';
-import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { ModelFailure } from '../model-failure.ts';
-import { REASONING_FIELDS } from './request.ts';
+import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
+import { ModelFailure } from '../stop.ts';
 import type { Refusal } from './refusal.ts';
 
 /** Makes the error for an `error` that a server sends with status 200. */
@@ -13,6 +12,9 @@ type Refuse = (refused: {
   readonly begun: boolean;
   readonly usage?: unknown;
 }) => Refusal;
+
+/** The fields of a message in which servers send what a model reasoned, and in which some want it back. */
+export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** Parts of a response that the model library does not read, as the field `beyond` of its body. */
 export interface Beyond {
@@ -87,12 +89,7 @@ class Collected {
 
   /** @returns false for what is no chunk of a completion */
   add(data: string): boolean {
-    let chunk: unknown;
-    try {
-      chunk = JSON.parse(data);
-    } catch {
-      return false;
-    }
+    const chunk = parseJson(data);
     if (!isJsonObject(chunk)) return false;
     const { id, model, created, usage, choices } = chunk;
     this.head = { id, model, created, ...definedOf(this.head) };
