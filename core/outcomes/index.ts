@@ -19,4 +19,4 @@ export {
   type Outcome,
   type RunOutcome,
 } from './checks.ts';
-export { readData } from './read-data.ts';
+export { asksForRepair, readData, repairRequest, repairsText } from './read-data.ts';

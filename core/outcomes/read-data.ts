@@ -1,5 +1,7 @@
+import type { ModelMessage } from 'ai';
 import { SchemaError, schemaFault } from '#core/json-schemas/index.ts';
 import type { ResultForm } from '#core/definition/index.ts';
+import { FINISH } from '#core/tools/index.ts';
 import { storableJson } from '#lib/database/index.ts';
 import { readItems } from './items.ts';
 
@@ -56,4 +58,57 @@ function parse(text: string): ReadData {
 
 function fault(issue: string): ReadData {
   return { ok: false, issue };
+}
+
+/**
+ * Asks a model for its result once more: in the response to the call that would have ended the run, as every call has
+ * to have one, or else as the user.
+ */
+export function repairRequest(
+  issue: string,
+  calls: readonly { readonly callId: string; readonly name: string }[],
+): ModelMessage[] {
+  const what = issue.slice(0, MAX_ISSUE_LENGTH).toWellFormed();
+  if (calls.length === 0) return [{ role: 'user', content: `${REPAIR} ${what}. ${REQUEST}` }];
+  const refusal: ModelMessage = {
+    role: 'tool',
+    content: calls.map(({ callId, name }) => ({
+      type: 'tool-result' as const,
+      toolCallId: callId,
+      toolName: name,
+      output: { type: 'error-text' as const, value: `${REPAIR} ${what}. ${REFUSED}` },
+    })),
+  };
+  return [refusal];
+}
+
+const MAX_ISSUE_LENGTH = 1_000;
+const REPAIR = 'That is not the result that was asked for:';
+const REQUEST =
+  'Send the whole result again, corrected: one JSON value that satisfies the JSON Schema, and nothing else.';
+const REFUSED = 'The call was refused. Call this again, with the whole result, corrected.';
+
+/** Returns true for a request to repair a result, which only the service itself can make. */
+export function asksForRepair(message: ModelMessage): boolean {
+  return (
+    asksForText(message) ||
+    (message.role === 'tool' &&
+      message.content.some(
+        (part) =>
+          part.type === 'tool-result' &&
+          part.toolName === FINISH &&
+          part.output.type === 'error-text' &&
+          part.output.value.startsWith(REPAIR),
+      ))
+  );
+}
+
+function asksForText({ role, content }: ModelMessage): boolean {
+  return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
+}
+
+/** Returns true when the next step has to repair a result that was written as text, for which it needs no tools. */
+export function repairsText(transcript: readonly ModelMessage[]): boolean {
+  const last = transcript.at(-1);
+  return last !== undefined && asksForText(last);
 }

@@ -3,9 +3,12 @@ import { Big } from 'big.js';
 import {
   REMINDER,
   asksForCalls,
+  asksForRepair,
   countCalls,
   decideChecks,
   findPatterns,
+  readData,
+  repairRequest,
   textBeforeReminder,
   wasReminded,
   type Evidence,
@@ -29,13 +32,18 @@ import { costOf, totalTokens } from '#core/cost/index.ts';
 import { RAISED_BY } from '#core/usage/index.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
-import { isJsonObject } from '#lib/json.ts';
 import type { RunContext } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
-import { finishIn, planToolCalls, type CallPlan } from './plan-tool-calls.ts';
+import {
+  CALL_REQUEST,
+  finishIn,
+  isCallAsText,
+  planToolCalls,
+  wasAskedToCall,
+  type CallPlan,
+} from './plan-tool-calls.ts';
 import type { PreparedStep } from './prepare.ts';
 import { runLimitInWords, type Grant } from './reserve.ts';
-import { endingByForm } from './typed-result.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
 export interface Decision {
@@ -177,6 +185,42 @@ function statedEnding(
   return { ...success(result), outcome, outcomeSummary };
 }
 
+type RunWithForm = Pick<RunContext, 'projectId' | 'resultForm' | 'transcript'>;
+
+/** The end of a run, once its result was checked against the form that the routine asks for. */
+interface FormedEnding {
+  /** Undefined where the run goes on. */
+  readonly ending: RunEnding | undefined;
+  /** Messages to the model where it has to send its result again. */
+  readonly messages?: readonly ModelMessage[];
+}
+
+/**
+ * Reads the data of a run that would succeed. A result that does not have the form is requested once more, if a step is
+ * left for it; else the run fails. A run with nothing to report needs no data, but data that it gives is accepted.
+ */
+async function endingByForm(
+  run: RunWithForm,
+  response: ModelResponse,
+  ending: RunEnding | undefined,
+  mayGoOn: boolean,
+): Promise<FormedEnding> {
+  if (ending?.state !== 'succeeded' || run.resultForm === null) return { ending };
+  const read = await readData(run.projectId, ending.result ?? '', run.resultForm);
+  if (read.ok) {
+    const data = { value: read.data, by: run.resultForm.key };
+    return { ending: { ...ending, data } };
+  }
+  if (ending.outcome === 'nothing_to_report') return { ending };
+  const { issue } = read;
+  if (!run.transcript.some(asksForRepair) && mayGoOn) {
+    return { ending: undefined, messages: repairRequest(issue, response.toolCalls) };
+  }
+  const message = `The result is not what was asked for: ${issue}.`;
+  const { result, outcomeSummary } = ending;
+  return { ending: { ...failure('result_invalid', message), result, outcomeSummary } };
+}
+
 /**
  * Returns the ending of a run that would succeed by its routine's checks, from what is recorded in the transaction that
  * ends it. A failed check makes it fail.
@@ -216,46 +260,6 @@ function responseWarnings(
     ...(isCut ? (['prompt_cut'] as const) : []),
     ...(isCallAsText(response, tools) ? (['call_as_text'] as const) : []),
   ];
-}
-
-/** The marks by which model families write calls that their server should have parsed. */
-const CALL_MARKS =
-  /<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function=|<\|python_tag\|>|<invoke name=|```tool_code|<｜tool▁call/;
-
-/** Returns true for a response whose text is a call of one of the tools. */
-function isCallAsText(
-  { text, toolCalls }: ModelResponse,
-  tools: readonly Pick<OfferedTool, 'name'>[],
-): boolean {
-  if (tools.length === 0 || toolCalls.length > 0) return false;
-  const named = tools.some(({ name }) => text.includes(name));
-  if (!named) return false;
-  if (CALL_MARKS.test(text)) return true;
-  const trimmed = text.trim();
-  if (!trimmed.startsWith('{')) return false;
-  try {
-    const value: unknown = JSON.parse(trimmed);
-    return (
-      isJsonObject(value) &&
-      tools.some(({ name }) => name === value['name']) &&
-      ('arguments' in value || 'parameters' in value)
-    );
-  } catch {
-    return false;
-  }
-}
-
-/** Asks a model, once, to make the call that it wrote; kept with the step that it follows. */
-const CALL_REQUEST = {
-  role: 'user',
-  content:
-    'You wrote a tool call as text, so it was not made. Call the tool through the interface for tool calls, or write the result without it.',
-} as const satisfies ModelMessage;
-
-function wasAskedToCall(transcript: readonly ModelMessage[]): boolean {
-  return transcript.some(
-    ({ role, content }) => role === CALL_REQUEST.role && content === CALL_REQUEST.content,
-  );
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   type SkillCatalogue,
   type SkillRevisions,
 } from '#core/skills/index.ts';
+import { repairsText } from '#core/outcomes/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import type { FailureReason } from '#core/run-states/index.ts';
 import {
@@ -35,7 +36,6 @@ import { countInput, type AccountStep, type ModelCall } from './model-call.ts';
 import { passGate, type GateDeps } from './pass-gate.ts';
 import { toolSet } from './plan-tool-calls.ts';
 import { Stop, usedUp } from './stop.ts';
-import { repairsText } from './typed-result.ts';
 
 /** A model step whose call could be made now. */
 export interface PreparedStep extends Ready {
