@@ -1,12 +1,12 @@
 import {
+  callOnce,
   notReadOnly,
   policyUnchanged,
-  prepareCall,
   targetJson,
   targetOf,
   redact,
   readResult,
-  type SentCall,
+  type MadeCall,
   type TargetJson,
   type ToolCallDeps,
   type ToolTarget,
@@ -58,21 +58,19 @@ export async function askTool(
   }
 }
 
-interface MadeCall {
-  readonly sent: boolean;
-  readonly outcome: GateResponse['outcome'];
-}
+type Asked = Pick<GateResponse, 'outcome'> & { readonly sent: boolean };
 
 async function makeCall(
   deps: ToolCallDeps,
   run: AskingRun,
   wanted: NonNullable<Gate['tool']> & { readonly target: ToolTarget | undefined },
   signal: AbortSignal,
-): Promise<MadeCall> {
+): Promise<Asked> {
   const { target } = wanted;
   const unfit = target && notReadOnly(target.policy);
   if (unfit !== undefined) return refused(unfit);
-  const prepared = await prepareCall(
+  let sent = false;
+  const call = await callOnce(
     deps,
     { runId: run.id, signal },
     {
@@ -82,27 +80,26 @@ async function makeCall(
       earlierCalls: 0,
       maybeSent: false,
     },
+    async (policy) => {
+      const unchanged = sql`select 1 where ${policyUnchanged(policy)}`;
+      sent = (await row(deps.database, unchanged)) !== undefined;
+      return sent;
+    },
   );
-  if (prepared.kind === 'maybe_sent') return refused(CHANGED);
-  if (prepared.kind === 'refused') return refused(prepared.why);
-  if (prepared.kind === 'failed') return { sent: false, outcome: failed(prepared.error.message) };
-  let unchanged = false;
-  try {
-    unchanged = await isUnchanged(deps.database, prepared.policy);
-  } finally {
-    if (!unchanged) prepared.discard();
+  switch (call.kind) {
+    case 'answered':
+      return { sent, outcome: answered(call) };
+    case 'failed':
+      return { sent, outcome: failed(call.error.message) };
+    case 'refused':
+      return refused(call.why);
+    case 'maybe_sent':
+    case 'overtaken':
+      return refused('the tool or its confirmation has changed while it was asked');
   }
-  if (!unchanged) return refused(CHANGED);
-  const call = await prepared.send();
-  if (call.kind === 'maybe_sent') return refused(CHANGED);
-  if (call.kind === 'refused') return refused(call.why);
-  if (call.kind === 'failed') return { sent: true, outcome: failed(call.error.message) };
-  return { sent: true, outcome: answered(call) };
 }
 
-const CHANGED = 'the tool or its confirmation has changed while it was asked';
-
-function refused(why: string): MadeCall {
+function refused(why: string): Asked {
   return { sent: false, outcome: gateFailed('tool_refused', sentence(why)) };
 }
 
@@ -118,7 +115,7 @@ function answered({
   result,
   unusable,
   secrets,
-}: Extract<SentCall, { kind: 'answered' }>): GateResponse['outcome'] {
+}: Extract<MadeCall, { kind: 'answered' }>): GateResponse['outcome'] {
   if (unusable !== undefined) return failed(unusable);
   if (result.isError === true) return failed('the tool answered with an error');
   const { structuredContent } = result;
@@ -143,11 +140,6 @@ async function readTarget(
   });
   const found = await row<{ target: TargetJson | null }>(db, sql`select ${target} as target`);
   return found?.target == null ? undefined : targetOf(found.target);
-}
-
-/** Confirms the decision against changes made since, as the record of a model's call does before it is sent. */
-async function isUnchanged(db: Db, policy: ToolTarget['policy']): Promise<boolean> {
-  return (await row(db, sql`select 1 where ${policyUnchanged(policy)}`)) !== undefined;
 }
 
 function sentence(text: string): string {

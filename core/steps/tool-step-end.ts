@@ -1,7 +1,7 @@
 import type { ModelMessage } from 'ai';
 import {
   type BuiltInOutcome,
-  type SentCall,
+  type MadeCall,
   redact,
   SHOWN_LENGTH,
   type PendingTool,
@@ -22,36 +22,38 @@ export interface ToolStepEnd {
   readonly message: ModelMessage;
 }
 
-type Sent<Kind> = Extract<SentCall, { readonly kind: Kind }>;
+type Made<Kind> = Extract<MadeCall, { readonly kind: Kind }>;
 
-/** Returns the end of a step whose call was not made. */
-export function refusedEnd(tool: PendingTool, { why }: Sent<'refused'>): ToolStepEnd {
-  return {
-    state: 'failed',
-    errorMessage: `Refused: ${why}.`,
-    record: { ...noResult(), ...shownArguments(tool.input, []), refused: true },
-    message: toolMessage(tool, `The call was refused and not made: ${why}.`, true),
-  };
-}
-
-/** Returns the end of a step that was cut off, and whose call must not be made again. */
-export function unknownEnd(tool: PendingTool): ToolStepEnd {
-  return {
-    state: 'outcome_unknown',
-    errorMessage:
-      'The call was under way when the worker stopped; whether it took effect is unknown.',
-    record: noResult(),
-    message: toolMessage(tool, UNKNOWN, true),
-  };
+/** Returns the end of a step by what became of its call. */
+export function endOf(
+  tool: PendingTool,
+  call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'>,
+): ToolStepEnd {
+  switch (call.kind) {
+    case 'answered':
+      return answeredEnd(tool, call);
+    case 'failed':
+      return failedEnd(tool, call);
+    case 'refused':
+      return {
+        state: 'failed',
+        errorMessage: `Refused: ${call.why}.`,
+        record: { ...noResult(), ...shownArguments(tool.input, []), refused: true },
+        message: toolMessage(tool, `The call was refused and not made: ${call.why}.`, true),
+      };
+    case 'maybe_sent':
+      return {
+        state: 'outcome_unknown',
+        errorMessage:
+          'The call was under way when the worker stopped; whether it took effect is unknown.',
+        record: noResult(),
+        message: toolMessage(tool, UNKNOWN, true),
+      };
+  }
 }
 
 const UNKNOWN =
   'Whether it was carried out is unknown: it may have taken effect. Do not repeat it; say in the result that this has to be checked.';
-
-/** Returns the end of a step whose call was made, or could not be. */
-export function sentEnd(tool: PendingTool, call: Sent<'answered' | 'failed'>): ToolStepEnd {
-  return call.kind === 'answered' ? answeredEnd(tool, call) : failedEnd(tool, call);
-}
 
 /** Returns the end of a call that the service carried out itself. */
 export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStepEnd {
@@ -75,7 +77,7 @@ export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStep
 
 function answeredEnd(
   tool: PendingTool,
-  { result, unusable, secrets }: Sent<'answered'>,
+  { result, unusable, secrets }: Made<'answered'>,
 ): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
   // What the tool said stays on record for a person; the model is not given what may be wrong.
@@ -97,7 +99,7 @@ function answeredEnd(
   };
 }
 
-function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Sent<'failed'>): ToolStepEnd {
+function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Made<'failed'>): ToolStepEnd {
   const { message, serverMessage } = error;
   const said = serverMessage === undefined ? undefined : redact(serverMessage, secrets);
   const told = [`The call failed: ${message}.`];

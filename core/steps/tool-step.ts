@@ -1,11 +1,10 @@
 import {
   builtInTool,
+  callOnce,
   policyUnchanged,
-  prepareCall,
   targetJson,
   targetOf,
   type PendingTool,
-  type SentCall,
   type TargetJson,
   type ToolCallDeps,
   type ToolPolicy,
@@ -13,14 +12,7 @@ import {
   type ToolTarget,
 } from '#core/tools/index.ts';
 import { execute, persistently, row, sql, storableJson, type Db } from '#lib/database/index.ts';
-import {
-  builtInEnd,
-  refusedEnd,
-  sentEnd,
-  shownArguments,
-  unknownEnd,
-  type ToolStepEnd,
-} from './tool-step-end.ts';
+import { builtInEnd, endOf, shownArguments, type ToolStepEnd } from './tool-step-end.ts';
 
 /** The outcome of a call as the workflow sees it: nothing that it has to act on. */
 export type ToolStepOutcome = ToolStepEnd['state'] | 'skipped';
@@ -49,56 +41,25 @@ export async function performToolStep(
     await persistently(() => recordToolStep(deps.database, key, end), signal);
     return end.state;
   }
-  const call = await makeCall(deps, key, step, signal);
+  const { tool, state, attempt } = step;
+  const call = await callOnce(
+    deps,
+    { runId: key.runId, signal },
+    { ...step, input: tool.input, maybeSent: state === 'started' },
+    (policy, secrets) => {
+      const shown = shownArguments(tool.input, secrets);
+      return confirmSending(deps.database, { ...key, state, attempt, policy }, shown);
+    },
+  );
   // Another attempt, thought dead, has sent the call after all, or the run or the policy has changed: look again.
   if (call.kind === 'overtaken') return performToolStep(deps, key, signal);
   const isCancelled = call.kind === 'failed' && signal.aborted;
   // The next attempt, on another worker, may make the call.
   if (isCancelled && !call.uncertain) throw signal.reason;
-  const end = endOf(step, call);
+  const end = endOf(tool, call);
   await persistently(() => recordToolStep(deps.database, key, end), signal);
   if (isCancelled) throw signal.reason;
   return end.state;
-}
-
-type MadeCall = SentCall | { readonly kind: 'maybe_sent' } | { readonly kind: 'overtaken' };
-
-/** Makes the call where it may be made: decided first, noted as sent, then sent. */
-async function makeCall(
-  deps: ToolCallDeps,
-  key: StepKey,
-  step: ToolStep,
-  signal: AbortSignal,
-): Promise<MadeCall> {
-  const { tool, state, attempt } = step;
-  const call = await prepareCall(
-    deps,
-    { runId: key.runId, signal },
-    { ...step, input: tool.input, maybeSent: state === 'started' },
-  );
-  if (call.kind !== 'prepared') return call;
-  let confirmed = false;
-  try {
-    confirmed = await confirmSending(
-      deps.database,
-      { ...key, state, attempt, policy: call.policy },
-      shownArguments(tool.input, call.secrets),
-    );
-  } finally {
-    if (!confirmed) call.discard();
-  }
-  return confirmed ? call.send() : { kind: 'overtaken' };
-}
-
-function endOf({ tool }: ToolStep, call: Exclude<MadeCall, { kind: 'overtaken' }>): ToolStepEnd {
-  switch (call.kind) {
-    case 'refused':
-      return refusedEnd(tool, call);
-    case 'maybe_sent':
-      return unknownEnd(tool);
-    default:
-      return sentEnd(tool, call);
-  }
 }
 
 interface ToolStep {

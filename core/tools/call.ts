@@ -40,18 +40,12 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
-/** A call that may be made, on a session that waits for it. It is either sent or discarded. */
-export interface PreparedCall {
-  readonly kind: 'prepared';
-  /** The policy that the decision rests on. */
-  readonly policy: ToolPolicy;
-  /** The values that authenticate the call, to be kept out of what is recorded. */
-  readonly secrets: readonly string[];
-  send(): Promise<SentCall | MaybeSent>;
-  discard(): void;
+/** A call whose caller did not confirm it, so that it was not sent. */
+export interface Overtaken {
+  readonly kind: 'overtaken';
 }
 
-export type SentCall = AnsweredCall | FailedCall | Refusal;
+export type MadeCall = AnsweredCall | FailedCall | Refusal | MaybeSent | Overtaken;
 
 export interface AnsweredCall {
   readonly kind: 'answered';
@@ -74,23 +68,36 @@ const CALL_TIMEOUT_MS = 120_000;
 const PREPARE_TIMEOUT_MS = 30_000;
 
 /**
- * Decides whether a call may be made, and prepares it. A tool that is not, or no longer, what was confirmed falls back
- * to disabled.
+ * Makes a call, once: it is decided, confirmed by the caller on its own record, and sent. A tool that is not, or no
+ * longer, what was confirmed falls back to disabled.
+ * @param confirm notes that the call goes out now, under this policy, unless what was decided on has changed since;
+ * `secrets` authenticate the call and are kept out of what is recorded
  */
-export function prepareCall(
+export async function callOnce(
   deps: ToolCallDeps,
   caller: Caller,
   wanted: WantedCall,
-): Promise<PreparedCall | FailedCall | Refusal | MaybeSent> {
-  return prepare(deps, caller, wanted, false);
+  confirm: (policy: ToolPolicy, secrets: readonly string[]) => Promise<boolean>,
+): Promise<MadeCall> {
+  const decided = await prepare(deps, caller, wanted, { fresh: false });
+  if (decided.kind !== 'allowed') return decided;
+  const { lease } = decided.found;
+  let confirmed = false;
+  try {
+    confirmed = await confirm(decided.policy, lease.session.secrets());
+  } finally {
+    if (!confirmed) lease.release('keep');
+  }
+  return confirmed ? send(deps, caller, wanted, decided) : { kind: 'overtaken' };
 }
 
+/** Decides whether a call may be made, on a session that then waits for it. */
 async function prepare(
   deps: ToolCallDeps,
   caller: Caller,
   wanted: WantedCall,
-  fresh: boolean,
-): Promise<PreparedCall | FailedCall | Refusal | MaybeSent> {
+  { fresh }: { readonly fresh: boolean },
+): Promise<AllowedCall<LiveTool> | FailedCall | Refusal | MaybeSent> {
   const held: HeldSession = { lease: undefined };
   let live: LiveTool | undefined;
   let decision;
@@ -103,9 +110,7 @@ async function prepare(
     held.lease?.release('end');
     return failedCall(error, { secrets: held.lease?.session.secrets() ?? [], uncertain: false });
   }
-  if (decision.kind === 'allowed') {
-    return preparedCall(decision, caller.signal, () => prepare(deps, caller, wanted, true));
-  }
+  if (decision.kind === 'allowed') return decision;
   const isRetired = decision.kind === 'refused' && RETIRING.has(decision.reason);
   if (isRetired) held.lease?.forget();
   held.lease?.release('keep');
@@ -184,41 +189,35 @@ function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
 
 const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken']);
 
-/** @param prepareAgain prepares the call on another session, for which the server is asked for the tool */
-function preparedCall(
+/** Sends a call that may be made. It is prepared again, on another session, where it has not reached the server. */
+async function send(
+  deps: ToolCallDeps,
+  caller: Caller,
+  wanted: WantedCall,
   { policy, args, found }: AllowedCall<LiveTool>,
-  signal: AbortSignal,
-  prepareAgain: () => ReturnType<typeof prepareCall>,
-): PreparedCall {
+): Promise<Exclude<MadeCall, Overtaken>> {
   const { lease, definition, isRemembered } = found;
   const { session } = lease;
-  return {
-    kind: 'prepared',
-    policy,
-    secrets: session.secrets(),
-    discard: () => lease.release('keep'),
-    async send() {
-      let result;
-      try {
-        result = await session.callTool(definition, args, { signal, timeoutMs: CALL_TIMEOUT_MS });
-      } catch (error) {
-        // No list has shown before that the server is still there and knows the session.
-        if (isRemembered && !signal.aborted && hasNotBegun(error)) {
-          lease.release('end');
-          const again = await prepareAgain();
-          return again.kind === 'prepared' ? again.send() : again;
-        }
-        const isRefusal = error instanceof ToolServerError && error.kind === 'protocol';
-        lease.release(isRefusal ? 'keep' : 'end');
-        const hasArrived = error instanceof ToolServerError && error.mayHaveArrived;
-        const uncertain = hasArrived && !isRefusal && !isRepeatable(policy);
-        return failedCall(error, { secrets: session.secrets(), uncertain });
-      }
-      lease.release('keep');
-      const unusable = await resultFault(policy, result);
-      return { kind: 'answered', result, unusable, secrets: session.secrets() };
-    },
-  };
+  const { signal } = caller;
+  let result;
+  try {
+    result = await session.callTool(definition, args, { signal, timeoutMs: CALL_TIMEOUT_MS });
+  } catch (error) {
+    // No list has shown before that the server is still there and knows the session.
+    if (isRemembered && !signal.aborted && hasNotBegun(error)) {
+      lease.release('end');
+      const again = await prepare(deps, caller, wanted, { fresh: true });
+      return again.kind === 'allowed' ? send(deps, caller, wanted, again) : again;
+    }
+    const isRefusal = error instanceof ToolServerError && error.kind === 'protocol';
+    lease.release(isRefusal ? 'keep' : 'end');
+    const hasArrived = error instanceof ToolServerError && error.mayHaveArrived;
+    const uncertain = hasArrived && !isRefusal && !isRepeatable(policy);
+    return failedCall(error, { secrets: session.secrets(), uncertain });
+  }
+  lease.release('keep');
+  const unusable = await resultFault(policy, result);
+  return { kind: 'answered', result, unusable, secrets: session.secrets() };
 }
 
 function hasNotBegun(error: unknown): boolean {

@@ -173,7 +173,7 @@ export interface FixedCall {
 
 /**
  * Says what keeps a routine from making a fixed call of a tool that only reads, as far as the record tells; whether it
- * may really be made is decided when it is (`prepareCall`).
+ * may really be made is decided when it is (`callOnce`).
  * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
  */
 export async function fixedCallFault(

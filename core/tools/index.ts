@@ -6,7 +6,7 @@ export {
   withoutDialect,
   type BuiltInOutcome,
 } from './own-tools.ts';
-export { prepareCall, type SentCall, type ToolCallDeps } from './call.ts';
+export { callOnce, type MadeCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
 export { fixedCallFault } from './decide-call.ts';
