@@ -3,7 +3,9 @@ import { type Gate, definitionForm } from '#core/definition/index.ts';
 import { resolveSkills } from '#core/skills/index.ts';
 import { costOf } from '#core/cost/index.ts';
 import {
+  leastOf,
   limitsOf,
+  overBudget,
   tooLittleLeft,
   type OperatorCap,
   type ScopeLimits,
@@ -40,7 +42,7 @@ import { type PreparedRun, definedRun } from './begin-step.ts';
 import { countInput } from './model-call.ts';
 import { toolSet } from './plan-tool-calls.ts';
 import { preflight, type Blocked, type PreflightDeps } from './prepare.ts';
-import { limitInTheWay, limitOnUnpriced, outputBound, type WantedStep } from './reserve.ts';
+import { limitOnUnpriced, outputBound } from './reserve.ts';
 
 export interface PreviewDeps extends PreflightDeps {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
@@ -104,7 +106,7 @@ export async function previewRun(
     'reason' in ready
       ? ready
       : await overBudgets(deps, limits, {
-          option: ready.option,
+          prices: ready.option.prices,
           inputTokens: inputTokens ?? 0,
           outputTokens: run.maxOutputTokens ?? outputBound(ready.option, inputTokens ?? 0),
         });
@@ -152,11 +154,11 @@ async function gateOf(
 async function overBudgets(
   { database }: PreviewDeps,
   limits: readonly ScopeLimits[],
-  step: WantedStep,
+  step: Parameters<typeof leastOf>[0],
 ): Promise<Blocked | undefined> {
-  const unpriced = limitOnUnpriced(limits, step.option);
+  const unpriced = limitOnUnpriced(limits, step);
   if (unpriced !== undefined) return { reason: 'blocked_budget', detail: unpriced };
-  const passed = await limitInTheWay(database, limits, step);
+  const passed = (await overBudget(database, [limits], leastOf(step))).get(0);
   return passed && { reason: 'blocked_budget', detail: tooLittleLeft(passed) };
 }
 

@@ -1,21 +1,18 @@
 import type { ModelOption } from '#core/models/index.ts';
 import { failure, type FailureReason } from '#core/run-states/index.ts';
 import { waitsForBudget, type Admission } from '#core/admission/index.ts';
-import { costOf } from '#core/cost/index.ts';
 import {
   isLimited,
   limitInWords,
   limitsOf,
   MIN_OUTPUT_TOKENS,
-  overBudget,
   RAISED_BY,
   reserve,
   tooLittleLeft,
   type OperatorCap,
-  type PassedLimit,
   type ScopeLimits,
 } from '#core/usage/index.ts';
-import { empty, execute, sql, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, execute, sql, type Database, type Sql } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import { takeBackAttempt, type RunContext } from './begin-step.ts';
@@ -127,8 +124,7 @@ export async function reserveStep(
     case undefined:
       throw Stop.overtaken();
     case 'exceeded': {
-      const wantedStep = { option, inputTokens, outputTokens };
-      const passedLimit = await limitInTheWay(deps.database, limits, wantedStep);
+      const { passedLimit } = reservation;
       const detail = passedLimit && tooLittleLeft(passedLimit);
       throw Stop.ends({ ...failure(overBudget, detail), passedLimit });
     }
@@ -198,25 +194,6 @@ function waitersBeside({ id, organizationId }: RunContext, limits: readonly Scop
 /** Takes a run out of the line that it has waited in. */
 function leaveLine({ id }: RunContext): Sql {
   return sql`update runs set waits_until = null where id = ${id}`;
-}
-
-/** A planned step: its model, its input, and the most that it may write. */
-export interface WantedStep {
-  readonly option: ModelOption;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-}
-
-/** Finds the limit that leaves too little for a step; undefined where none does any more. */
-export async function limitInTheWay(
-  db: Db,
-  limits: readonly ScopeLimits[],
-  { option: { prices }, inputTokens, outputTokens }: WantedStep,
-): Promise<PassedLimit | undefined> {
-  const output = Math.min(outputTokens, MIN_OUTPUT_TOKENS);
-  const used = { inputTokens, cachedInputTokens: 0, outputTokens: output, reasoningTokens: 0 };
-  const least = { tokens: inputTokens + output, costUsd: costOf(used, prices) ?? '0' };
-  return (await overBudget(db, [limits], least)).get(0);
 }
 
 /** Names the cost limit that refuses a model without prices, and who may lift it; undefined where there is none. */

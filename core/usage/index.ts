@@ -27,4 +27,4 @@ export { findLostCalls, lockLostCall } from './lost-calls.ts';
 export { reserve } from './reserve.ts';
 export { isSettled, releaseAttempt, settlement, type Attempt, type Spent } from './settle.ts';
 export { PACE_DAYS, readSpending, sharesUsed, type Spending } from './spending.ts';
-export { MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';
+export { leastOf, MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';

@@ -2,7 +2,17 @@ import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { pricesAt, type Prices } from '#core/cost/index.ts';
 import type { Attempt } from './settle.ts';
 import type { ScopeLimits } from './budget.ts';
-import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
+import {
+  costLeft,
+  leastOf,
+  MIN_OUTPUT_TOKENS,
+  nearestFirst,
+  passedOf,
+  thisMonth,
+  today,
+  tokensLeft,
+  type PassedLimit,
+} from './totals.ts';
 
 /**
  * The output for which a step does not wait any longer, and which it leaves to each step that waits. Directories state
@@ -16,7 +26,7 @@ export interface StepBound extends Attempt {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Null only where no limit is one of cost. */
-  readonly prices: Pick<Prices, 'input' | 'output' | 'above'> | null;
+  readonly prices: Prices | null;
   /** The run's own limit; null where it has none. */
   readonly maxRunTokens: number | null;
   /** The longest that the call can take once it is sent. The reservation is held no longer than that. */
@@ -29,13 +39,16 @@ export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
   /** Only reservations of others leave no room; they are soon settled, or end with their lease. */
   | { readonly verdict: 'wait'; readonly ahead: number }
-  /** A budget, or the run's own limit, has too little left, even if others release what they have reserved. */
-  | { readonly verdict: 'exceeded' | 'run_exceeded' };
+  /** A budget has too little left, even if others release what they have reserved. */
+  | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }
+  /** The run's own limit has. */
+  | { readonly verdict: 'run_exceeded' };
 
 interface Verdict {
   readonly verdict: Reservation['verdict'] | 'unknown_scope';
   readonly maxOutputTokens: number | null;
   readonly ahead: number;
+  readonly passedLimit: PassedLimit | null;
 }
 
 /** Pieces of the statement that reserves. The subject of runs writes them, as this one does not know its tables. */
@@ -66,10 +79,20 @@ export async function reserve(
   for (;;) {
     const found = await row<Verdict>(db, reservation(step, pieces));
     if (found === undefined) return undefined;
-    const { verdict, maxOutputTokens, ahead } = found;
-    if (verdict === 'unknown_scope') await openTotals(db, step.limits);
-    else if (verdict === 'granted') return { verdict, maxOutputTokens: maxOutputTokens ?? 0 };
-    else return verdict === 'wait' ? { verdict, ahead } : { verdict };
+    const { verdict, maxOutputTokens, ahead, passedLimit } = found;
+    switch (verdict) {
+      case 'unknown_scope':
+        await openTotals(db, step.limits);
+        break;
+      case 'granted':
+        return { verdict, maxOutputTokens: maxOutputTokens ?? 0 };
+      case 'wait':
+        return { verdict, ahead };
+      case 'exceeded':
+        return { verdict, passedLimit: passedLimit ?? undefined };
+      case 'run_exceeded':
+        return { verdict };
+    }
   }
 }
 
@@ -98,11 +121,10 @@ function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): S
           ), 0) as run_free
         from (select ${step.maxRunTokens}::bigint - run_tokens - ${inputTokens}::bigint as run_left from begun) as run
       ), locked as materialized (
-        select t.scope_id, l."maxTokensPerDay" - ${spentToday} as tokens_left,
-          l."maxCostUsdPerMonth" - ${spentThisMonth} as cost_left,
+        select l.*, ${tokensLeft} as tokens_left, ${costLeft} as cost_left,
           t.reserved_tokens as tokens_reserved, t.reserved_cost_usd as cost_reserved
         from begun cross join jsonb_to_recordset(${JSON.stringify(limits)}::jsonb)
-          as l("scopeId" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
+          as l("scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
         join usage_totals t on t.scope_id = l."scopeId"
         order by t.scope_id
         for no key update of t
@@ -145,7 +167,12 @@ function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): S
           reserved_cost_usd = t.reserved_cost_usd + granted.cost_usd
         from granted where t.scope_id = any(${scopeIds})
       ), ${after}
-      select verdict, tokens as "maxOutputTokens", ahead from room
+      select verdict, tokens as "maxOutputTokens", ahead, case when verdict = 'exceeded' then (
+          select to_jsonb(passed) from locked l
+          cross join lateral (${passedOf(leastOf(step), sql`l.tokens_left`, sql`l.cost_left`)}) passed
+          order by ${nearestFirst} limit 1
+        ) end as "passedLimit"
+      from room
     `;
 }
 

@@ -1,3 +1,4 @@
+import { costOf, type Prices } from '#core/cost/index.ts';
 import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import {
   isLimited,
@@ -52,6 +53,18 @@ export interface LeastOfStep {
   readonly costUsd: string;
 }
 
+/** Returns the least that a step needs, beside its input no more output than it is begun with. */
+export function leastOf(step: {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly prices: Prices | null;
+}): LeastOfStep {
+  const { inputTokens, prices } = step;
+  const outputTokens = Math.min(step.outputTokens, MIN_OUTPUT_TOKENS);
+  const used = { inputTokens, cachedInputTokens: 0, outputTokens, reasoningTokens: 0 };
+  return { tokens: inputTokens + outputTokens, costUsd: costOf(used, prices) ?? '0' };
+}
+
 const ANY_STEP: LeastOfStep = { tokens: MIN_OUTPUT_TOKENS, costUsd: '0' };
 
 /**
@@ -75,19 +88,33 @@ export async function overBudget(
         as l(index integer, "scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint,
           "maxCostUsdPerMonth" numeric)
       left join lateral (select * from usage_totals where scope_id = l."scopeId" limit 1) t on true
-      cross join lateral (
-        select l.scope as scope, 'maxTokensPerDay' as name, l."maxTokensPerDay"::text as max
-        where l."maxTokensPerDay" - ${spentToday} < ${least.tokens}
-        union all
-        select l."costScope", 'maxCostUsdPerMonth', trim_scale(l."maxCostUsdPerMonth")::text
-        where l."maxCostUsdPerMonth" - ${spentThisMonth} <= ${least.costUsd}::numeric
-      ) passed
-      order by l.index, array_position(${[...LIMIT_SCOPES]}::text[], passed.scope), passed.name
+      cross join lateral (${passedOf(least, tokensLeft, costLeft)}) passed
+      order by l.index, ${nearestFirst}
     `,
   );
   return new Map(over.map(({ index, ...limit }) => [index, limit]));
 }
 
+/**
+ * Selects the limits of a scope that leave less than a step needs, as relation `passed` of `scope`, `name` and `max`.
+ * @param tokens, cost what the scope `l` has left of its limits
+ */
+export function passedOf(least: LeastOfStep, tokens: Sql, cost: Sql): Sql {
+  return sql`
+        select l.scope as scope, 'maxTokensPerDay' as name, l."maxTokensPerDay"::text as max
+        where ${tokens} < ${least.tokens}
+        union all
+        select l."costScope", 'maxCostUsdPerMonth', trim_scale(l."maxCostUsdPerMonth")::text
+        where ${cost} <= ${least.costUsd}::numeric`;
+}
+
+/** Orders the relation `passed` by the scope that the fewest others share. */
+export const nearestFirst = sql`array_position(${[...LIMIT_SCOPES]}::text[], passed.scope), passed.name`;
+
 /** The tokens of today and the cost of this month in a row `t` of `usage_totals`, which may be missing. */
 export const spentToday = sql`case when t.day >= ${today} then t.day_tokens else 0 end`;
 export const spentThisMonth = sql`case when t.month >= ${thisMonth} then t.month_cost_usd else 0 end`;
+
+/** What a scope `l` of limits has left, with its row `t`. */
+export const tokensLeft = sql`l."maxTokensPerDay" - ${spentToday}`;
+export const costLeft = sql`l."maxCostUsdPerMonth" - ${spentThisMonth}`;
