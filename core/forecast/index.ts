@@ -9,7 +9,7 @@ export {
   type RunEstimate,
 } from './estimate.ts';
 export {
-  forecastOf,
+  forecastToday,
   readForecast,
   type Forecast,
   type ForecastDeps,

@@ -108,6 +108,16 @@ function planOf(from: Date, count: (after: Date, until: Date) => Counted): Plann
   return { from, until, count: total, first, last, days };
 }
 
+/** Plans runs for past instants, ascending, as if all of them ran today. */
+export function plannedToday(instants: readonly Date[], now: Date): PlannedRuns {
+  const count = instants.length;
+  const [first, last] = [instants[0] ?? null, instants.at(-1) ?? null];
+  const midnight = later(midnightBefore(now), DAY_MS);
+  const share = (midnight.getTime() - now.getTime()) / DAY_MS;
+  const days = [{ day: now.toISOString().slice(0, 10), share, runs: count }];
+  return { from: now, until: now, count, first, last, days };
+}
+
 /** Returns the midnight (UTC) with which the day of an instant begins. */
 function midnightBefore(instant: Date): Date {
   return new Date(Math.floor(instant.getTime() / DAY_MS) * DAY_MS);

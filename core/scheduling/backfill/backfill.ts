@@ -7,9 +7,9 @@ import { countWaitingBackfills, insertBackfill } from '#core/runs/index.ts';
 import type { Admission } from '#core/admission/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { ForecastDeps } from '#core/forecast/index.ts';
+import { forecastToday, type ForecastDeps } from '#core/forecast/index.ts';
 import { planBackfill, type BackfillPlan, type LeftOut, type PlannedWindow } from './plan.ts';
-import { forecastPast, notAccepted } from './forecast.ts';
+import { notAccepted } from './forecast.ts';
 
 /** Limit of runs in one backfill. */
 export const MAX_BACKFILL = 200;
@@ -61,7 +61,7 @@ export async function backfillRoutine(
     const { instants } = await planBackfill(database, routine, window, retention);
     if (instants.length > 0) {
       const subject = { routine, organizationId, plan: planName };
-      throw notAccepted(await forecastPast(deps, subject, instants));
+      throw notAccepted(await forecastToday(deps, subject, instants));
     }
   }
   const backfill = await transaction(database, async (tx) => {

@@ -1,14 +1,12 @@
 import type { Plan } from '#core/billing/index.ts';
 import type { RetentionRule } from '#core/settings/index.ts';
 import { readRoutine } from '#core/routines/index.ts';
-import { databaseTime } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
   overLimit,
-  forecastOf,
+  forecastToday,
   type Forecast,
   type ForecastDeps,
-  type ForecastSubject,
 } from '#core/forecast/index.ts';
 import { planBackfill, type LeftOut, type PastWindow } from './plan.ts';
 
@@ -38,25 +36,8 @@ export async function forecastBackfill(
   const routine = await readRoutine(database, projectId, routineId);
   const window = { ...rest, backfillId: undefined };
   const { instants, leftOut, nextFrom } = await planBackfill(database, routine, window, retention);
-  const forecast = await forecastPast(deps, { routine, organizationId, plan }, instants);
+  const forecast = await forecastToday(deps, { routine, organizationId, plan }, instants);
   return { forecast, leftOut, nextFrom };
-}
-
-const DAY_MS = 86_400_000;
-
-/** Forecasts the cost of runs for past instants, as if all of them ran today. */
-export async function forecastPast(
-  deps: ForecastDeps,
-  subject: ForecastSubject,
-  instants: readonly Date[],
-): Promise<Forecast> {
-  const now = await databaseTime(deps.database);
-  const count = instants.length;
-  const [first, last] = [instants[0] ?? null, instants.at(-1) ?? null];
-  const midnight = new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
-  const share = (midnight.getTime() - now.getTime()) / DAY_MS;
-  const days = [{ day: now.toISOString().slice(0, 10), share, runs: count }];
-  return forecastOf(deps, subject, { from: now, until: now, count, first, last, days });
 }
 
 /** Makes the error that states the cost of a backfill, and the limits that it exceeds. */
