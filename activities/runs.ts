@@ -7,14 +7,13 @@ import {
   performToolStep,
   recordFailedAttempt,
   retryDelayMs,
-  type ModelStepDeps,
   type StepOutcome,
+  type StepsCore,
   type ToolStepOutcome,
 } from '#core/steps/index.ts';
-import type { ToolCallDeps } from '#core/tools/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
-export interface RunActivityDeps extends ModelStepDeps, ToolCallDeps {
+export interface RunActivityDeps extends StepsCore {
   /** Pause before the second attempt at a model step, which doubles before each further one. Default 2 s. */
   readonly firstPauseMs?: number;
 }

@@ -1,6 +1,6 @@
-import type { Core } from '#core/core.ts';
-import { leaveOrganizations, type AccountDeps } from '#core/deletion/index.ts';
+import { leaveOrganizations } from '#core/deletion/index.ts';
 import { createAuth, createAuthMails, type AuthSettings } from '#core/identity/index.ts';
+import type { AccountsCore } from '#core/model-connections/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Deps } from './deps.ts';
@@ -10,7 +10,7 @@ import { limitKeyAttempts, limitLooks } from './http/address-limits.ts';
 /** Opens what sign-ins and the limits by client address need, in the API alone. */
 export function openAccounts(
   config: Config,
-  services: AccountDeps & Pick<Core, 'mailer'>,
+  services: AccountsCore,
   log: Log,
   passwords?: AuthSettings['passwords'],
 ): Pick<Deps, 'auth' | 'clientAddress' | 'keyAttempts' | 'readiness'> {

@@ -6,14 +6,11 @@ import {
   type Admission,
   type WorkerSlots,
 } from '#core/admission/index.ts';
-import type { Database } from '#lib/database/index.ts';
-import type { Log } from '#lib/log.ts';
+import type { Core } from '#core/core.ts';
 import type { Standing } from './standing.ts';
 
-interface SlotDeps {
-  readonly database: Database;
+interface SlotDeps extends Pick<Core, 'database' | 'log'> {
   readonly admission: Admission;
-  readonly log: Log;
 }
 
 /**

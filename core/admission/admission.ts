@@ -1,14 +1,11 @@
+import type { Core } from '#core/core.ts';
 import type { Engine, StartableRun } from '#core/engine/index.ts';
-import type { Database } from '#lib/database/index.ts';
-import type { Log } from '#lib/log.ts';
 import { admitRuns, postponeStart, recordStarts, retakeUnstarted } from './admit.ts';
 import type { AdmissionRule } from './room.ts';
 
-export interface AdmissionDeps {
-  readonly database: Database;
+export interface AdmissionDeps extends Pick<Core, 'database' | 'log'> {
   readonly engine: Pick<Engine, 'startRun'>;
   readonly rule: AdmissionRule;
-  readonly log: Log;
 }
 
 export interface AdmissionReport {

@@ -1,8 +1,5 @@
-export {
-  createConnectionSecrets,
-  splitAddress,
-  type ConnectionSecrets,
-} from './store/credentials.ts';
+export type { ConnectionsCore } from './core.ts';
+export { createConnectionSecrets, splitAddress } from './store/credentials.ts';
 export {
   CONNECTION_AUTHS,
   CONNECTION_ERRORS,
@@ -13,7 +10,6 @@ export {
 export {
   connectionsReady,
   createCredentialSource,
-  type CredentialSource,
   type StaticCredentials,
 } from './store/credential-source.ts';
 export {
@@ -23,13 +19,7 @@ export {
   markReady,
   readConnection,
 } from './store/queries.ts';
-export {
-  endSignInsOf,
-  eraseConnection,
-  eraseConnections,
-  revokeErased,
-  type RevocationDeps,
-} from './remove.ts';
+export { endSignInsOf, eraseConnection, eraseConnections, revokeErased } from './remove.ts';
 export { changeConnection } from './tool-servers/change.ts';
 export { createToolServer, toolServerOf } from './tool-servers/create.ts';
 export { authenticateClient } from './oauth/authorization-server.ts';

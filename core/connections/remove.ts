@@ -80,10 +80,7 @@ export async function endSignInsOf(
   return ended;
 }
 
-export type RevocationDeps = Pick<
-  ConnectionsCore,
-  'connectionSecrets' | 'log' | 'outbound' | 'providers'
->;
+type RevocationDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'log' | 'outbound' | 'providers'>;
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;

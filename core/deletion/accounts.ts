@@ -1,4 +1,3 @@
-import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/audit/index.ts';
 import {
   accountsOfMember,
@@ -6,21 +5,15 @@ import {
   endAttemptsOfProject,
   readModelConnection,
   revokeAccount,
+  type AccountsCore,
   type ModelConnection,
   type ModelConnectionRef,
-  type RevokeDeps,
   type RevokedReason,
 } from '#core/model-connections/index.ts';
 import { pauseRoutinesOn } from '#core/routines/index.ts';
 import { cancelAtRuntime, endOpenCalls } from '#core/model-calls/index.ts';
-import type { ModelRuntime } from '#core/model-providers/index.ts';
 import { afterCommit, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-
-export interface AccountDeps extends RevokeDeps, Pick<Core, 'database' | 'emit'> {
-  /** Undefined where none is configured, and then no call is under way. */
-  readonly modelRuntime: ModelRuntime | undefined;
-}
 
 /** Texts that a routine shows which was paused with its account. */
 const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {
@@ -35,7 +28,7 @@ const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {
  * @throws {AppError} `connection_not_found`, `owner_required`
  */
 export async function revokeModelConnection(
-  deps: AccountDeps,
+  deps: AccountsCore,
   input: {
     readonly projectId: string;
     readonly connectionId: string;
@@ -56,7 +49,7 @@ export async function revokeModelConnection(
  * @returns the ids of the accounts
  */
 export async function revokeAccountsOfMember(
-  deps: AccountDeps,
+  deps: AccountsCore,
   tx: Db,
   input: { readonly organizationId: string; readonly userId: string; readonly by: Actor },
 ): Promise<string[]> {
@@ -71,7 +64,7 @@ export async function revokeAccountsOfMember(
  * @returns the ids of the accounts
  */
 export async function revokeAccountsOfProject(
-  deps: AccountDeps,
+  deps: AccountsCore,
   tx: Db,
   { projectId, by }: { readonly projectId: string; readonly by: Actor },
 ): Promise<string[]> {
@@ -81,7 +74,7 @@ export async function revokeAccountsOfProject(
 }
 
 async function revokeEach(
-  deps: AccountDeps,
+  deps: AccountsCore,
   tx: Db,
   accounts: readonly ModelConnectionRef[],
   { by, reason }: { readonly by: Actor; readonly reason: RevokedReason },

@@ -1,10 +1,9 @@
-import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import {
   eraseConnection,
   revokeErased,
   type Connection,
-  type RevocationDeps,
+  type ConnectionsCore,
 } from '#core/connections/index.ts';
 import { lockUsersOfConnection, takeNewTools } from '#core/routines/index.ts';
 import { transaction } from '#lib/database/index.ts';
@@ -22,7 +21,10 @@ interface RemovedConnection {
  * @throws {AppError} `connection_not_found`
  */
 export async function deleteConnection(
-  deps: RevocationDeps & Pick<Core, 'database' | 'emit'>,
+  deps: Pick<
+    ConnectionsCore,
+    'connectionSecrets' | 'database' | 'emit' | 'log' | 'outbound' | 'providers'
+  >,
   projectId: string,
   id: string,
   by: Actor,

@@ -1,6 +1,6 @@
 import type { Actor } from '#core/audit/index.ts';
 import { requestSync } from '#core/billing/index.ts';
-import { eraseConnections, revokeErased, type RevocationDeps } from '#core/connections/index.ts';
+import { eraseConnections, revokeErased, type ConnectionsCore } from '#core/connections/index.ts';
 import { forgetSeen } from '#core/gate/index.ts';
 import {
   markErased,
@@ -10,6 +10,7 @@ import {
   type Organization,
   type Project,
 } from '#core/organizations/index.ts';
+import type { AccountsCore } from '#core/model-connections/index.ts';
 import { cancelMessages } from '#core/outbox/index.ts';
 import {
   eraseRoutines,
@@ -22,9 +23,11 @@ import { stopRuns, type AfterEndDeps } from '#core/runs/index.ts';
 import { forgetSkillsOf } from '#core/skills/index.ts';
 import { forgetDeliveriesOf, giveUpDeliveries } from '#core/webhooks/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
-import { revokeAccountsOfProject, type AccountDeps } from './accounts.ts';
+import { revokeAccountsOfProject } from './accounts.ts';
 
-type DeletionDeps = AccountDeps & AfterEndDeps & RevocationDeps;
+type DeletionDeps = AccountsCore &
+  AfterEndDeps &
+  Pick<ConnectionsCore, 'connectionSecrets' | 'providers'>;
 
 type Confirmed = Parameters<typeof markProjectDeleted>[2];
 

@@ -1,9 +1,10 @@
 import type { Actor } from '#core/audit/index.ts';
 import { endSignInsOf } from '#core/connections/index.ts';
+import type { AccountsCore } from '#core/model-connections/index.ts';
 import { endMembership, leaveOrganization, organizationsOf } from '#core/organizations/index.ts';
 import { forgetReader } from '#core/results/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
-import { revokeAccountsOfMember, type AccountDeps } from './accounts.ts';
+import { revokeAccountsOfMember } from './accounts.ts';
 
 interface Membership {
   readonly organizationId: string;
@@ -17,7 +18,7 @@ interface Membership {
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export function removeMember(
-  deps: AccountDeps,
+  deps: AccountsCore,
   by: Actor & { readonly id: string },
   member: Membership,
   options: { readonly keepKeys: boolean },
@@ -33,7 +34,7 @@ export function removeMember(
  * owner of an organization keeps the account and everything else.
  * @throws {AppError} `last_owner`
  */
-export async function leaveOrganizations(deps: AccountDeps, userId: string): Promise<void> {
+export async function leaveOrganizations(deps: AccountsCore, userId: string): Promise<void> {
   const by = { kind: 'person', id: userId, address: null } as const;
   await transaction(deps.database, async (tx) => {
     for (const organizationId of await organizationsOf(tx, userId)) {
@@ -48,7 +49,7 @@ export async function leaveOrganizations(deps: AccountDeps, userId: string): Pro
  * Ends what a person had signed in to in an organization, and forgets what they had read there.
  * @returns the connections that need another sign-in
  */
-async function endRights(deps: AccountDeps, tx: Db, by: Actor, member: Membership) {
+async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
   await forgetReader(tx, member);
   await revokeAccountsOfMember(deps, tx, { ...member, by });
   return endSignInsOf(tx, by, member);

@@ -2,7 +2,6 @@ export {
   revokeAccountsOfMember,
   revokeAccountsOfProject,
   revokeModelConnection,
-  type AccountDeps,
 } from './accounts.ts';
 export { deleteConnection } from './connection.ts';
 export { deleteOrganization, deleteProject, eraseDeletedProjects } from './delete.ts';

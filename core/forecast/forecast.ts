@@ -1,18 +1,18 @@
+import type { Core } from '#core/core.ts';
 import { Big } from 'big.js';
 import { readPeriodUsage, runsPerDay, type Plan } from '#core/billing/index.ts';
 import type { ProjectModels } from '#core/models/index.ts';
 import { readRoutine, type ProvenRoutine } from '#core/routines/index.ts';
-import { PACE_DAYS, readSpending, type OperatorCap } from '#core/usage/index.ts';
-import { databaseTime, type Db } from '#lib/database/index.ts';
+import { PACE_DAYS, readSpending } from '#core/usage/index.ts';
+import { databaseTime } from '#lib/database/index.ts';
 import { countRuns } from './version-usage.ts';
 import { estimateRun, type Amount, type RunEstimate } from './estimate.ts';
 import { forecastLimits, type LimitForecast } from './limits.ts';
 import { plannedRuns, plannedToday, type PlannedRuns } from './planned-runs.ts';
 
-export interface ForecastDeps {
-  readonly database: Db;
+export interface ForecastDeps
+  extends Pick<Core, 'database'>, Partial<Pick<Core, 'maxCostUsdPerOrganization'>> {
   readonly models: ProjectModels;
-  readonly maxCostUsdPerOrganization?: OperatorCap;
 }
 
 /** The routine that is to run, with its organization's plan. */

@@ -1,6 +1,6 @@
+import type { Core } from '#core/core.ts';
 import { MAX_CARRIED_LENGTH, type Gate } from '#core/definition/index.ts';
 import type { ToolCallDeps } from '#core/tools/index.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
 import { cut } from '#lib/text.ts';
 import { askTool, type AskingRun } from './ask-tool.ts';
 import { askUrl } from './ask-url.ts';
@@ -14,16 +14,12 @@ import {
 } from './decide.ts';
 import { readValue, type GateValue, type GateFault, type GateResponse } from './response.ts';
 
-export interface AskDeps extends ToolCallDeps {
-  readonly outbound: Pick<OutboundClient, 'request'>;
-}
-
 /**
  * Asks a gate and decides what follows. Writes nothing.
  * @throws the signal's reason, when it was aborted
  */
 export async function askGate(
-  deps: AskDeps,
+  deps: ToolCallDeps & Pick<Core, 'outbound'>,
   run: AskingRun,
   gate: Gate,
   question: Omit<GateQuestion, 'gate'>,
@@ -49,7 +45,7 @@ export async function askGate(
 }
 
 function send(
-  deps: AskDeps,
+  deps: ToolCallDeps & Pick<Core, 'outbound'>,
   run: AskingRun,
   question: GateQuestion & { readonly gate: Gate },
   signal: AbortSignal,

@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelProviders, ModelRuntime } from '#core/model-providers/index.ts';
-import { transaction, type Database, execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { transaction, execute, rows, sql, type Db } from '#lib/database/index.ts';
 import { CallFailure } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import type { ModelConnectionRef } from './connection.ts';
+import type { AccountsCore } from './core.ts';
 import type { CallCredential, ModelCredentials } from './credentials.ts';
 import { findUsableConnection, isUsable, readModelConnection } from './store/queries.ts';
 
-export interface CatalogueDeps {
-  readonly database: Database;
-  readonly modelProviders: ModelProviders;
-  readonly modelRuntime: ModelRuntime | undefined;
+type CatalogueCore = Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 'modelRuntime'> & {
   readonly modelCredentials: ModelCredentials;
-  readonly log: Log;
-}
+};
 
 /** Few at a time: the runtime takes eight calls, and those of runs matter more. */
 const AT_A_TIME = 2;
@@ -28,7 +24,7 @@ const ROUND_MS = 45_000;
  * account whose catalogue cannot be fetched keeps the last one.
  * @returns how many were fetched
  */
-export async function refreshCatalogues(deps: CatalogueDeps, signal: AbortSignal): Promise<number> {
+export async function refreshCatalogues(deps: CatalogueCore, signal: AbortSignal): Promise<number> {
   const { database, modelProviders, modelRuntime: runtime } = deps;
   if (runtime === undefined || modelProviders.enabled.length === 0) return 0;
   const end = performance.now() + ROUND_MS;
@@ -44,7 +40,7 @@ export async function refreshCatalogues(deps: CatalogueDeps, signal: AbortSignal
 }
 
 async function refresh(
-  deps: CatalogueDeps,
+  deps: CatalogueCore,
   runtime: ModelRuntime,
   ref: ModelConnectionRef,
   signal: AbortSignal,
@@ -76,7 +72,7 @@ function isExpected(error: unknown): error is Error {
 }
 
 async function fetchModels(
-  deps: CatalogueDeps,
+  deps: CatalogueCore,
   runtime: ModelRuntime,
   ref: ModelConnectionRef,
   signal: AbortSignal,
@@ -97,7 +93,7 @@ async function fetchModels(
 }
 
 async function askProvider(
-  { database, modelProviders }: CatalogueDeps,
+  { database, modelProviders }: CatalogueCore,
   runtime: ModelRuntime,
   ref: ModelConnectionRef,
   { credential, version }: CallCredential,

@@ -1,16 +1,14 @@
-import type { ModelProvider, ModelProviders } from '#core/model-providers/index.ts';
-import type { Database } from '#lib/database/index.ts';
+import type { ModelProvider } from '#core/model-providers/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal.ts';
 import type { ModelConnectionRef } from './connection.ts';
-import { signInOf, type FindServer } from './oauth/server.ts';
+import type { AccountsCore } from './core.ts';
+import { signInOf } from './oauth/server.ts';
 import {
   requestTokens,
   revokeTokens,
   TokenRequestError,
-  type OAuthRequestDeps,
   type Tokens,
 } from './oauth/token-request.ts';
 import {
@@ -59,7 +57,7 @@ export interface ModelCredentials {
 const MARGIN_MS = 60_000;
 
 export function createModelCredentials(
-  deps: ModelRenewalDeps & { readonly modelProviders: ModelProviders },
+  deps: RenewalCore & Pick<AccountsCore, 'modelProviders'>,
 ): ModelCredentials {
   const { database, secrets } = deps;
   const renewals = createRenewals<boolean>();
@@ -146,12 +144,10 @@ async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-interface ModelRenewalDeps extends OAuthRequestDeps {
-  readonly database: Database;
-  readonly secrets: SecretBox;
-  readonly findModelServer: FindServer;
-  readonly log: Log;
-}
+type RenewalCore = Pick<
+  AccountsCore,
+  'database' | 'findModelServer' | 'log' | 'outbound' | 'secrets'
+>;
 
 /**
  * Renews a credential once, however many callers ask in however many processes: the one that takes the lease asks the
@@ -160,7 +156,7 @@ interface ModelRenewalDeps extends OAuthRequestDeps {
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when it may pass
  */
 function renewCredential(
-  deps: ModelRenewalDeps,
+  deps: RenewalCore,
   provider: ModelProvider,
   ref: ModelConnectionRef,
   stale: StoredCredential,
@@ -178,7 +174,7 @@ function renewCredential(
 }
 
 async function renewHeld(
-  deps: ModelRenewalDeps,
+  deps: RenewalCore,
   provider: ModelProvider,
   ref: ModelConnectionRef,
   held: StoredCredential,
@@ -224,7 +220,7 @@ async function renewHeld(
 }
 
 async function ask(
-  deps: ModelRenewalDeps,
+  deps: RenewalCore,
   provider: ModelProvider,
   { refreshToken, clientId }: OAuthCredential,
 ): Promise<Tokens> {
@@ -242,7 +238,7 @@ async function ask(
 }
 
 async function drop(
-  deps: ModelRenewalDeps,
+  deps: RenewalCore,
   provider: ModelProvider,
   credential: OAuthCredential,
 ): Promise<void> {

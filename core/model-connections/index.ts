@@ -1,5 +1,10 @@
-export { listModelsOfAccount, listOfferedModels, type OfferedModel } from './catalogue.ts';
-export { refreshCatalogues, type CatalogueDeps } from './catalogue.ts';
+export {
+  listModelsOfAccount,
+  listOfferedModels,
+  refreshCatalogues,
+  type OfferedModel,
+} from './catalogue.ts';
+export type { AccountsCore } from './core.ts';
 export {
   MODEL_CONNECTION_ERRORS,
   MODEL_CONNECTION_STATES,
@@ -19,7 +24,6 @@ export {
   accountsOfProject,
   revokeAccount,
   sweepModelConnections,
-  type RevokeDeps,
 } from './revoke.ts';
 export { ATTEMPT_STATES } from './sign-in/attempt.ts';
 export { endAttemptsOfProject } from './sign-in/attempt-queries.ts';

@@ -1,28 +1,11 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import type { ModelProviders } from '#core/model-providers/index.ts';
-import {
-  afterCommit,
-  execute,
-  row,
-  rows,
-  sql,
-  type Db,
-  AT_ONCE,
-  type Database,
-} from '#lib/database/index.ts';
-import type { Log } from '#lib/log.ts';
+import { afterCommit, execute, row, rows, sql, type Db, AT_ONCE } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ModelConnectionRef, RevokedReason, ProviderRevocation } from './connection.ts';
-import { revokeTokens, type RevocationDeps } from './oauth/token-request.ts';
+import type { AccountsCore } from './core.ts';
+import { revokeTokens } from './oauth/token-request.ts';
 import { sweepAttempts } from './sign-in/attempt-queries.ts';
 import { openCredential, modelCredential, type ModelCredential } from './store/credential.ts';
-
-export interface RevokeDeps extends RevocationDeps {
-  readonly database: Database;
-  readonly secrets: SecretBox;
-  readonly modelProviders: ModelProviders;
-  readonly log: Log;
-}
 
 interface Revocation {
   readonly projectId: string;
@@ -38,7 +21,7 @@ interface Revocation {
  * back to the provider and then erased. The record stays. Revoking again changes nothing.
  */
 export async function revokeAccount(
-  deps: RevokeDeps,
+  deps: AccountsCore,
   tx: Db,
   { projectId, connectionId, by, reason, pausedRoutines }: Revocation,
 ): Promise<void> {
@@ -101,7 +84,7 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
 }
 
 /** Settles a revocation while no caller waits for the provider; housekeeping repeats what fails here. */
-async function settleSoon(deps: RevokeDeps, connectionId: string): Promise<void> {
+async function settleSoon(deps: AccountsCore, connectionId: string): Promise<void> {
   try {
     await settleRevocations(deps, connectionId);
   } catch (err) {
@@ -110,7 +93,7 @@ async function settleSoon(deps: RevokeDeps, connectionId: string): Promise<void>
 }
 
 /** Opens a credential. One that no key opens any more cannot be revoked at its provider; it is erased all the same. */
-function openOrUndefined({ secrets, log }: RevokeDeps, connectionId: string, sealed: string) {
+function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);
   } catch {
@@ -152,7 +135,7 @@ export async function putIntoOutbox(
  * has been tried for a day.
  * @param only one connection; by default everything that is due
  */
-async function settleRevocations(deps: RevokeDeps, only?: string): Promise<void> {
+async function settleRevocations(deps: AccountsCore, only?: string): Promise<void> {
   for (;;) {
     const due = await claimDue(deps.database, only);
     for (const each of due) await settle(deps, each);
@@ -160,7 +143,7 @@ async function settleRevocations(deps: RevokeDeps, only?: string): Promise<void>
   }
 }
 
-async function settle(deps: RevokeDeps, due: DueRevocation): Promise<void> {
+async function settle(deps: AccountsCore, due: DueRevocation): Promise<void> {
   const { connectionId } = due;
   const outcome = due.givenUp ? 'failed' : await attempt(deps, due);
   if (outcome === 'pending') return;
@@ -175,7 +158,7 @@ async function settle(deps: RevokeDeps, due: DueRevocation): Promise<void> {
   deps.log.info({ connectionId, outcome }, 'the credential of a revoked model account was erased');
 }
 
-async function attempt(deps: RevokeDeps, due: DueRevocation): Promise<ProviderRevocation> {
+async function attempt(deps: AccountsCore, due: DueRevocation): Promise<ProviderRevocation> {
   const { connectionId } = due;
   const provider = deps.modelProviders.find(due.provider);
   // Its provider is off, or another one stands in its place: it may come back within the day.
@@ -219,7 +202,7 @@ function place(connectionId: string) {
 }
 
 /** Ends sign-ins that have run out, and hands revoked credentials back. */
-export async function sweepModelConnections(deps: RevokeDeps): Promise<void> {
+export async function sweepModelConnections(deps: AccountsCore): Promise<void> {
   await sweepAttempts(deps.database);
   await settleRevocations(deps);
 }

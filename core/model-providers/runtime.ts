@@ -1,10 +1,10 @@
+import type { Core } from '#core/core.ts';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { type Database, type Db, execute, row, sql } from '#lib/database/index.ts';
 import type { HelloResult } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
 import {
   createRuntimeClient,
   RuntimeUnreachable,
@@ -36,8 +36,7 @@ export type RuntimeStatus =
 
 const STATUS_MS = 1_500;
 
-export interface ModelRuntimeDeps {
-  readonly database: Database;
+export interface ModelRuntimeDeps extends Pick<Core, 'database'> {
   readonly client: RuntimeClient;
   /** Milliseconds for which a `hello` is good. Default 5,000. */
   readonly freshMs?: number;
@@ -145,10 +144,8 @@ async function helloOrUndefined(
   }
 }
 
-export interface KeeperDeps {
-  readonly database: Db;
+export interface KeeperDeps extends Pick<Core, 'database' | 'log'> {
   readonly runtime: Pick<ModelRuntime, 'client' | 'lease'>;
-  readonly log: Log;
   /** Milliseconds between two renewals. By default two may fail before the lease, of 30 seconds, is over. */
   readonly everyMs?: number;
 }

@@ -1,6 +1,6 @@
+import type { Core } from '#core/core.ts';
 import { listOfferedModels, type OfferedModel } from '#core/model-connections/index.ts';
 import type { ModelProviders } from '#core/model-providers/index.ts';
-import type { Db } from '#lib/database/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
 import type { FigureStore } from './by-hand.ts';
 import type { SourceState } from './source.ts';
@@ -22,8 +22,7 @@ export interface ProjectModels {
   sources(): Promise<readonly SourceState[]>;
 }
 
-export interface ProjectModelsDeps {
-  readonly database: Db;
+export interface ProjectModelsDeps extends Pick<Core, 'database'> {
   readonly modelProviders: ModelProviders;
   readonly directory: ModelDirectory;
   readonly figures: FigureStore;

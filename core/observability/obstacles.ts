@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from '#core/engine/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
@@ -6,24 +7,23 @@ import { missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts
 /** A probe gives up after a few seconds, so a Postgres that says nothing counts as away before. */
 const PATIENCE_MS = 3_000;
 
-interface ObstacleDeps {
-  readonly database: Db;
-  readonly engine: Pick<Engine, 'isHealthy'>;
-}
-
 /**
  * Lists what keeps a process from doing its work, in words for an operator; nothing when all that it depends on is
  * there: Postgres, with a schema that is new enough, and Temporal. Everyone may ask, so callers that ask while a look
  * is under way share the next one.
  */
-export async function obstacles(deps: ObstacleDeps): Promise<string[]> {
+export async function obstacles(
+  deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },
+): Promise<string[]> {
   const { shared } = await coalescerOf(deps.database)('', () => look(deps));
   return shared;
 }
 
 const coalescerOf = oncePerObject(() => createCoalescer<string[]>());
 
-async function look(deps: ObstacleDeps): Promise<string[]> {
+async function look(
+  deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },
+): Promise<string[]> {
   const [database, isTemporalThere] = await Promise.all([
     databaseObstacle(deps.database),
     deps.engine.isHealthy(),

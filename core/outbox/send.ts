@@ -1,5 +1,4 @@
 import type { Core } from '#core/core.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import {
   claimMessages,
@@ -12,10 +11,7 @@ import {
 import type { Channel } from './message.ts';
 import { sendMail, type MailDeps } from './send-mail.ts';
 
-export interface MessageDeps extends MailDeps, Pick<Core, 'database' | 'log'> {
-  readonly outbound: Pick<OutboundClient, 'request'>;
-  readonly metrics: Pick<Metrics, 'messageAttempt'>;
-}
+export type MessageDeps = MailDeps & Pick<Core, 'database' | 'log' | 'metrics' | 'outbound'>;
 
 /** Messages sent at the same time: few enough to be sent well within their lease. */
 const BATCH: Readonly<Record<Channel, number>> = { mail: 20, ping: 40 };

@@ -1,8 +1,8 @@
+import type { Core } from '#core/core.ts';
 import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billing/index.ts';
-import type { StartableRun, Engine } from '#core/engine/index.ts';
+import type { StartableRun } from '#core/engine/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import {
   accountPlaces,
@@ -206,12 +206,8 @@ export async function enqueueRetry(
   return enqueueManualRun(db, rule, { ...input, ...again });
 }
 
-export interface StartDeps {
-  readonly database: Db;
-  readonly engine: Pick<Engine, 'startRun'>;
+export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'providerEnabled'> {
   readonly admission: Admission;
-  readonly log: Log;
-  readonly providerEnabled: (provider: string) => boolean;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOver, timeFor, timetableOf, withoutJitter } from '#core/timetable/index.ts';
 import { setNextTimes } from '#core/routines/index.ts';
@@ -8,7 +9,7 @@ import {
   type AfterEndDeps,
   type OccurrenceRow,
 } from '#core/runs/index.ts';
-import { isUnavailable, transaction, type Database } from '#lib/database/index.ts';
+import { isUnavailable, transaction } from '#lib/database/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';
 import { decide, occurrenceRows, type Decision } from './occurrence.ts';
@@ -87,9 +88,7 @@ function report(metrics: Metrics, { lagSeconds, runs, skippedBy }: Claimed): voi
   if (lagSeconds !== undefined) metrics.claimed({ lagSeconds, runs, skipped: skippedBy });
 }
 
-export interface ClaimDeps extends SkipRules, PauseDeps {
-  readonly database: Database;
-}
+export interface ClaimDeps extends SkipRules, PauseDeps, Pick<Core, 'database'> {}
 
 interface Claimed {
   /** True when there may be more to claim at once. */

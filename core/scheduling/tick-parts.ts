@@ -1,12 +1,11 @@
-import type { Core } from '#core/core.ts';
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
 import { queueLeadMails } from '#core/leads/index.ts';
 import { expireCalls } from '#core/model-calls/index.ts';
 import {
   refreshCatalogues,
   sweepModelConnections,
-  type CatalogueDeps,
-  type RevokeDeps,
+  type AccountsCore,
+  type ModelCredentials,
 } from '#core/model-connections/index.ts';
 import { queueDigests, queueProjectDigests } from '#core/notifications/index.ts';
 import { sendMessages, type MessageDeps } from '#core/outbox/index.ts';
@@ -16,24 +15,15 @@ import { releaseDue, type AdmissionReport } from '#core/admission/index.ts';
 import { settleLostCalls } from '#core/steps/index.ts';
 import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
-import type { Metrics, TickPart } from '#lib/metrics/index.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
+import type { TickPart } from '#lib/metrics/index.ts';
 import { claimAll, NOTHING_CLAIMED, type ClaimAllDeps, type ClaimReport } from './claim.ts';
 import { forgetExpired } from './housekeeping.ts';
 import { pauseOfDisabledProviders, reconcileNextTimes } from './reconcile.ts';
 
-export interface TickDeps
-  extends
-    ClaimAllDeps,
-    RetentionDeps,
-    CatalogueDeps,
-    RevokeDeps,
-    MessageDeps,
-    Pick<Core, 'auditRetentionDays' | 'emit' | 'providerEnabled'> {
-  readonly outbound: OutboundClient;
-  readonly payment: Payment;
-  readonly metrics: Metrics;
-}
+export type TickDeps = ClaimAllDeps &
+  RetentionDeps &
+  AccountsCore &
+  MessageDeps & { readonly modelCredentials: ModelCredentials; readonly payment: Payment };
 
 /** Time in which one tick starts deliveries; the next tick goes on with the oldest. */
 const DELIVERIES_MS = 45_000;

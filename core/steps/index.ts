@@ -7,7 +7,8 @@ export {
   type ModelCaller,
   type ModelResponse,
 } from './model-call.ts';
-export { type ModelStepDeps, performModelStep } from './model-step.ts';
+export type { StepsCore } from './core.ts';
+export { performModelStep } from './model-step.ts';
 export { type Preview, previewRun } from './preview.ts';
 export { ModelFailure, recordFailedAttempt, retryDelayMs, Stop, type StepOutcome } from './stop.ts';
 export { type ToolStepOutcome, performToolStep } from './tool-step.ts';

@@ -9,31 +9,17 @@ import {
 } from '#core/run-states/index.ts';
 import { endRun, runClock, unwantedReason, type AfterEndDeps } from '#core/runs/index.ts';
 import { releaseAttempt } from '#core/usage/index.ts';
-import {
-  execute,
-  persistently,
-  row,
-  rows,
-  sql,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { execute, persistently, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { startDeadline, type Deadline } from '#lib/deadline.ts';
 import { beginStep, takeBackAttempt, type RunContext } from './begin-step.ts';
+import type { StepsCore } from './core.ts';
 import { decideStep } from './decide.ts';
 import type { ModelResponse } from './model-call.ts';
-import type { GateDeps } from './pass-gate.ts';
-import { type PreflightDeps, type PreparedStep, prepareStep } from './prepare.ts';
+import { prepareStep, type PreparedStep } from './prepare.ts';
 import { recordStep } from './record-response.ts';
-import { reserveStep, type Grant, type ReserveDeps } from './reserve.ts';
+import { reserveStep, type Grant } from './reserve.ts';
 import { delayAfter, Stop, type Consequence, type StepOutcome } from './stop.ts';
 import { settleCutCall } from './unanswered-calls.ts';
-
-export interface ModelStepDeps extends PreflightDeps, GateDeps, AfterEndDeps, ReserveDeps {
-  readonly database: Database;
-  /** The build of this process; undefined unless builds are kept apart. */
-  readonly buildId: string | undefined;
-}
 
 /**
  * Performs one model step of a run: it begins, prepares the call, reserves its cost, asks the model, and records the
@@ -41,7 +27,7 @@ export interface ModelStepDeps extends PreflightDeps, GateDeps, AfterEndDeps, Re
  * @throws {ModelFailure} when the call failed
  */
 export async function performModelStep(
-  deps: ModelStepDeps,
+  deps: StepsCore,
   input: { runId: string; index: number },
   signal: AbortSignal,
 ): Promise<StepOutcome> {
@@ -67,7 +53,7 @@ export async function performModelStep(
 
 /** @throws {Stop} @throws {ModelFailure} also another error, when the deadline is over */
 async function performInTime(
-  deps: ModelStepDeps,
+  deps: StepsCore,
   run: RunContext,
   index: number,
   deadline: Deadline,
@@ -88,7 +74,7 @@ async function performInTime(
  * @throws {ModelFailure} where the call failed
  */
 async function askModel(
-  deps: ModelStepDeps,
+  deps: StepsCore,
   run: RunContext,
   step: PreparedStep,
   { grant, deadline }: { readonly grant: Grant; readonly deadline: Deadline },
@@ -124,7 +110,7 @@ function timeOver({ providerFailures }: RunContext): RunEnding {
 
 /** Carries out what stopped a step, and returns the step's outcome. */
 async function follow(
-  deps: ModelStepDeps,
+  deps: StepsCore,
   { runId, index }: { readonly runId: string; readonly index: number },
   stopped: Consequence,
   deadline: Deadline,

@@ -3,11 +3,10 @@ import {
   askGate,
   keepSeen,
   readBaseline,
-  type AskDeps,
   type AskingRun,
   type GateVerdict,
 } from '#core/gate/index.ts';
-import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from '#core/runs/index.ts';
+import { afterEnd, recordEnd, type RecordedEnd } from '#core/runs/index.ts';
 import { skip, type RunState, type Trigger } from '#core/run-states/index.ts';
 import {
   execute,
@@ -16,14 +15,10 @@ import {
   sql,
   storableJson,
   transaction,
-  type Database,
   type Db,
 } from '#lib/database/index.ts';
+import type { StepsCore } from './core.ts';
 import { Stop } from './stop.ts';
-
-export interface GateDeps extends AskDeps, AfterEndDeps {
-  readonly database: Database;
-}
 
 /** A run before its first model call. */
 export interface GatedRun extends AskingRun {
@@ -42,7 +37,7 @@ export interface GatedRun extends AskingRun {
  * @throws {Stop} where the run has ended, which a quiet one does here
  */
 export async function passGate(
-  deps: GateDeps,
+  deps: StepsCore,
   run: GatedRun,
   signal: AbortSignal,
 ): Promise<GateVerdict | null> {

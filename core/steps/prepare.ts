@@ -8,16 +8,10 @@ import {
   type Opening,
   renderPrompt,
 } from '#core/prompt/index.ts';
-import { connectionsReady, type CredentialSource } from '#core/connections/index.ts';
-import type { ModelProviders } from '#core/model-providers/index.ts';
+import { connectionsReady } from '#core/connections/index.ts';
 import { findUsableConnection } from '#core/model-connections/index.ts';
 import { unknownPlaceholders } from '#core/definition/index.ts';
-import {
-  resolveSkills,
-  revisionsOf,
-  type SkillCatalogue,
-  type SkillRevisions,
-} from '#core/skills/index.ts';
+import { resolveSkills, revisionsOf, type SkillRevisions } from '#core/skills/index.ts';
 import { repairsText } from '#core/outcomes/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import type { FailureReason } from '#core/run-states/index.ts';
@@ -32,8 +26,9 @@ import {
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
 import type { RunContext, PreparedRun } from './begin-step.ts';
+import type { StepsCore } from './core.ts';
 import { countInput, type AccountStep, type ModelCall } from './model-call.ts';
-import { passGate, type GateDeps } from './pass-gate.ts';
+import { passGate } from './pass-gate.ts';
 import { toolSet } from './plan-tool-calls.ts';
 import { Stop, usedUp } from './stop.ts';
 
@@ -50,7 +45,7 @@ export interface PreparedStep extends Ready {
  * @throws {Stop} where the run has to end
  */
 export async function prepareStep(
-  deps: PreflightDeps & GateDeps & { readonly database: Database },
+  deps: StepsCore,
   run: RunContext,
   index: number,
   deadline: Deadline,
@@ -152,16 +147,6 @@ async function recordOmitted(
   );
 }
 
-export interface PreflightDeps {
-  readonly database: Db;
-  readonly models: ProjectModels;
-  readonly modelProviders: ModelProviders;
-  readonly skills: SkillCatalogue;
-  readonly credentials: CredentialSource;
-  /** Returns true when routines of this model provider may run now. */
-  readonly providerEnabled: (provider: string) => boolean;
-}
-
 /** A run that is ready for its next model call, with everything that the call needs. */
 export interface Ready extends Opening {
   readonly option: ModelOption;
@@ -182,7 +167,10 @@ export interface Blocked {
  * @throws what `askGate` throws
  */
 export async function preflight(
-  deps: PreflightDeps,
+  deps: Pick<
+    StepsCore,
+    'credentials' | 'database' | 'modelProviders' | 'models' | 'providerEnabled' | 'skills'
+  >,
   run: PreparedRun,
   signal: AbortSignal,
   askGate: () => Promise<GateVerdict | null>,
@@ -219,7 +207,7 @@ export async function preflight(
 
 /** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */
 async function accountBlocked(
-  { database, modelProviders }: PreflightDeps,
+  { database, modelProviders }: Pick<StepsCore, 'database' | 'modelProviders'>,
   { projectId, model, modelSteps }: PreparedRun,
 ): Promise<Blocked | undefined> {
   if (model.connectionId === null) return undefined;

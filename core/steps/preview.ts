@@ -7,7 +7,6 @@ import {
   limitsOf,
   overBudget,
   tooLittleLeft,
-  type OperatorCap,
   type ScopeLimits,
   budgetColumns,
   type Budgets,
@@ -34,20 +33,15 @@ import {
   type PreviousData,
 } from '#core/prompt/index.ts';
 import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/tools/index.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { type PreparedRun, definedRun } from './begin-step.ts';
+import type { StepsCore } from './core.ts';
 import { countInput } from './model-call.ts';
 import { toolSet } from './plan-tool-calls.ts';
-import { preflight, type Blocked, type PreflightDeps } from './prepare.ts';
+import { preflight, type Blocked } from './prepare.ts';
 import { limitOnUnpriced, outputBound } from './reserve.ts';
-
-export interface PreviewDeps extends PreflightDeps {
-  readonly outbound: Pick<OutboundClient, 'checkUrl'>;
-  readonly maxCostUsdPerOrganization?: OperatorCap;
-}
 
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
@@ -77,7 +71,7 @@ export interface Preview {
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function previewRun(
-  deps: PreviewDeps,
+  deps: StepsCore,
   input: {
     projectId: string;
     organizationId: string;
@@ -142,7 +136,7 @@ function textOf(
 }
 
 async function gateOf(
-  deps: PreviewDeps,
+  deps: Pick<StepsCore, 'database' | 'outbound'>,
   { id: routineId, projectId, gate }: ProvenRoutine,
 ): Promise<Preview['gate']> {
   if (gate === null) return null;
@@ -152,7 +146,7 @@ async function gateOf(
 
 /** Checks the budgets, as a run does when it reserves its first step. */
 async function overBudgets(
-  { database }: PreviewDeps,
+  { database }: Pick<StepsCore, 'database'>,
   limits: readonly ScopeLimits[],
   step: Parameters<typeof leastOf>[0],
 ): Promise<Blocked | undefined> {

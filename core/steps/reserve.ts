@@ -1,6 +1,6 @@
 import type { ModelOption } from '#core/models/index.ts';
 import { failure, type FailureReason } from '#core/run-states/index.ts';
-import { waitsForBudget, type Admission } from '#core/admission/index.ts';
+import { waitsForBudget } from '#core/admission/index.ts';
 import {
   isLimited,
   limitInWords,
@@ -9,26 +9,14 @@ import {
   RAISED_BY,
   reserve,
   tooLittleLeft,
-  type OperatorCap,
   type ScopeLimits,
 } from '#core/usage/index.ts';
-import { empty, execute, sql, type Database, type Sql } from '#lib/database/index.ts';
-import type { Log } from '#lib/log.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
+import { empty, execute, sql, type Sql } from '#lib/database/index.ts';
 import { takeBackAttempt, type RunContext } from './begin-step.ts';
-import type { ModelCaller } from './model-call.ts';
+import type { StepsCore } from './core.ts';
 import type { PreparedStep } from './prepare.ts';
 import { delayAfter, Stop } from './stop.ts';
 import { settleLostCalls } from './unanswered-calls.ts';
-
-export interface ReserveDeps {
-  readonly database: Database;
-  readonly caller: ModelCaller;
-  readonly admission: Admission;
-  readonly metrics: Metrics;
-  readonly log: Log;
-  readonly maxCostUsdPerOrganization?: OperatorCap;
-}
 
 /** Permission for a model step, with the tokens that it may use. */
 export interface Grant {
@@ -65,7 +53,10 @@ const HELD =
  * @throws {Stop} where a limit refuses the step or other runs hold what is left, and where a later attempt performs it
  */
 export async function reserveStep(
-  deps: ReserveDeps,
+  deps: Pick<
+    StepsCore,
+    'admission' | 'caller' | 'database' | 'log' | 'maxCostUsdPerOrganization' | 'metrics'
+  >,
   run: RunContext,
   { index, option, countInput, call: { signal } }: StepToReserve,
 ): Promise<Grant> {

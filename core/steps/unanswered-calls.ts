@@ -152,7 +152,7 @@ async function settleLostCall(
 }
 
 /** Returns the usage of a call without a response: what the model had written by then is unknown. */
-export function inputOnly(inputTokens: number): Usage {
+function inputOnly(inputTokens: number): Usage {
   return {
     inputTokens,
     cachedInputTokens: 0,
@@ -170,7 +170,7 @@ export function inputOnly(inputTokens: number): Usage {
  * response
  * @returns whether it was added; false when it is in the ledger already
  */
-export async function settleUnanswered(
+async function settleUnanswered(
   tx: Db,
   spent: Spent,
   { onAccount }: { onAccount: boolean },

@@ -1,10 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { Core } from '#core/core.ts';
-import {
-  toolServerOf,
-  type ConnectionSecrets,
-  type CredentialSource,
-} from '#core/connections/index.ts';
+import { toolServerOf, type ConnectionsCore } from '#core/connections/index.ts';
 import {
   findTool,
   ToolServerError,
@@ -28,10 +23,11 @@ import { definitionHash, retirePolicy } from './write-discovered.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
 import type { ToolTarget } from './queries.ts';
 
-export interface ToolCallDeps extends Pick<Core, 'database' | 'emit'> {
+export interface ToolCallDeps extends Pick<
+  ConnectionsCore,
+  'connectionSecrets' | 'credentials' | 'database' | 'emit'
+> {
   readonly toolSessions: ToolSessions;
-  readonly connectionSecrets: ConnectionSecrets;
-  readonly credentials: CredentialSource;
 }
 
 /** The caller of a tool: a run. Its calls share the sessions that servers remember. */

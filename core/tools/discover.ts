@@ -1,12 +1,10 @@
-import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/audit/index.ts';
 import {
   lockConnection,
   markReady,
   readConnection,
   toolServerOf,
-  type ConnectionSecrets,
-  type CredentialSource,
+  type ConnectionsCore,
 } from '#core/connections/index.ts';
 import {
   listAllTools,
@@ -22,10 +20,10 @@ import type { ToolPolicy } from './policy.ts';
 import { holdRoutine, listPoliciesOfConnection } from './queries.ts';
 import { retirement, writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
 
-export interface DiscoverDeps extends Pick<Core, 'database' | 'emit' | 'log' | 'outbound'> {
-  readonly credentials: CredentialSource;
-  readonly connectionSecrets: ConnectionSecrets;
-}
+type DiscoverCore = Pick<
+  ConnectionsCore,
+  'connectionSecrets' | 'credentials' | 'database' | 'emit' | 'log' | 'outbound'
+>;
 
 export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
   /** Tools that were left out. */
@@ -46,7 +44,7 @@ const MAX_SHOWN_SKIPPED = 50;
  * `provider_error`, `rate_limited` while many others of the project wait
  */
 export async function discoverTools(
-  deps: DiscoverDeps,
+  deps: DiscoverCore,
   scope: DiscoveryScope,
   by: Actor,
 ): Promise<Discovery> {
@@ -66,7 +64,7 @@ interface DiscoveryScope {
 /** A project discovers one server at a time: what a server sends is work for everybody's process. */
 const inTurn = createTurns(20);
 
-async function discover(deps: DiscoverDeps, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
+async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;
   const { database, emit } = deps;
   // Looked at before the server is asked, which takes its time; held for good only afterwards.
@@ -91,7 +89,7 @@ async function discover(deps: DiscoverDeps, scope: DiscoveryScope, by: Actor): P
 }
 
 async function askServer(
-  deps: DiscoverDeps,
+  deps: DiscoverCore,
   { projectId, connectionId }: { projectId: string; connectionId: string },
 ): Promise<ListedTools> {
   const connection = await readConnection(deps.database, projectId, connectionId);

@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { markWebhookGone } from '#core/routines/index.ts';
 import { type Database, execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
@@ -10,9 +11,7 @@ import {
 } from './delivery.ts';
 import { sendAttempt, unanswered, type SendDeps } from './send.ts';
 
-export interface AttemptDeps extends SendDeps {
-  readonly database: Database;
-}
+export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
 
 /** The delivery's state after the attempt; `not_due` when there was none to make. */
 export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';

@@ -1,16 +1,14 @@
+import type { Core } from '#core/core.ts';
 import { createHmac } from 'node:crypto';
 import { SECRET_PREFIX, type createSealedWebhookSecrets } from '#core/routines/index.ts';
-import type { Log } from '#lib/log.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import { OutboundError } from '#lib/outbound/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { utf8Start } from '#lib/text.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import { type Exchange, MAX_RETRY_AFTER_MS } from './delivery.ts';
 
-export interface SendDeps {
-  readonly outbound: Pick<OutboundClient, 'request'>;
+export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
   readonly webhookSecrets: ReturnType<typeof createSealedWebhookSecrets>;
-  readonly log: Log;
   /** Limit for the whole exchange. Default 20 seconds; it must stay well below the lease of an attempt. */
   readonly webhookTimeoutMs?: number;
 }

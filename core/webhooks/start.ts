@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import type { Engine, StartableDelivery } from '#core/engine/index.ts';
 import {
   AT_ONCE,
@@ -12,12 +13,10 @@ import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { START_LEASE } from './claim.ts';
 
-export interface StartDeliveriesDeps {
-  readonly database: Database;
+export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
   readonly engine: Pick<Engine, 'startDelivery'>;
   /** Names the workers by whose slots the deliveries are bounded. */
   readonly admission: { readonly rule: { readonly taskQueue: string } };
-  readonly log: Log;
 }
 
 /** Deliveries claimed in one round: few enough to start well within their lease. */

@@ -13,8 +13,8 @@ import { beginStep } from '#core/steps/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { failure, success } from '#core/run-states/ending.ts';
 import { recordStepAndSuccess } from '#core/steps/record-step.ts';
-import { Stop } from '#core/steps/index.ts';
-import { reserveStep, type ReserveDeps } from '#core/steps/reserve.ts';
+import { Stop, type StepsCore } from '#core/steps/index.ts';
+import { reserveStep } from '#core/steps/reserve.ts';
 import { readForecast } from '#core/forecast/index.ts';
 import { plannedRuns } from '#core/forecast/planned-runs.ts';
 import { costOf } from '#core/cost/index.ts';
@@ -307,7 +307,7 @@ async function performQueued(database: Database, routineId: string): Promise<boo
     countInput: () => USAGE.inputTokens,
     call: { signal: new AbortController().signal },
   };
-  const deps = { database, caller: { timeoutMs: 60_000 } } as ReserveDeps;
+  const deps = { database, caller: { timeoutMs: 60_000 } } as StepsCore;
   const grant = await reserveStep(deps, run!, step).catch((error: unknown) => {
     if (error instanceof Stop) return undefined;
     throw error;

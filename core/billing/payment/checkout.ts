@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/organizations/index.ts';
 import { execute, sql, type Database } from '#lib/database/index.ts';
@@ -19,12 +20,10 @@ export interface LaunchSwitches {
   readonly automaticTax: boolean;
 }
 
-export interface CheckoutDeps {
-  readonly database: Database;
+export interface CheckoutDeps extends Pick<Core, 'database' | 'uiOrigin'> {
   readonly processor: Processor | undefined;
   readonly watch: PaymentWatch;
   readonly switches: LaunchSwitches;
-  readonly uiOrigin: string;
 }
 
 export interface CheckoutInput {

@@ -1,5 +1,5 @@
+import type { Core } from '#core/core.ts';
 import Stripe from 'stripe';
-import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
@@ -34,8 +34,7 @@ export interface PaymentWatch {
 }
 
 /** Dependencies of every exchange with the processor that ends in a row. */
-export interface PaymentDeps {
-  readonly database: Database;
+export interface PaymentDeps extends Pick<Core, 'database'> {
   readonly processor: Processor;
   readonly watch: PaymentWatch;
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { Core } from '#core/core.ts';
 import { authenticateClient } from '#core/connections/index.ts';
 import type { ModelProvider } from '#core/model-providers/index.ts';
-import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
+import { OutboundError, outboundErrorIn } from '#lib/outbound/index.ts';
 import type { OAuthCredential } from '../store/credential.ts';
-import { signInOf, type FindServer } from './server.ts';
+import type { AccountsCore } from '../core.ts';
+import { signInOf } from './server.ts';
 
 export interface Tokens {
   readonly accessToken: string;
@@ -31,10 +33,6 @@ export class TokenRequestError extends Error {
   }
 }
 
-export interface OAuthRequestDeps {
-  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
-}
-
 /** Timeout that is longer than any token endpoint takes and shorter than the leases under which one is asked. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
@@ -53,7 +51,7 @@ const errorAnswer = z.object({ error: z.string() });
 
 /** Asks the token endpoint for tokens. @throws {TokenRequestError} */
 export async function requestTokens(
-  deps: OAuthRequestDeps,
+  deps: Pick<Core, 'outbound'>,
   provider: ModelProvider,
   target: { readonly tokenEndpoint: string; readonly clientId: string },
   grant: Readonly<Record<string, string>>,
@@ -90,7 +88,7 @@ export async function requestTokens(
  * {TokenRequestError}
  */
 export async function postAsClient(
-  { outbound }: OAuthRequestDeps,
+  { outbound }: Pick<Core, 'outbound'>,
   provider: ModelProvider,
   request: {
     readonly url: string;
@@ -168,10 +166,6 @@ function parsedJson(text: string): unknown {
   }
 }
 
-export interface RevocationDeps extends OAuthRequestDeps {
-  readonly findModelServer: FindServer;
-}
-
 /**
  * Hands tokens back to their issuer (RFC 7009): the refresh token, with which the access tokens go, else the access
  * token.
@@ -179,7 +173,7 @@ export interface RevocationDeps extends OAuthRequestDeps {
  * @throws when it may pass
  */
 export async function revokeTokens(
-  deps: RevocationDeps,
+  deps: Pick<AccountsCore, 'findModelServer' | 'outbound'>,
   provider: ModelProvider,
   credential: Pick<OAuthCredential, 'accessToken' | 'refreshToken' | 'clientId'>,
 ): Promise<'revoked' | 'unsupported'> {

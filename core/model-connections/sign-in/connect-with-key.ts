@@ -5,10 +5,11 @@ import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
+import type { AccountsCore } from '../core.ts';
 import type { AttemptOwner } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { checkMayConnect, keepAccount, keyLabel } from './keep.ts';
-import { openProvider, type ModelSignInDeps } from './sign-in-deps.ts';
+import { openProvider } from './open-provider.ts';
 import { tryCredential } from './try-credential.ts';
 
 const SLOT = 'provider-c';
@@ -29,7 +30,7 @@ export interface KeyInput extends AttemptOwner {
  *   key, `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and what `keepAccount` says
  */
 export async function connectModelAccountWithKey(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   input: KeyInput,
 ): Promise<ModelConnection> {
   const { provider, runtime } = await openProvider(deps, SLOT);

@@ -4,8 +4,8 @@ import type { ModelProvider } from '#core/model-providers/index.ts';
 import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
-import { mayBeSentTo, signInOf, type FindServer } from '../oauth/server.ts';
+import type { AccountsCore } from '../core.ts';
+import { mayBeSentTo, signInOf } from '../oauth/server.ts';
 import { requestTokens, TokenRequestError, postAsClient } from '../oauth/token-request.ts';
 import {
   endAttempt,
@@ -20,12 +20,7 @@ import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
 import { checkMayConnect } from './keep.ts';
-import {
-  clientIdOf,
-  openProvider,
-  type ModelSignInDeps,
-  type OpenProvider,
-} from './sign-in-deps.ts';
+import { clientIdOf, openProvider, type OpenProvider } from './open-provider.ts';
 
 const SLOT = 'provider-a';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
@@ -43,7 +38,7 @@ export interface DeviceAttempt extends Attempt {
  *   those of the connection that is signed in to again
  */
 export async function startDeviceSignIn(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   owner: AttemptOwner,
   connectionId: string | null,
 ): Promise<DeviceAttempt> {
@@ -72,7 +67,7 @@ export async function startDeviceSignIn(
  * @throws {AppError} `attempt_not_found`, `provider_disabled`, `runtime_unavailable`
  */
 export async function pollDeviceSignIn(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   owner: Pick<AttemptOwner, 'projectId' | 'userId'>,
   id: string,
   by: Actor,
@@ -89,7 +84,7 @@ export async function pollDeviceSignIn(
 
 /** Cancels an attempt; one that has ended stays as it is. @throws {AppError} `attempt_not_found` */
 export async function cancelDeviceSignIn(
-  deps: Pick<ModelSignInDeps, 'database' | 'secrets'>,
+  deps: Pick<AccountsCore, 'database' | 'secrets'>,
   owner: Pick<AttemptOwner, 'projectId' | 'userId'>,
   id: string,
 ): Promise<DeviceAttempt> {
@@ -99,7 +94,7 @@ export async function cancelDeviceSignIn(
 }
 
 async function settleTurn(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   open: OpenProvider,
   turn: Attempt,
   by: Actor,
@@ -134,7 +129,7 @@ const MAY_PASS: ReadonlySet<string> = new Set(['not_checked', 'provider_unavaila
 
 /** Asks the provider once. @returns undefined when there are no tokens, and then the attempt says why */
 async function grantOf(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   { provider }: OpenProvider,
   turn: Attempt,
 ): Promise<Granted | undefined> {
@@ -162,7 +157,7 @@ async function grantOf(
 
 /** RFC 8628, section 3.5. */
 async function noTokens(
-  { database, log }: ModelSignInDeps,
+  { database, log }: AccountsCore,
   turn: Attempt,
   { kind, error }: TokenRequestError,
 ): Promise<void> {
@@ -184,7 +179,7 @@ const FATAL: ReadonlySet<string> = new Set([
   'unsupported_grant_type',
 ]);
 
-function shown({ secrets }: Pick<ModelSignInDeps, 'secrets'>, attempt: Attempt): DeviceAttempt {
+function shown({ secrets }: Pick<AccountsCore, 'secrets'>, attempt: Attempt): DeviceAttempt {
   const opened = attempt.state === 'pending' ? openSecrets(secrets, attempt) : undefined;
   if (opened?.kind !== 'device') {
     return { ...attempt, userCode: null, verificationUri: null, verificationUriComplete: null };
@@ -220,7 +215,7 @@ const answer = z.object({
 
 /** Asks the provider for a device code and the code that a person types in. @throws {SignInFailure} */
 async function requestDeviceCode(
-  deps: { readonly outbound: OutboundClient; readonly findModelServer: FindServer },
+  deps: Pick<AccountsCore, 'findModelServer' | 'outbound'>,
   provider: ModelProvider,
   clientId: string,
 ): Promise<DeviceAuthorization> {

@@ -6,6 +6,7 @@ import { newId } from '#lib/ids.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { valueAt } from '#lib/provider-file/index.ts';
 import type { ModelConnection } from '../connection.ts';
+import type { AccountsCore } from '../core.ts';
 import { signInOf, type ProviderServer } from '../oauth/server.ts';
 import { revokeTokens, type Tokens } from '../oauth/token-request.ts';
 import type { OAuthCredential } from '../store/credential.ts';
@@ -13,10 +14,10 @@ import { endAttempt } from './attempt-queries.ts';
 import type { Attempt, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { keepAccount, safeLabel } from './keep.ts';
-import type { ModelSignInDeps, OpenProvider } from './sign-in-deps.ts';
+import type { OpenProvider } from './open-provider.ts';
 import { tryCredential } from './try-credential.ts';
 
-type DropDeps = Pick<ModelSignInDeps, 'outbound' | 'findModelServer' | 'log'>;
+type DropDeps = Pick<AccountsCore, 'outbound' | 'findModelServer' | 'log'>;
 
 /**
  * Reads what a token response grants: the scopes that are needed, and whose account it is. Tokens that fail here are
@@ -49,7 +50,7 @@ export async function readGrant(
  * @throws {SignInFailure} `not_checked`, `superseded`, and what `keepAccount` says; {AppError} `runtime_unavailable`
  */
 export async function finishSignIn(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   { provider, runtime }: OpenProvider,
   attempt: Attempt,
   granted: Granted,

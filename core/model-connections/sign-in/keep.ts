@@ -6,10 +6,10 @@ import { AppError } from '#lib/errors.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { recordCatalogue } from '../catalogue.ts';
 import type { ModelConnection } from '../connection.ts';
+import type { AccountsCore } from '../core.ts';
 import { sealCredential, type ModelCredential } from '../store/credential.ts';
 import { readModelConnection } from '../store/queries.ts';
 import { SignInFailure } from './failure.ts';
-import type { ModelSignInDeps } from './sign-in-deps.ts';
 import type { TriedCredential } from './try-credential.ts';
 
 /** An account that was tried, about to be stored. */
@@ -36,7 +36,7 @@ export interface TriedAccount {
  *   `connection_not_ready`
  */
 export function keepAccount(
-  deps: Pick<ModelSignInDeps, 'database' | 'secrets'>,
+  deps: Pick<AccountsCore, 'database' | 'secrets'>,
   account: TriedAccount,
   alsoDo: (tx: Db, connectionId: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<ModelConnection> {

@@ -6,6 +6,7 @@ import { assertMayBeginSignIn } from '#core/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
+import type { AccountsCore } from '../core.ts';
 import { mayBeSentTo, signInOf, type ProviderServer } from '../oauth/server.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
 import {
@@ -19,7 +20,7 @@ import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
 import { checkMayConnect } from './keep.ts';
-import { clientIdOf, openProvider, type ModelSignInDeps } from './sign-in-deps.ts';
+import { clientIdOf, openProvider } from './open-provider.ts';
 
 const SLOT = 'provider-b';
 const TEN_MINUTES_SECONDS = 600;
@@ -40,7 +41,7 @@ export interface StartedModelSignIn {
  * @throws {AppError} as `startDeviceSignIn`
  */
 export async function startOAuthSignIn(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   owner: AttemptOwner,
   input: { readonly connectionId: string | null; readonly callbackUri: string },
 ): Promise<StartedModelSignIn> {
@@ -80,7 +81,7 @@ export async function startOAuthSignIn(
  * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and what `SignInFailure` says
  */
 export async function completeOAuthSignIn(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   person: Pick<AttemptOwner, 'userId' | 'sessionId'>,
   returned: ReturnedParameters,
   by: Actor,
@@ -113,7 +114,7 @@ export async function completeOAuthSignIn(
 }
 
 async function requestOf(
-  { outbound }: ModelSignInDeps,
+  { outbound }: AccountsCore,
   provider: ModelProvider,
   server: ProviderServer,
   input: { redirectUri: string; state: string; nonce: string },
@@ -154,7 +155,7 @@ async function requestOf(
 
 /** @throws {SignInFailure} */
 async function redeem(
-  deps: ModelSignInDeps,
+  deps: AccountsCore,
   provider: ModelProvider,
   attempt: Attempt,
   returned: ReturnedParameters,

@@ -5,7 +5,7 @@ import type { RetentionRule } from '#core/settings/index.ts';
 import { lockRoutine, readRoutine } from '#core/routines/index.ts';
 import { countWaitingBackfills, insertBackfill } from '#core/runs/index.ts';
 import type { Admission } from '#core/admission/index.ts';
-import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { forecastToday, type ForecastDeps } from '#core/forecast/index.ts';
 import { planBackfill, type BackfillPlan, type LeftOut, type PlannedWindow } from './plan.ts';
@@ -18,7 +18,6 @@ export const MAX_BACKFILL = 200;
 const MAX_WAITING = 1_000;
 
 export interface BackfillDeps extends ForecastDeps, Pick<Core, 'providerEnabled'> {
-  readonly database: Database;
   readonly retention: RetentionRule;
   readonly admission: Pick<Admission, 'nudge'>;
 }

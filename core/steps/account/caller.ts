@@ -1,11 +1,12 @@
 import { cancelAtRuntime, issueCall, type IssuedCall } from '#core/model-calls/index.ts';
 import {
   markNotReady,
+  type AccountsCore,
   type CallCredential,
   type ModelCredentials,
 } from '#core/model-connections/index.ts';
-import type { ModelProvider, ModelProviders, ModelRuntime } from '#core/model-providers/index.ts';
-import type { Database, Db } from '#lib/database/index.ts';
+import type { ModelProvider, ModelRuntime } from '#core/model-providers/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { RunBody } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -15,13 +16,11 @@ import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../mode
 import { ModelFailure, Stop, usedUp } from '../stop.ts';
 import { fromUnreachable, recordFailure, responseOf } from './response.ts';
 
-export interface AccountCallerDeps {
-  readonly database: Database;
-  readonly modelProviders: ModelProviders;
-  /** Undefined where no runtime is configured, and then no provider is enabled. */
-  readonly modelRuntime: ModelRuntime | undefined;
+export interface AccountCallerDeps extends Pick<
+  AccountsCore,
+  'database' | 'log' | 'modelProviders' | 'modelRuntime'
+> {
   readonly modelCredentials: ModelCredentials;
-  readonly log: Log;
   /** The longest that one call may take. */
   readonly timeoutMs: number;
 }

@@ -1,22 +1,7 @@
-import type { ModelProvider, ModelProviders, ModelRuntime } from '#core/model-providers/index.ts';
-import type { Database } from '#lib/database/index.ts';
+import type { ModelProvider, ModelRuntime } from '#core/model-providers/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
-import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
-import type { SecretBox } from '#lib/secrets/index.ts';
-import type { FindServer } from '../oauth/server.ts';
-
-export interface ModelSignInDeps {
-  readonly database: Database;
-  readonly secrets: SecretBox;
-  readonly outbound: OutboundClient;
-  readonly modelProviders: ModelProviders;
-  /** Undefined where the configuration names none. */
-  readonly modelRuntime: ModelRuntime | undefined;
-  readonly findModelServer: FindServer;
-  readonly log: Log;
-}
+import type { AccountsCore } from '../core.ts';
 
 /** A provider that takes new accounts, and the runtime that tries them. */
 export interface OpenProvider {
@@ -29,7 +14,7 @@ export interface OpenProvider {
  * @throws {AppError} `provider_disabled`, `runtime_unavailable`
  */
 export async function openProvider(
-  { modelProviders, modelRuntime }: Pick<ModelSignInDeps, 'modelProviders' | 'modelRuntime'>,
+  { modelProviders, modelRuntime }: Pick<AccountsCore, 'modelProviders' | 'modelRuntime'>,
   slot: ProviderSlot,
 ): Promise<OpenProvider> {
   const provider = modelProviders.require(slot);
