@@ -1,11 +1,11 @@
 import type { Engine } from '#core/engine/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
-import type { Mailer } from '#lib/mail/index.ts';
+import type { Mailer } from '#lib/mail.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
-import type { Tracing } from '#lib/tracing/index.ts';
+import type { Tracing } from '#lib/tracing.ts';
 import type { Emit } from '#core/events.ts';
 
 /**

@@ -38,12 +38,12 @@ import { loadCatalogue } from '#core/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
-import { openMailer } from '#lib/mail/index.ts';
+import { openMailer } from '#lib/mail.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
-import { openTracing } from '#lib/tracing/index.ts';
+import { openTracing } from '#lib/tracing.ts';
 import type { Core } from '#core/core.ts';
 import { createEmit, type Handlers } from '#core/events.ts';
 

@@ -2,7 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import { withLogFields } from '#lib/log.ts';
 import { TRACE_HEADER } from '#lib/temporal/index.ts';
-import type { Tracing } from '#lib/tracing/index.ts';
+import type { Tracing } from '#lib/tracing.ts';
 import type { TracingSinks } from '#workflows/tracing.ts';
 
 /** Makes every activity a span, and adds the ids of its workflow to every line that it logs. */

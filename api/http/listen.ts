@@ -1,8 +1,13 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { Context, Next } from 'koa';
 import { AppError } from '#lib/errors.ts';
-import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn } from '#lib/listen.ts';
-import { refuseMalformed } from '#lib/malformed.ts';
+import {
+  CLOSE_GRACE_MS,
+  gracefulClose,
+  HTTP_LIMITS,
+  listenOn,
+  refuseMalformed,
+} from '#lib/listen.ts';
 
 export interface RunningServer {
   readonly port: number;

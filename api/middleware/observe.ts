@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { withLogFields, type Log } from '#lib/log.ts';
 import { UNMATCHED_ROUTE, type Metrics } from '#lib/metrics/index.ts';
-import type { Tracing } from '#lib/tracing/index.ts';
+import type { Tracing } from '#lib/tracing.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MODEL_PROVIDERS } from '#core/models/index.ts';
 import { BUILT_IN_TOOLS } from '#core/tools/index.ts';
-import { JSON_POINTER } from '#lib/json-pointer.ts';
+import { JSON_POINTER } from '#lib/json.ts';
 import { looseOf, type Fields, type ValuesOf } from './field.ts';
 import { gate, gateInput } from './gate.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';

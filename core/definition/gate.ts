@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idPattern } from '#lib/ids.ts';
-import { JSON_POINTER } from '#lib/json-pointer.ts';
+import { JSON_POINTER } from '#lib/json.ts';
 import type { Frozen } from './field.ts';
 
 const MAX_ARGUMENTS_LENGTH = 16_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '#lib/errors.ts';
-import { patternFault } from '#lib/linear-pattern/index.ts';
+import { patternFault } from '#lib/linear-pattern.ts';
 import type { JsonObject } from '#lib/json.ts';
 import type { Frozen } from './field.ts';
 

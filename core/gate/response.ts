@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { valueAt } from '#lib/json-pointer.ts';
-import { canonicalJson, parseJson } from '#lib/json.ts';
+import { canonicalJson, parseJson, valueAt } from '#lib/json.ts';
 import type { GateCall, GateFailure } from './decide.ts';
 
 /** Outcome of asking a gate's source. */

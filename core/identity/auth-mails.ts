@@ -1,6 +1,6 @@
 import { throttle, type ThrottleRule } from '#core/rate-limits/index.ts';
 import type { Db } from '#lib/database/index.ts';
-import type { Mailer } from '#lib/mail/index.ts';
+import type { Mailer } from '#lib/mail.ts';
 
 /** Mails of one kind to one address that a stranger can cause. */
 const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };

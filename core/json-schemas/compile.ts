@@ -1,7 +1,7 @@
 import { Ajv as AjvDraft7, type Ajv, type CodeOptions, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { compilePattern } from '#lib/linear-pattern/index.ts';
+import { compilePattern } from '#lib/linear-pattern.ts';
 
 /** Says what is wrong with a value, or undefined when it is valid. */
 export type SchemaCheck = (value: unknown) => string | undefined;

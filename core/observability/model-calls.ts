@@ -1,6 +1,6 @@
 import { ModelFailure, Stop, type ModelCaller } from '#core/steps/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
-import type { Tracing } from '#lib/tracing/index.ts';
+import type { Tracing } from '#lib/tracing.ts';
 
 /**
  * Measures and traces each call by the GenAI semantic conventions of OpenTelemetry: operation, model and token counts,

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Core } from '#core/core.ts';
 import { execute, sql, type Db } from '#lib/database/index.ts';
-import type { Mail } from '#lib/mail/index.ts';
+import type { Mail } from '#lib/mail.ts';
 import { isBeyondLast, messageRetryMs, type ClaimedMessage, type Verdict } from './attempts.ts';
 import { isUnsubscribable, type MailContent } from './message.ts';
 

@@ -1,7 +1,7 @@
 import { FINISH } from '#core/tools/index.ts';
 import type { ResultCheck } from '#core/definition/index.ts';
 import { rows, sql, type Db } from '#lib/database/index.ts';
-import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern/index.ts';
+import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern.ts';
 
 /** Counts of a tool's calls in a run, as far as checks need them. */
 export interface CallCount {

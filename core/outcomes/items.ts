@@ -1,6 +1,5 @@
 import type { ResultKey } from '#core/definition/index.ts';
-import { canonicalJson } from '#lib/json.ts';
-import { valueAt } from '#lib/json-pointer.ts';
+import { canonicalJson, valueAt } from '#lib/json.ts';
 
 export type KeyValue = string | number | boolean;
 

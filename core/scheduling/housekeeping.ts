@@ -13,7 +13,7 @@ import { forgetDeletedSkills } from '#core/skills/index.ts';
 import { forgetUsage } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/webhooks/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
-import type { Mailer } from '#lib/mail/index.ts';
+import type { Mailer } from '#lib/mail.ts';
 
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
 const BATCH = 1_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EnvelopeError } from './request.ts';
-import { failureCode, failureDetails } from './failures.ts';
+import { failureCode, failureDetails } from './bodies.ts';
 import type { EnvelopeKeys } from './keys.ts';
 import { open, seal } from './sealed.ts';
 import { MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './claims.ts';

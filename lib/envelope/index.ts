@@ -1,5 +1,5 @@
 export { ANY_INSTANCE, LONELY_MS, MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES } from './claims.ts';
-export { CallFailure, failureCode, failureDetails, type FailureCode } from './failures.ts';
+export { CallFailure, failureCode, failureDetails, type FailureCode } from './bodies.ts';
 export { createFrameOpener, createFrameSealer, type FrameContent } from './frames.ts';
 export { envelopeKeys, type EnvelopeKeys } from './keys.ts';
 export {

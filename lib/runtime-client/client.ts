@@ -14,8 +14,13 @@ import {
   type RunBody,
 } from '#lib/envelope/index.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
-import { exchange, openConnections, SILENCE_MS, type Exchange } from './exchange.ts';
-import { RuntimeUnreachable } from './unreachable.ts';
+import {
+  exchange,
+  openConnections,
+  SILENCE_MS,
+  type Exchange,
+  RuntimeUnreachable,
+} from './exchange.ts';
 
 export interface RuntimeClientSettings {
   readonly url: string;

@@ -4,4 +4,4 @@ export {
   type RuntimeClient,
   type RuntimeClientSettings,
 } from './client.ts';
-export { RuntimeUnreachable } from './unreachable.ts';
+export { RuntimeUnreachable } from './exchange.ts';

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ParsedSchedule } from './parsed-schedule.ts';
-import { nextScheduledDay } from './scheduled-days.ts';
+import { type ParsedSchedule, nextScheduledDay } from './parsed-schedule.ts';
 import { MINUTES_PER_DAY, MINUTES_PER_HOUR } from './wall-clock.ts';
 
 /**

@@ -1,5 +1,4 @@
-import type { ParsedSchedule } from './parsed-schedule.ts';
-import { nextScheduledDay } from './scheduled-days.ts';
+import { type ParsedSchedule, nextScheduledDay } from './parsed-schedule.ts';
 
 export const MS_PER_MINUTE = 60_000;
 export const MINUTES_PER_HOUR = 60;

@@ -8,11 +8,12 @@ import {
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
+
 // By its path, as the entry of the package loads the bundler of workflows, a compiler and a packer that an API has no
 // use for.
 import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { Config } from '#lib/config/index.ts';
-import { NO_TRACING, type Tracing } from '#lib/tracing/index.ts';
+import { NO_TRACING, type Tracing } from '#lib/tracing.ts';
 import { TRACE_HEADER } from './names.ts';
 
 /** Opens a client that connects on first use, so that the API starts and serves while Temporal is away. */

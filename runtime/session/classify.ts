@@ -1,4 +1,4 @@
-import type { FailureCode, FailureDetails } from '#lib/envelope/failures.ts';
+import type { FailureCode, FailureDetails } from '#lib/envelope/bodies.ts';
 import { valueAt, valuesAt } from '#lib/provider-file/protocols.ts';
 
 /** The reason why the provider gave no result, from the closed list. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { compilePattern, matchesPattern, patternFault } from '#lib/linear-pattern/index.ts';
-import { sizeBound } from '#lib/linear-pattern/match.ts';
+import { compilePattern, matchesPattern, patternFault, sizeBound } from '#lib/linear-pattern.ts';
 
 test.each([
   ['^## Findings', '## Findings\n- one', true],

@@ -3,7 +3,7 @@ import { claimMessages, recordSending } from '#core/outbox/attempts.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/ports.ts';
 import { rows, sql } from '#lib/database/index.ts';
-import { openMailer } from '#lib/mail/index.ts';
+import { openMailer } from '#lib/mail.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { NO_TRACING, openTracing } from '#lib/tracing/index.ts';
-import { parseTraceparent } from '#lib/tracing/otlp.ts';
+import { NO_TRACING, openTracing } from '#lib/tracing.ts';
+import { parseTraceparent } from '#lib/tracing-otlp.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { JSON_POINTER, valueAt } from '#lib/json-pointer.ts';
+import { JSON_POINTER, valueAt } from '#lib/json.ts';
 
 /** The examples of RFC 6901, section 5. */
 const DOCUMENT = {

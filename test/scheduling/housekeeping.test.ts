@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { execute, row, rows, sql } from '#lib/database/index.ts';
 import { firstIdAt, newId } from '#lib/ids.ts';
-import { openMailer } from '#lib/mail/index.ts';
+import { openMailer } from '#lib/mail.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { plantRoutine, type Planted } from './planted.ts';

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { RE2JS } from 're2js';
-import { BoundedThread, JobLimitError, ThreadBusyError } from '#lib/bounded-thread.ts';
-import { compilePattern, type PatternJob } from './compile.ts';
+import { RE2JS } from 're2js';
+import { BoundedThread, JobLimitError, ThreadBusyError } from './bounded-thread.ts';
 
 /** Thrown where a text is so long, and a pattern so large, that matching them passed its time, or had to wait too long. */
 export class PatternTooSlow extends Error {
@@ -18,7 +17,7 @@ const QUICK_STEPS = 1_000_000;
 const LIMIT_MS = 500;
 
 const thread = new BoundedThread<PatternJob, boolean>({
-  entry: new URL('thread.ts', import.meta.url),
+  entry: new URL('linear-pattern-thread.ts', import.meta.url),
   maxHeapMb: 256,
 });
 
@@ -96,3 +95,29 @@ function add(group: { whole: number; last: number } | undefined, size: number): 
 /** A class, an escape, a count, or a character. */
 const TOKEN = /\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\.|\{\d+(?:,\d*)?\}|[^]/gu;
 const COUNT = /^\{(\d+)(?:,(\d*))?\}$/;
+
+/**
+ * Compiles a regular expression for RE2, which takes time in proportion to the text, where JavaScript's own can take
+ * for ever.
+ * @throws {Error} when the pattern is no regular expression, or one that cannot be matched in linear time
+ */
+export function compilePattern(pattern: string, flags = 'u'): RE2JS {
+  // JavaScript's syntax is the law: RE2 alone takes some of what is an error there for something else.
+  void new RegExp(pattern, flags);
+  try {
+    if (NAMED_BACKREFERENCE.test(pattern)) throw new Error('backreference');
+    return RE2JS.compile(RE2JS.translateRegExp(pattern));
+  } catch {
+    throw new Error(
+      `the pattern ${JSON.stringify(pattern.slice(0, 80))} cannot be matched in linear time: lookaheads, lookbehinds, backreferences and counts above 1,000 are not supported`,
+    );
+  }
+}
+
+/** RE2JS reads it as letters. With the `u` flag, JavaScript has no other use for it. */
+const NAMED_BACKREFERENCE = /(?<!\\)(?:\\\\)*\\k</;
+
+export interface PatternJob {
+  readonly pattern: string;
+  readonly text: string;
+}

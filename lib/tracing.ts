@@ -61,6 +61,6 @@ interface TracingSettings {
 /** Opens tracing when an endpoint is configured. Otherwise nothing of OpenTelemetry is even loaded. */
 export async function openTracing({ endpoint, service }: TracingSettings): Promise<Tracing> {
   if (endpoint === undefined) return NO_TRACING;
-  const { createOtlpTracing } = await import('./otlp.ts');
+  const { createOtlpTracing } = await import('./tracing-otlp.ts');
   return createOtlpTracing({ endpoint, service });
 }

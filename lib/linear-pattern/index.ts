@@ -1,2 +1,0 @@
-export { compilePattern } from './compile.ts';
-export { matchesPattern, patternFault, PatternTooSlow } from './match.ts';

@@ -1,1 +1,0 @@
-export { openMailer, type Mail, type Mailer } from './mailer.ts';

@@ -1,1 +1,0 @@
-export { NO_TRACING, openTracing, type Tracing } from './tracing.ts';
