@@ -1,7 +1,6 @@
 import { healthRoutes, receivePaymentEvent, schedulerTick } from './outside/operations.ts';
-import { submitBusinessLead } from './outside/business-leads.ts';
+import { submitBusinessLead, readPublicConfig } from './outside/public.ts';
 import { completeConnectionSignIn } from './outside/oauth.ts';
-import { readPublicConfig } from './outside/public-config.ts';
 import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
 import { auditRoutes } from './v1/audit-events.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { RouteSpec } from '../route.ts';
-import { hasProject, scopeNote, securityOf } from './callers.ts';
-import { responsesOf } from './responses.ts';
+import { hasProject, responsesOf } from './responses.ts';
 
 /** Describes one route: who may call it, what it takes and what it responds with. */
 export function operation(spec: RouteSpec): ZodOpenApiOperationObject {
@@ -56,4 +55,33 @@ function headersOf(spec: RouteSpec) {
     shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
   }
   return Object.keys(shape).length === 0 ? {} : { header: z.object(shape) };
+}
+
+/** Returns the ways in which a caller of the operation may authenticate. */
+function securityOf(spec: RouteSpec) {
+  switch (spec.auth) {
+    case 'none':
+      return [];
+    case 'ui-origin':
+      return [{ uiOrigin: [] }];
+    case 'stripe-signature':
+      return [{ stripeSignature: [] }];
+    case 'scheduler-secret':
+      return [{ schedulerSecret: [] }];
+    case 'key-or-session':
+      return [{ apiKey: spec.scope === undefined ? [] : [spec.scope] }, { session: [] }];
+    case 'owner-session':
+    case 'returning-owner':
+      return [{ session: spec.scope === undefined ? [] : [spec.scope] }];
+    default:
+      return [{ session: [] }];
+  }
+}
+
+/** Says which callers may use the operation, beyond its security schemes. */
+function scopeNote(spec: RouteSpec): string {
+  if (spec.auth === 'owner-session' || spec.auth === 'returning-owner') {
+    return 'Only the browser session of the account’s owner may call this; an API key cannot act as the owner.';
+  }
+  return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
 }

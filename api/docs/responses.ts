@@ -5,9 +5,8 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
-import { notFoundOf } from '../http/path-parameters.ts';
+import { notFoundOf } from '../http/validate.ts';
 import type { RouteSpec } from '../route.ts';
-import { hasProject, isSignedIn } from './callers.ts';
 
 /** Describes the response of a success, and one for each status of an error. */
 export function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
@@ -154,3 +153,13 @@ const EXAMPLES = new Map(
     },
   ]),
 );
+
+/** Tells whether a caller selects a project. */
+export function hasProject({ auth }: RouteSpec): boolean {
+  return auth.endsWith('session') && auth !== 'session';
+}
+
+/** Tells whether the caller is a person or a key, with a rate limit of its own. */
+function isSignedIn({ auth }: RouteSpec): boolean {
+  return auth.endsWith('session') || auth === 'returning-owner';
+}

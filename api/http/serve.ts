@@ -1,17 +1,15 @@
 import type { Context, Middleware } from 'koa';
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import type { AccessOf, AuthKind } from '../access.ts';
+import { type AccessOf, type AuthKind, actorOf } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { Reply, Route, SentEvent } from '../route.ts';
-import { actorOf } from '../access.ts';
 import { authenticate, isStillAllowed } from './authenticate.ts';
 import { assertStorable, hasBody, readJson } from './body.ts';
 import { sendEvents } from './event-stream.ts';
 import { claimIdempotencyKey, type StoredResponse } from './idempotency.ts';
 import { linkToNext } from './links.ts';
-import { notFoundOf } from './path-parameters.ts';
-import { validate } from './validate.ts';
+import { notFoundOf, validate } from './validate.ts';
 
 /** Serves a declared operation: authenticate, parse, deduplicate, handle, check, respond. */
 export function serve(route: Route, deps: Deps): Middleware {

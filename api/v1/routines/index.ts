@@ -7,7 +7,7 @@ import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { deliveryOf } from '../settings-schemas.ts';
-import { activationRoutes } from './activation.ts';
+import { actionRoutes } from './actions.ts';
 import { etag, listed, saveErrors, routineBody, routinePatch } from './requests.ts';
 import { routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
@@ -27,7 +27,6 @@ import {
   savedRoutine,
 } from './responses.ts';
 import { versionRoutes } from './versions.ts';
-import { rotateWebhookSecret } from './webhook-secret.ts';
 
 const tag = 'Routines';
 const params = routineParams;
@@ -191,8 +190,7 @@ export const routineRoutes: readonly Route[] = [
   readRoutine,
   updateRoutine,
   archiveRoutine,
-  ...activationRoutes,
-  rotateWebhookSecret,
+  ...actionRoutes,
   ...versionRoutes,
   ...forecastRoutes,
   ...previewRoutes,

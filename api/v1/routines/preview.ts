@@ -7,7 +7,7 @@ import { present } from '../../http/present.ts';
 import { mayWriteRoutines } from '../../access.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
-import { amount, estimate } from './forecast-schemas.ts';
+import { amount, estimate } from './forecast.ts';
 
 const previewedGate = z
   .strictObject({

@@ -1,10 +1,12 @@
+import { z } from 'zod';
 import { pauseWithRuns } from '#core/runs/index.ts';
 import { activateWithForecast } from '#core/forecast/index.ts';
+import * as routines from '#core/routines/index.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 import { presentRoutine, presentWarnings } from './present.ts';
 import { activateBody, pauseBody } from './requests.ts';
-import { activatedRoutine, routine } from './responses.ts';
+import { activatedRoutine, routine, rotatedRoutine } from './responses.ts';
 
 const tag = 'Routines';
 const params = routineParams;
@@ -64,4 +66,30 @@ const pauseRoutine = route({
   ),
 }));
 
-export const activationRoutes: readonly Route[] = [activateRoutine, pauseRoutine];
+const rotateWebhookSecret = route({
+  method: 'POST',
+  path: '/v1/routines/:routineId/webhook-secret',
+  id: 'rotateWebhookSecret',
+  tag,
+  summary: 'Replace the webhook secret',
+  description:
+    'For 24 hours deliveries are signed with the new secret and with the one before. A second rotation inside that time needs `force`.',
+  auth: 'key-or-session',
+  scope: 'routines:write',
+  params,
+  body: z.strictObject({
+    force: z.boolean().default(false).meta({
+      description: 'Also drops a previous secret that still signs.',
+    }),
+  }),
+  bodyOptional: true,
+  success: { status: 200, data: rotatedRoutine, description: 'The routine with its new secret.' },
+  errors: ['routine_archived', 'webhook_not_configured', 'rotation_in_progress'],
+}).to(async ({ access: { projectId }, by, params: { routineId }, body: { force }, deps }) => {
+  const input = { projectId, id: routineId, force };
+  const { routine: rotated, webhookSecret } = await routines.rotateWebhookSecret(deps, by, input);
+  return { data: { ...presentRoutine(rotated), webhookSecret } };
+});
+
+/** What is done to a routine beside its fields. */
+export const actionRoutes: readonly Route[] = [activateRoutine, pauseRoutine, rotateWebhookSecret];
