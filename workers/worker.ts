@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import {
   Worker,
   type NativeConnection,
   type WorkerOptions as SdkOptions,
 } from '@temporalio/worker';
-import { discreet } from '#activities/discreet.ts';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
@@ -13,6 +13,7 @@ import { keepRuntimeLease } from '#core/model-providers/index.ts';
 import type { Services } from '#core/services.ts';
 import { schedulerTaskQueue, webhookTaskQueue } from '#lib/task-queues.ts';
 import type { Build } from '#lib/temporal/index.ts';
+import type { Log } from '#lib/log.ts';
 import { keepAnnounced } from './slots.ts';
 import { followStanding } from './standing.ts';
 import { observeActivities, workflowSinks } from './tracing.ts';
@@ -178,4 +179,25 @@ function shutdown(workers: readonly Worker[]): void {
 /** A worker lets go of its connection only at the end of a run, so each is run and stopped at once. */
 async function discard(workers: readonly Worker[]): Promise<void> {
   await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
+}
+
+/**
+ * Keeps unexpected errors out of Temporal's history, which shows their messages and stacks as plain text; a database
+ * driver's error quotes the value that caused it. The log has the error, the history has `internal_error`.
+ */
+function discreet<A extends object>(log: Log, activities: A): A {
+  const wrapped = Object.entries(activities).map(([name, work]) => [
+    name,
+    async (...input: unknown[]) => {
+      try {
+        return await work(...input);
+      } catch (error) {
+        if (error instanceof TemporalFailure) throw error;
+        log.error({ err: error, activity: name }, 'an activity failed');
+        throw ApplicationFailure.create({ type: 'internal_error', message: 'See the log.' });
+      }
+    },
+  ]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same names with the same signatures
+  return Object.fromEntries(wrapped) as A;
 }

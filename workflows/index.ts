@@ -1,3 +1,2 @@
-export { run } from './run.ts';
+export { run, webhookDelivery } from './run.ts';
 export { scheduler } from './scheduler.ts';
-export { webhookDelivery } from './webhook-delivery.ts';

@@ -6,8 +6,11 @@ import {
   proxyActivities,
   sleep,
   TimeoutFailure,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { RunActivities } from '#activities/runs.ts';
+import type { WebhookActivities } from '#activities/webhooks.ts';
+import { webhookTaskQueue } from '#lib/task-queues.ts';
 import { concludePolicy, modelStepPolicy, toolCallPolicy } from './policies.ts';
 
 export interface RunInput {
@@ -69,4 +72,24 @@ function reasonOf(error: unknown): Reason {
   if (type === 'context_exceeded') return type;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the model's reasons are those of ModelFailure
   return type?.startsWith('model_') === true ? (type as Reason) : 'internal_error';
+}
+
+export interface WebhookDeliveryInput {
+  readonly deliveryId: string;
+}
+
+/**
+ * Makes one attempt of a delivery; ticks start the later ones. The activity records any behaviour of the receiver as an
+ * outcome, so only our own errors are retried or fail the workflow.
+ */
+export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<string> {
+  const { attemptDelivery } = proxyActivities<WebhookActivities>({
+    // Attempts have slots of their own: receivers that hang for 20 s must not take those of model steps.
+    taskQueue: webhookTaskQueue(workflowInfo().taskQueue),
+    startToCloseTimeout: '40s',
+    heartbeatTimeout: '10s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
+    summary: deliveryId,
+  });
+  return attemptDelivery({ deliveryId });
 }
