@@ -7,7 +7,14 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { stopOnSignals } from '#dev/shutdown.ts';
-import { type Bench, type Benchmark, verdictOf, type Figure, table } from './harness/benchmark.ts';
+import {
+  type Bench,
+  type Benchmark,
+  type Benchmarks,
+  verdictOf,
+  type Figure,
+  table,
+} from './harness/benchmark.ts';
 import { startService, type Service } from './harness/service.ts';
 import { startStack } from './harness/stack.ts';
 
@@ -19,10 +26,8 @@ interface Outcome {
   readonly error?: string;
 }
 
-const available = readdirSync(import.meta.dirname)
-  .filter((file) => file.endsWith('.ts') && file !== path.basename(import.meta.filename))
-  .map((file) => file.slice(0, -'.ts'.length))
-  .toSorted();
+const benchmarks = await findBenchmarks();
+const available = [...benchmarks.keys()].toSorted();
 const { values, positionals } = parseArgs({
   options: { long: { type: 'boolean', default: false } },
   allowPositionals: true,
@@ -46,8 +51,20 @@ try {
 }
 report();
 
+/** Finds the benchmarks of all files beside this one. */
+async function findBenchmarks(): Promise<ReadonlyMap<string, Benchmark>> {
+  const files = readdirSync(import.meta.dirname)
+    .filter((file) => file.endsWith('.ts') && file !== path.basename(import.meta.filename))
+    .toSorted();
+  const all = files.map(async (file) => {
+    const { default: own } = (await import(`./${file}`)) as { default: Benchmarks };
+    return Object.entries(own);
+  });
+  return new Map((await Promise.all(all)).flat());
+}
+
 async function measure(name: string): Promise<Outcome> {
-  const { default: benchmark } = (await import(`./${name}.ts`)) as { default: Benchmark };
+  const benchmark = benchmarks.get(name)!;
   console.log(`\n${name}: ${benchmark.about}`);
   const started = performance.now();
   const notes: string[] = [];

@@ -7,9 +7,9 @@ import { listRuns } from '#core/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { newId } from '#lib/ids.ts';
-import { type Benchmark, compared, type Figure } from './harness/benchmark.ts';
+import { type Benchmark, type Benchmarks, compared, type Figure } from './harness/benchmark.ts';
 import { routineId } from './harness/bulk.ts';
-import { NO_FILTER } from './harness/lists.ts';
+import { NO_FILTER } from './reads.ts';
 import { alternate, timed, buffersOf, explained } from './harness/measure.ts';
 import {
   clearWaiting,
@@ -72,8 +72,6 @@ const scale: Benchmark = {
     }
   },
 };
-
-export default scale;
 
 interface Work {
   readonly what: string;
@@ -218,3 +216,5 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
   );
   if (ended === undefined) throw new Error('the run was not recorded');
 }
+
+export default { scale } satisfies Benchmarks;

@@ -1,7 +1,9 @@
 import type { Service } from './service.ts';
 import type { Stack } from './stack.ts';
 
-/** A benchmark; each file in `bench/` exports one as its default. */
+/** The benchmarks of a file by the names that they are asked for with; each file in `bench/` exports its own as default. */
+export type Benchmarks = Readonly<Record<string, Benchmark>>;
+
 export interface Benchmark {
   /** Says in a sentence what is measured against what. */
   readonly about: string;

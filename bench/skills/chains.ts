@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { EvalCase } from './cases.ts';
-import { seeded } from './worlds.ts';
-import type { Gate } from './gates.ts';
-import { draw, shuffled, table, type Row } from './worlds.ts';
+import { seeded, type Gate, draw, shuffled, table, type Row } from './worlds.ts';
 
 const WEEKS = 6;
 const ROWS = 4;

@@ -4,10 +4,18 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadCatalogue } from '#core/skills/index.ts';
-import { placeboFor, renderTrials, tryChains, tryWorlds, type Trial } from './arms.ts';
+import {
+  placeboFor,
+  renderTrials,
+  tryChains,
+  tryWorlds,
+  type Trial,
+  evaluateSkill,
+  renderReport,
+  type Outcome,
+} from './evaluate.ts';
 import { readEvalFile, readProjectSkill, type EvaluatedSkill } from './cases.ts';
-import { evaluateSkill, renderReport, type Outcome } from './evaluate.ts';
-import { readGates } from './gates.ts';
+import { readGates } from './worlds.ts';
 
 export const EVALS = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
 
@@ -59,7 +67,7 @@ const failed = outcomes.some(
 );
 process.exitCode = failed ? 1 : 0;
 
-/** Tries the skills that have noise gates on worlds or chains of known truth, in three arms: see bench/skills/arms.ts. */
+/** Tries the skills that have noise gates on worlds or chains of known truth, in three arms: see bench/skills/evaluate.ts. */
 async function evaluateTruth(
   what: 'worlds' | 'chains',
   tryAll: typeof tryWorlds,

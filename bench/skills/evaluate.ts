@@ -1,3 +1,4 @@
+import { wilson } from '#core/calculate/proportions.ts';
 import {
   casesOf,
   type CaseName,
@@ -9,6 +10,8 @@ import {
 } from './cases.ts';
 import { checkReport, type Check } from './checks.ts';
 import { answer, TOOLS, type Gateway } from './gateway.ts';
+import { judgeChain, makeChain, runChain } from './chains.ts';
+import { type Gate, criesWolf, isRight, makeWorld } from './worlds.ts';
 
 /** One case with the skill or without it. */
 export interface Outcome {
@@ -102,4 +105,108 @@ function score(outcomes: readonly Outcome[], form = false): string {
 
 function row(...[slug, name, withSkill, without, form]: readonly string[]): string {
   return `${slug?.padEnd(32)}${name?.padEnd(10)}${withSkill?.padEnd(8)}${without?.padEnd(9)}${form}`;
+}
+
+const ARMS = ['none', 'placebo', 'skill'] as const;
+export type Arm = (typeof ARMS)[number];
+
+export interface Trial {
+  readonly slug: string;
+  readonly seed: number;
+  readonly arm: Arm;
+  readonly right: boolean;
+  readonly wolf: boolean;
+  readonly tokens: number;
+}
+
+/**
+ * Puts each world of a skill before a model three times: without a text, with a text of about the same length for another
+ * job, and with the skill. All arms are asked for one form, so a text earns nothing by naming headings. What a skill is
+ * worth is its difference from the placebo.
+ */
+export async function tryWorlds(
+  gateway: Gateway,
+  { slug, rule, texts }: { slug: string; rule: Gate; texts: Record<Arm, EvaluatedSkill | null> },
+  worlds: number,
+): Promise<Trial[]> {
+  const trials: Trial[] = [];
+  for (let seed = 0; seed < worlds; seed += 1) {
+    const world = makeWorld(rule, seed);
+    for (const arm of ARMS) {
+      const given = await answer(gateway, messagesOf(world.evalCase, texts[arm], TOOLS));
+      trials.push({
+        slug,
+        seed,
+        arm,
+        right: isRight(world, given.report),
+        wolf: criesWolf(world, given.report),
+        tokens: given.inputTokens + given.outputTokens,
+      });
+    }
+  }
+  return trials;
+}
+
+/** Puts the chains of a skill before a model in the three arms, six weeks each. `right` and `wolf` are of the whole chain. */
+export async function tryChains(
+  gateway: Gateway,
+  { slug, rule, texts }: { slug: string; rule: Gate; texts: Record<Arm, EvaluatedSkill | null> },
+  chains: number,
+): Promise<Trial[]> {
+  const trials: Trial[] = [];
+  for (let seed = 0; seed < chains; seed += 1) {
+    const chain = makeChain(rule, seed);
+    for (const arm of ARMS) {
+      let tokens = 0;
+      const answers = await runChain(chain, async (evalCase) => {
+        const given = await answer(gateway, messagesOf(evalCase, texts[arm], TOOLS));
+        tokens += given.inputTokens + given.outputTokens;
+        return given.report;
+      });
+      const { right, falseAlarms, repeats } = judgeChain(chain, answers);
+      trials.push({ slug, seed, arm, right, wolf: falseAlarms + repeats > 0, tokens });
+    }
+  }
+  return trials;
+}
+
+/** Finds the text for another job whose length is nearest: what any text of that length does to a model. */
+export function placeboFor(
+  skill: EvaluatedSkill,
+  others: readonly EvaluatedSkill[],
+): EvaluatedSkill {
+  const distance = (other: EvaluatedSkill) =>
+    Math.abs(other.instructions.length - skill.instructions.length);
+  const [nearest] = others.toSorted((a, b) => distance(a) - distance(b));
+  if (nearest === undefined) throw new Error(`no text to set beside ${skill.slug}`);
+  return nearest;
+}
+
+/** Says what each arm got right, with the interval and the model, since worlds are few and models differ. */
+export function renderTrials(
+  trials: readonly Trial[],
+  model: string,
+  gateway: string,
+  what = 'worlds',
+): string {
+  return [
+    `Model: ${model} at ${gateway}; ${what} with a known truth, a third of them empty`,
+    '',
+    ...[...Map.groupBy(trials, ({ slug }) => slug)].flatMap(([slug, of]) =>
+      ARMS.map((arm) => lineOf(slug, arm, of)),
+    ),
+    ...ARMS.map((arm) => lineOf('all', arm, trials)),
+  ].join('\n');
+}
+
+function lineOf(slug: string, arm: Arm, trials: readonly Trial[]): string {
+  const of = trials.filter((trial) => trial.arm === arm);
+  const tokens = of.reduce((total, trial) => total + trial.tokens, 0);
+  const [right, wolf] = [of.filter((each) => each.right), of.filter((each) => each.wolf)].map(
+    ({ length }) => {
+      const { low, high } = wilson(length, of.length);
+      return `${length}/${of.length} (${(100 * low).toFixed(0)}-${(100 * high).toFixed(0)} %)`;
+    },
+  );
+  return `${slug.padEnd(32)}${arm.padEnd(9)}right ${right}, false alarms ${wolf}, ${tokens} tokens`;
 }

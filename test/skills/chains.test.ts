@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { loadCatalogue } from '#core/skills/index.ts';
 import { startGateway } from '#dev/gateway/server.ts';
-import { renderTrials, tryChains } from '../../bench/skills/arms.ts';
+import { renderTrials, tryChains } from '../../bench/skills/evaluate.ts';
 import { judgeChain, makeChain, parsed, runChain, type Chain } from '../../bench/skills/chains.ts';
-import { readGates, verdict, type Gate } from '../../bench/skills/gates.ts';
+import { readGates, verdict, type Gate } from '../../bench/skills/worlds.ts';
 import type { EvalCase } from '../../bench/skills/cases.ts';
 
 const SEEDS = Array.from({ length: 30 }, (_, index) => index);

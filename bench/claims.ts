@@ -1,20 +1,101 @@
+import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
 import { createEngine, type Engine } from '#core/engine/index.ts';
 import { announceSlots, createAdmission } from '#core/admission/index.ts';
-import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
-import { openDatabase, row, sql, type Database } from '#lib/database/index.ts';
+import { execute, openDatabase, sql, type Database, row } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
-import { UNSERVED_TASK_QUEUE, bareClient, startEmptyWorkflow } from './bare/client.ts';
-import { alternate, rateFor, timed } from './harness/measure.ts';
-import { type Benchmark, compared, plain } from './harness/benchmark.ts';
+import {
+  type Bench,
+  type Benchmark,
+  type Benchmarks,
+  compared,
+  plain,
+} from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
+import { alternate, timed, explained, rateFor } from './harness/measure.ts';
+import { UNSERVED_TASK_QUEUE, bareClient, startEmptyWorkflow } from './bare/client.ts';
+
+const CLAIMED = 1_000;
+const BATCH = 500;
+
+interface Population {
+  readonly url: string;
+  readonly database: Database;
+  readonly routines: number;
+}
+
+const claim: Benchmark = {
+  about: `claiming ${CLAIMED} due routines out of a million, against the same out of ten thousand`,
+  async run({ stack, note }) {
+    const [many, few] = [await populate(stack, 1_000_000), await populate(stack, 10_000)];
+    try {
+      const measure = async (population: Population) => {
+        await makeDue(population);
+        return timed(async () => {
+          while ((await claimDueRoutines(depsOf(population.database), BATCH)).more);
+        });
+      };
+      await alternate(3, { value: () => measure(many), baseline: () => measure(few) });
+      const rounds = await alternate(21, {
+        value: () => measure(many),
+        baseline: () => measure(few),
+      });
+      await makeDue(many);
+      note(
+        `The plans of one claim of ${BATCH} of ${CLAIMED} due among a million:\n\n${await plans(many)}`,
+      );
+      return [compared(`claim of ${CLAIMED} due routines`, 'ms', rounds, { atMost: 1.2 })];
+    } finally {
+      await Promise.all([many.database.end(), few.database.end()]);
+    }
+  },
+};
+
+function depsOf(database: Database): ClaimDeps {
+  return {
+    database,
+    planRule: { billingConfigured: false, defaultPlan: 'scale' },
+    providerEnabled: () => true,
+    metrics: createMetrics().metrics,
+    admission: { nudge: () => undefined },
+  };
+}
+
+async function populate(stack: Bench['stack'], routines: number): Promise<Population> {
+  const url = await stack.createDatabase();
+  await load(url, async (db) => {
+    const projectId = await loadProject(db, 1);
+    await loadRoutines(db, { projectId, firstNumber: 0, count: routines });
+  });
+  return { url, routines, database: openDatabase({ url, poolSize: 2, applicationName: 'bench' }) };
+}
+
+/** The same routines each time, spread over the whole table and all at one instant; their last runs are over. */
+async function makeDue({ database, routines }: Population): Promise<void> {
+  await execute(database, sql`update runs set state = 'succeeded' where state = 'queued'`);
+  await execute(database, sql`delete from period_runs`);
+  await execute(
+    database,
+    sql`
+      update routines set next_run_at = now() - interval '1 second'
+      where id = any(array(
+        select 'rtn_' || lpad((n * ${routines / CLAIMED}::bigint)::text, 26, '0')
+        from generate_series(0, ${CLAIMED}::bigint - 1) n
+      ))
+    `,
+  );
+}
+
+async function plans({ url }: Population): Promise<string> {
+  const found = await explained(url, (database) => claimDueRoutines(depsOf(database), BATCH));
+  return found.join('\n\n');
+}
 
 const LARGE = 9_000;
 const SMALL = 10;
 const OTHERS = 990;
 const DUE = LARGE + SMALL + OTHERS;
-const CLAIM_BATCH = 500;
 /** The starts in flight, as many as the product has. */
 const STARTS_IN_FLIGHT = 16;
 
@@ -70,8 +151,6 @@ const burst: Benchmark = {
   },
 };
 
-export default burst;
-
 /** The ids of the large project's routines come first, so that it is fairness which lets the small one in. */
 async function loadDue(url: string): Promise<string> {
   let small = '';
@@ -96,7 +175,7 @@ async function claimAll(database: Database): Promise<void> {
     metrics: createMetrics().metrics,
     admission: { nudge: () => undefined },
   };
-  while ((await claimDueRoutines(deps, CLAIM_BATCH)).more);
+  while ((await claimDueRoutines(deps, BATCH)).more);
 }
 
 /** Counts the occurrences that have another number of rows than one, and the routines that are still due. */
@@ -155,3 +234,5 @@ function watched(
     },
   };
 }
+
+export default { claim, burst } satisfies Benchmarks;
