@@ -8,7 +8,6 @@ import { startAuthorizationServer } from './server.ts';
 const authorizationServer = await startAuthorizationServer({
   port: Number(process.env['AUTHORIZATION_SERVER_PORT'] ?? 4020),
 });
-console.log(`Fixture authorization server: ${authorizationServer.issuer}`);
 
 const upstream = process.env['TOOL_SERVER_URL'];
 const toolServer =
@@ -19,11 +18,12 @@ const toolServer =
         authorizationServer,
         upstream,
       });
-if (toolServer !== undefined)
-  console.log(`Fixture tool server that wants a sign-in: ${toolServer.url}`);
-
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     void Promise.all([toolServer?.stop(), authorizationServer.stop()]).then(() => process.exit(0));
   });
 }
+
+console.log(`Fixture authorization server: ${authorizationServer.issuer}`);
+if (toolServer !== undefined)
+  console.log(`Fixture tool server that wants a sign-in: ${toolServer.url}`);

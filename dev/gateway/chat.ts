@@ -39,8 +39,6 @@ import type { Usage } from './usage.ts';
 interface Surroundings {
   readonly scripts: ScriptQueue;
   readonly manner: Manner;
-  /** The API key that was sent. */
-  readonly key: string;
   /** Gives the request of another answer for one's own. */
   readonly swap: (request: ChatRequest) => Promise<ChatRequest>;
 }
@@ -51,7 +49,7 @@ export async function answerChat(
   body: unknown,
   surroundings: Surroundings,
 ): Promise<void> {
-  const { scripts, manner, key, swap } = surroundings;
+  const { scripts, manner, swap } = surroundings;
   const parsed = ChatRequest.safeParse(body);
   if (!parsed.success) throw GatewayError.of(400, z.prettifyError(parsed.error));
   const request = parsed.data;
@@ -69,7 +67,7 @@ export async function answerChat(
   const behaviour = script?.behaviour ?? { kind: 'normal' };
   switch (behaviour.kind) {
     case 'error':
-      return sendScriptedError(response, behaviour, manner, key);
+      return sendScriptedError(response, behaviour, manner);
     case 'loading':
       return sendLoading(response);
     case 'reset':

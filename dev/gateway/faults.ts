@@ -12,16 +12,14 @@ export function sendScriptedError(
   response: ServerResponse,
   { status, message, code, retryAfter, body, json }: Of<'error'>,
   { errorBody }: Manner,
-  key: string,
 ): void {
   const headers: Record<string, string> =
     retryAfter === undefined ? {} : { 'retry-after': retryAfter };
-  const filled = (text: string) => text.replaceAll('{key}', key);
-  if (body !== undefined) return send(response, status, 'text/html', filled(body), headers);
+  if (body !== undefined) return send(response, status, 'text/html', body, headers);
   if (json !== undefined) {
-    return send(response, status, 'application/json', filled(JSON.stringify(json)), headers);
+    return send(response, status, 'application/json', JSON.stringify(json), headers);
   }
-  const { fields } = GatewayError.of(status, filled(message), code);
+  const { fields } = GatewayError.of(status, message, code);
   sendJson(response, status, errorBody(fields), headers);
 }
 

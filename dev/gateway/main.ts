@@ -5,8 +5,8 @@ import { startGateway } from './server.ts';
 const port = Number(process.env['GATEWAY_PORT'] ?? 4010);
 await assertPortFree(port, 'GATEWAY_PORT');
 const gateway = await startGateway({ port, log: console.log });
-console.log(`Fixture gateway: ${gateway.url}`);
-
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void gateway.stop().then(() => process.exit(0)));
 }
+
+console.log(`Fixture gateway: ${gateway.url}`);

@@ -71,7 +71,6 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('error'),
     status: z.int().min(300).max(599),
-    /** `{key}` in a text stands for the API key that was sent. */
     message: z.string().default('Scripted failure.'),
     code: z.string().exactOptional(),
     /** Value of the header: seconds or an HTTP date. */

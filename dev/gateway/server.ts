@@ -108,8 +108,7 @@ export async function startGateway({
         return sendJson(response, 200, { total: records.total(), requests: control.requests() });
       }
     }
-    const [, key] = /^Bearer (\S+)/.exec(request.headers.authorization ?? '') ?? [];
-    if (key === undefined) {
+    if (!/^Bearer \S/.test(request.headers.authorization ?? '')) {
       throw GatewayError.of(401, 'You must provide an API key.', 'invalid_api_key');
     }
     const body = await readJson(request);
@@ -117,7 +116,7 @@ export async function startGateway({
     response.once('close', () => {
       record.aborted = !response.writableFinished;
     });
-    const surroundings = { scripts, manner, key, swap };
+    const surroundings = { scripts, manner, swap };
     if (route === 'GET /v1/models') return answerModels(response, surroundings);
     if (route === 'POST /v1/chat/completions') return answerChat(response, body, surroundings);
     const further = request.method === 'GET' ? FURTHER_LISTS[path] : undefined;
@@ -149,7 +148,7 @@ export async function startGateway({
 
 async function answerModels(
   response: ServerResponse,
-  { scripts, manner, key }: { scripts: ScriptQueue; manner: Manner; key: string },
+  { scripts, manner }: { scripts: ScriptQueue; manner: Manner },
 ): Promise<void> {
   const script = scripts.take({ target: 'models' });
   if (script && !(await waited(response, script.latencyMs, script.released))) return;
@@ -158,7 +157,7 @@ async function answerModels(
   const answer = { body: () => JSON.stringify(list) };
   switch (behaviour.kind) {
     case 'error':
-      return sendScriptedError(response, behaviour, manner, key);
+      return sendScriptedError(response, behaviour, manner);
     case 'loading':
       return sendLoading(response);
     case 'hang':

@@ -5,8 +5,8 @@ const catcher = await startMailCatcher({
   smtpPort: Number(process.env['MAIL_SMTP_PORT'] ?? 1025),
   httpPort: Number(process.env['MAIL_PORT'] ?? 8025),
 });
-console.log(`Mail catcher: ${catcher.url}`);
-
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void catcher.stop().then(() => process.exit(0)));
 }
+
+console.log(`Mail catcher: ${catcher.url}`);

@@ -14,8 +14,8 @@ const processor = await startPaymentProcessor({
   },
 });
 for (const price of LOCAL_PRICES) processor.ledger.prices.set(price.id, price);
-console.log(`Payment processor: ${processor.url}`);
-
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void processor.stop().then(() => process.exit(0)));
 }
+
+console.log(`Payment processor: ${processor.url}`);

@@ -13,9 +13,9 @@ const fixture = await startSignInProviders({
   redirectUris: redirectUri === undefined ? [] : [redirectUri],
   log: console.log,
 });
-console.log(`Fixture model providers: ${Object.values(fixture.providers.baseUrls).join(', ')}`);
-console.log(`They sign people in at ${fixture.authorizationServer.issuer}`);
-
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void fixture.stop().then(() => process.exit(0)));
 }
+
+console.log(`Fixture model providers: ${Object.values(fixture.providers.baseUrls).join(', ')}`);
+console.log(`They sign people in at ${fixture.authorizationServer.issuer}`);
