@@ -1,7 +1,11 @@
 /** Returns the beginning of a text, without half a character at its end. */
 export function cut(text: string, length: number): string {
-  return text.length <= length ? text : text.slice(0, length).toWellFormed();
+  if (text.length <= length) return text;
+  return text.slice(0, length).replace(HALF, '').toWellFormed();
 }
+
+/** Matches the first half of a surrogate pair whose second half was cut off. */
+const HALF = /[\uD800-\uDBFF]$/;
 
 /** Cuts a text from outside to what a list or a log line can show: one line of whole characters. */
 export function shownText(text: string, maxLength: number): string {

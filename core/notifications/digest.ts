@@ -1,7 +1,16 @@
 import type { Core } from '#core/core.ts';
 import { cancelHeld, mergeHeld, mergeHeldOfProject } from '#core/outbox/index.ts';
 import type { MailSettings } from '#core/settings/index.ts';
-import { eachApart, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
+import {
+  eachApart,
+  execute,
+  row,
+  rows,
+  sql,
+  transaction,
+  type Db,
+  type Sql,
+} from '#lib/database/index.ts';
 import { readSubscriptions, type Subscription } from './subscription.ts';
 import {
   leftOut,
@@ -17,36 +26,40 @@ const MOST = 500;
 
 /**
  * Queues a mail for each routine about which something was held back and whose hour is over; without it, its
- * people would learn of that only with the next event. Each has a transaction of its own, so that none locks rows for
- * long.
- * @returns the number of mails
+ * people would learn of that only with the next event.
  */
-export async function queueDigests(
-  { database, log }: Pick<Core, 'database' | 'log'>,
-  signal: AbortSignal,
-): Promise<number> {
-  const due = await rows<{ routineId: string }>(
-    database,
-    sql`
-      select routine_id as "routineId" from notification_states
-      where held and mailed_at <= now() - ${MAIL_INTERVAL} order by mailed_at limit ${MOST}
-    `,
-  );
-  let queued = 0;
-  await eachApart(
-    due,
-    async ({ routineId }) => {
-      if (await transaction(database, (tx) => queueDigest(tx, routineId))) queued += 1;
-    },
-    {
-      signal,
-      failed: (err, { routineId }) => log.error({ err, routineId }, 'a digest was not queued'),
-    },
-  );
-  return queued;
+export function queueDigests(core: DigestCore, signal: AbortSignal): Promise<void> {
+  const due = sql`
+    select routine_id as id from notification_states
+    where held and mailed_at <= now() - ${MAIL_INTERVAL} order by mailed_at limit ${MOST}
+  `;
+  return queueEach(core, signal, { of: 'routineId', due, queue: queueDigest });
 }
 
-async function queueDigest(tx: Db, routineId: string): Promise<boolean> {
+type DigestCore = Pick<Core, 'database' | 'log'>;
+
+/** Queues each digest that is due in a transaction of its own, so that none locks rows for long. */
+async function queueEach(
+  { database, log }: DigestCore,
+  signal: AbortSignal,
+  {
+    of,
+    due,
+    queue,
+  }: {
+    readonly of: 'routineId' | 'projectId';
+    readonly due: Sql;
+    readonly queue: (tx: Db, id: string) => Promise<void>;
+  },
+): Promise<void> {
+  await eachApart(
+    await rows<{ id: string }>(database, due),
+    ({ id }) => transaction(database, (tx) => queue(tx, id)),
+    { signal, failed: (err, { id }) => log.error({ err, [of]: id }, 'a digest was not queued') },
+  );
+}
+
+async function queueDigest(tx: Db, routineId: string): Promise<void> {
   const mine = await row(
     tx,
     sql`
@@ -55,32 +68,26 @@ async function queueDigest(tx: Db, routineId: string): Promise<boolean> {
       for update skip locked
     `,
   );
-  if (mine === undefined) return false;
+  if (mine === undefined) return;
   const [subscription] = await readSubscriptions(tx, [routineId]);
   // Its people may have turned it off meanwhile.
   const to = subscription?.mail?.on.length === 0 ? undefined : subscription?.mail?.to;
-  if (subscription === undefined || to === undefined) {
-    await cancelHeld(tx, routineId);
-    await execute(
-      tx,
-      sql`update notification_states set held = false where routine_id = ${routineId}`,
-    );
-    return false;
-  }
+  const isWanted = subscription !== undefined && to !== undefined;
+  if (!isWanted) await cancelHeld(tx, routineId);
   // Digests of many routines are a storm as well: beyond ten, the project's digest counts them.
-  if (!(await takeProjectTurn(tx, subscription.projectId))) {
+  if (!isWanted || !(await takeProjectTurn(tx, subscription.projectId))) {
     await execute(
       tx,
       sql`update notification_states set held = false where routine_id = ${routineId}`,
     );
-    return false;
+    return;
   }
   const held = await mergeHeld(tx, routineId);
   await execute(
     tx,
     sql`update notification_states set held = false, mailed_at = now() where routine_id = ${routineId}`,
   );
-  if (held.length === 0) return false;
+  if (held.length === 0) return;
   await mailTo(tx, subscription, {
     runId: null,
     to,
@@ -88,34 +95,18 @@ async function queueDigest(tx: Db, routineId: string): Promise<boolean> {
     heading: 'In the last hour',
     lines: leftOut(held),
   });
-  return true;
 }
 
 /**
  * Queues a mail for each project whose hour is over and in which more failed than was mailed: the model of a hundred
- * routines may be away for all of them. Each has a transaction of its own, so that none locks rows for long.
- * @returns the number of projects
+ * routines may be away for all of them.
  */
-export async function queueProjectDigests(
-  { database, log }: Pick<Core, 'database' | 'log'>,
-  signal: AbortSignal,
-): Promise<number> {
-  const due = await rows<{ projectId: string }>(
-    database,
-    sql`
-      select project_id as "projectId" from project_mail_turns
-      where held and since <= now() - ${MAIL_INTERVAL} order by since limit ${MOST}
-    `,
-  );
-  await eachApart(
-    due,
-    ({ projectId }) => transaction(database, (tx) => queueProjectDigest(tx, projectId)),
-    {
-      signal,
-      failed: (err, { projectId }) => log.error({ err, projectId }, 'a digest was not queued'),
-    },
-  );
-  return due.length;
+export function queueProjectDigests(core: DigestCore, signal: AbortSignal): Promise<void> {
+  const due = sql`
+    select project_id as id from project_mail_turns
+    where held and since <= now() - ${MAIL_INTERVAL} order by since limit ${MOST}
+  `;
+  return queueEach(core, signal, { of: 'projectId', due, queue: queueProjectDigest });
 }
 
 async function queueProjectDigest(tx: Db, projectId: string): Promise<void> {

@@ -1,3 +1,5 @@
+import { cut } from '#lib/text.ts';
+
 /** Lines by which two texts differ. */
 export interface LineChanges {
   readonly counts: { readonly added: number; readonly removed: number };
@@ -43,7 +45,5 @@ function missingFrom(others: readonly string[], lines: readonly string[]): strin
 }
 
 function short(line: string): string {
-  return line.length > LINE_LENGTH
-    ? `${line.slice(0, LINE_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…`
-    : line;
+  return line.length > LINE_LENGTH ? `${cut(line, LINE_LENGTH)}…` : line;
 }

@@ -2,6 +2,7 @@ import { NO_CHANGES, type ComparedResult, type Outcome } from '#core/outcomes/in
 import type { Trigger } from '#core/run-states/index.ts';
 import { empty, ownedBy, plannedRows, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
+import { cut } from '#lib/text.ts';
 import { findLineChanges, type LineChanges } from './line-changes.ts';
 import { unreadBy, type Reader } from './marks.ts';
 
@@ -221,6 +222,5 @@ function withTexts({ text, before, ...found }: Found): Result {
 function beginningOf(text: string): string {
   if (text.length <= EXCERPT) return text;
   const end = text.lastIndexOf('\n', EXCERPT);
-  // A cut must not part the two halves of a character.
-  return text.slice(0, end > EXCERPT / 3 ? end : EXCERPT).replace(/[\uD800-\uDBFF]$/, '');
+  return cut(text, end > EXCERPT / 3 ? end : EXCERPT);
 }

@@ -1,3 +1,5 @@
+import { cut } from '#lib/text.ts';
+
 /** Values that a skill leaves for its next run: a fenced block ```` ```state <slug> ```` of `key: value` lines. */
 export interface StateBlock {
   readonly slug: string;
@@ -39,7 +41,7 @@ export function cutKeepingState(result: string, limit: number): string {
   const head = limit - tail.length - note.length;
   // Blocks that would fill the prompt are no state; the beginning of the result is worth more.
   if (head < limit / 2) return result.slice(0, limit);
-  return `${result.slice(0, head).replace(/[\uD800-\uDBFF]$/, '')}${note}${tail}`;
+  return `${cut(result, head)}${note}${tail}`;
 }
 
 function entriesOf(body: string): ReadonlyMap<string, string> | undefined {

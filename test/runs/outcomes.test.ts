@@ -99,7 +99,7 @@ test('a long summary is whole as the result and cut as the summary', async ({ ru
   const summary = `${'x'.repeat(499)}👍${'y'.repeat(100)}`;
   const { run } = await runThrough([{ calls: [finish('done', summary)] }]);
   expect(run.result).toBe(summary);
-  expect(run.outcomeSummary).toBe(`${'x'.repeat(499)}\uFFFD`);
+  expect(run.outcomeSummary).toBe('x'.repeat(499));
 });
 
 test('a model that ends without finish is reminded once, and what it wrote stays the result', async ({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GATE_REASONS, type GateReason, type GateVerdict } from '#core/gate/index.ts';
+import { cut } from '#lib/text.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
@@ -55,7 +56,7 @@ export function presentGateVerdict(row: GateVerdict | null) {
     failed: row.failed,
     reason: row.reason,
     error: row.error,
-    valuePreview: row.value === null ? null : row.value.slice(0, PREVIEW_LENGTH).toWellFormed(),
+    valuePreview: row.value === null ? null : cut(row.value, PREVIEW_LENGTH),
     valueLength: row.valueLength,
   };
 }

@@ -12,9 +12,60 @@ export const RECIPIENTS = [
   { value: 'people', label: 'Chosen people' },
 ] as const;
 
-/** Chooses or drops an event that is mailed. */
-export function withEvent(mail: Mail, event: Mail['on'][number], on: boolean): Mail {
-  return { ...mail, on: on ? [...mail.on, event] : mail.on.filter((each) => each !== event) };
+/** Lists what can be mailed, the most important first. */
+const EVENTS: readonly {
+  readonly value: Mail['on'][number];
+  readonly label: string;
+  readonly description: string;
+}[] = [
+  {
+    value: 'failed',
+    label: 'A run fails',
+    description: 'At most one mail an hour for a routine; what follows is gathered.',
+  },
+  {
+    value: 'paused',
+    label: 'A routine is paused by the service',
+    description: 'After failures in a row, or when an account has to be signed in to again.',
+  },
+  { value: 'budget', label: 'A budget is spent', description: 'At 80%, and once it is used up.' },
+  {
+    value: 'partial',
+    label: 'A run succeeds in part',
+    description: 'It ended with the outcome partial.',
+  },
+  {
+    value: 'recovered',
+    label: 'A routine works again',
+    description: 'The first run that succeeds after failures.',
+  },
+];
+
+export interface EventsProps {
+  readonly mail: Mail;
+  /** Says below each event when it is mailed. */
+  readonly described?: boolean;
+  readonly disabled?: boolean;
+  readonly onChange: (mail: Mail) => void;
+}
+
+/** Chooses what is mailed, a box each. */
+export function Events({ mail, described = false, disabled = false, onChange }: EventsProps) {
+  return EVENTS.map(({ value, label, description }) => (
+    <Checkbox
+      key={value}
+      label={label}
+      description={described ? description : undefined}
+      checked={mail.on.includes(value)}
+      disabled={disabled}
+      onChange={(on) =>
+        onChange({
+          ...mail,
+          on: on ? [...mail.on, value] : mail.on.filter((each) => each !== value),
+        })
+      }
+    />
+  ));
 }
 
 /** Returns the recipients as they are chosen from the list. */

@@ -3,10 +3,10 @@ import type { Shape } from '#ui/api/types.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import {
+  Events,
   People,
   RECIPIENTS,
   recipientsOf,
-  withEvent,
   withRecipients,
   type Mail,
 } from '#ui/parts/mail.tsx';
@@ -16,14 +16,6 @@ import { useProjects } from '#ui/shell/projects.ts';
 import type { RoutineForm } from './form.ts';
 import { Group } from './group.tsx';
 import { messageAt, TextField } from './value-field.tsx';
-
-const EVENTS: Readonly<Record<Mail['on'][number], string>> = {
-  failed: 'A run failed',
-  recovered: 'It works again after failures',
-  partial: 'A run was done only in part',
-  paused: 'The service paused it',
-  budget: 'A budget is nearly spent, or spent',
-};
 
 const DELIVERIES = [
   { value: 'always', label: 'Every run that ends' },
@@ -109,14 +101,7 @@ function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => voi
   return (
     <div className="flex flex-col gap-4 border-l border-line pl-4">
       <div className="grid gap-2 sm:grid-cols-2">
-        {eventsOf().map((event) => (
-          <Checkbox
-            key={event}
-            label={EVENTS[event]}
-            checked={mail.on.includes(event)}
-            onChange={(on) => onChange(withEvent(mail, event, on))}
-          />
-        ))}
+        <Events mail={mail} onChange={onChange} />
       </div>
       <Field
         label="To"
@@ -140,9 +125,4 @@ function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => voi
       )}
     </div>
   );
-}
-
-function eventsOf(): Mail['on'] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-  return Object.keys(EVENTS) as Mail['on'];
 }

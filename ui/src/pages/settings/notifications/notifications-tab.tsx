@@ -8,17 +8,16 @@ import { Button } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import {
+  Events,
   People,
   RECIPIENTS,
   recipientsOf,
-  withEvent,
   withRecipients,
   type Mail,
 } from '#ui/parts/mail.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
-import { Checkbox } from '#ui/parts/toggles.tsx';
 import { mayChange, OfOrganization } from '../of-organization.tsx';
 
 /** Shows who is mailed about the routines of this project. */
@@ -88,16 +87,7 @@ function MailForm({ project, organizationId, mayChange }: MailFormProps) {
       {!mayChange && <Notice>Owners and admins of the organization change these settings.</Notice>}
       <fieldset className="flex flex-col gap-3">
         <legend className="mb-2 text-sm font-medium text-ink">Mail when</legend>
-        {EVENTS.map(({ value, label, description }) => (
-          <Checkbox
-            key={value}
-            label={label}
-            description={description}
-            checked={mail.on.includes(value)}
-            disabled={!mayChange}
-            onChange={(on) => setEdited(withEvent(mail, value, on))}
-          />
-        ))}
+        <Events mail={mail} described disabled={!mayChange} onChange={setEdited} />
       </fieldset>
       <Field label="To" description="Only confirmed addresses of people who are members by then.">
         <Select
@@ -134,32 +124,3 @@ function MailForm({ project, organizationId, mayChange }: MailFormProps) {
     </form>
   );
 }
-
-/** Lists what can be mailed, the most important first. */
-const EVENTS: readonly {
-  readonly value: Mail['on'][number];
-  readonly label: string;
-  readonly description: string;
-}[] = [
-  {
-    value: 'failed',
-    label: 'A run fails',
-    description: 'At most one mail an hour for a routine; what follows is gathered.',
-  },
-  {
-    value: 'paused',
-    label: 'A routine is paused by the service',
-    description: 'After failures in a row, or when an account has to be signed in to again.',
-  },
-  { value: 'budget', label: 'A budget is spent', description: 'At 80%, and once it is used up.' },
-  {
-    value: 'partial',
-    label: 'A run succeeds in part',
-    description: 'It ended with the outcome partial.',
-  },
-  {
-    value: 'recovered',
-    label: 'A routine works again',
-    description: 'The first run that succeeds after failures.',
-  },
-];
