@@ -2,7 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadCatalogue } from '#core/skills/index.ts';
-import { quantilesOf, seeded, readGates, verdict, type Gate, type Sample } from '../../bench/skills/worlds.ts';
+import {
+  quantilesOf,
+  seeded,
+  readGates,
+  verdict,
+  type Gate,
+  type Sample,
+} from '../../bench/skills/worlds.ts';
 
 const PERIODS = 2_000;
 
