@@ -1,6 +1,7 @@
+import path from 'node:path';
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Rolldown } from 'vite';
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -13,5 +14,42 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
+    // By itself the bundler makes a file of each set of modules that the same pages share: 65 requests for a page,
+    // where these make 20, with 6 % less to send.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            needed('start', 2, ['index.html']),
+            needed('shell', 1, ['src/shell/app-shell.tsx', 'src/shell/account-layout.tsx']),
+          ],
+        },
+      },
+    },
   },
 });
+
+/** Puts all that these modules import from the start, and no group of a higher priority has, into one file. */
+function needed(name: string, priority: number, roots: readonly string[]) {
+  let modules: Set<string> | undefined;
+  return {
+    name: (id: string, context: Rolldown.ChunkingContext) => {
+      modules ??= reachable(roots, context);
+      return modules.has(id) ? name : null;
+    },
+    // For the bundler's report alone.
+    debugName: name,
+    priority,
+  };
+}
+
+function reachable(roots: readonly string[], modules: Rolldown.ChunkingContext) {
+  const found = new Set<string>();
+  const waiting = roots.map((root) => path.join(import.meta.dirname, root));
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (found.has(id)) continue;
+    found.add(id);
+    waiting.push(...(modules.getModuleInfo(id)?.importedIds ?? []));
+  }
+  return found;
+}
