@@ -39,7 +39,7 @@ RUN apt-get update \
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
 COPY --from=modules /app/node_modules node_modules
-# The name of the workflow bundle holds the lock file too.
+# The names of the bundles in dist hold the lock file too.
 COPY --from=build /app/package.json /app/package-lock.json /app/LICENSE ./
 COPY --from=build /app/dist dist
 COPY --from=build /app/ui/dist ui/dist

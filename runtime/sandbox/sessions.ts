@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import type { Protocol } from '#lib/provider-file/index.ts';
 import { startBroker, type Broker, type BrokerJob } from './broker.ts';
 import type { Sandbox, SandboxedProcess } from './sandbox.ts';
+import { sessionScript } from './session-script.ts';
 
 /** A started session that waits for its one job. */
 interface Waiting {
@@ -31,7 +32,6 @@ export interface SessionsSettings {
   readonly maxOutputBytes: number;
 }
 
-const SCRIPT = 'runtime/session/session.ts';
 const RESTART_MS = 1_000;
 
 /**
@@ -42,6 +42,7 @@ export function createSessions(
   sandbox: Sandbox,
   { ahead, protocols, maxOutputBytes }: SessionsSettings,
 ): Sessions {
+  const script = sessionScript();
   const waiting: Promise<Waiting>[] = [];
   const ending = new Set<Promise<void>>();
   let closed = false;
@@ -49,7 +50,7 @@ export function createSessions(
   const start = async (): Promise<Waiting> => {
     const socketPath = sandbox.socketPath();
     const broker = await startBroker(socketPath);
-    return { broker, socketPath, process: sandbox.launch(SCRIPT, socketPath, protocols) };
+    return { broker, socketPath, process: sandbox.launch(script, socketPath, protocols) };
   };
   const discard = async ({ process, broker, socketPath }: Waiting): Promise<void> => {
     process.kill();

@@ -9,6 +9,8 @@ import { startPostgres } from '#dev/postgres.ts';
 import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
 import { startTemporal } from '#dev/temporal/server.ts';
 import { migrate } from '#migrations/migrate.ts';
+import { buildSession } from '#runtime/build.ts';
+import { CACHE as SESSION_CACHE } from '#runtime/sandbox/session-script.ts';
 import { startPooler } from './pooler.ts';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
 
@@ -83,6 +85,7 @@ async function startServers(): Promise<Servers> {
       ),
       // Bundled once here, so that files which start a worker at the same time find it.
       workflowBundle(),
+      buildSession(SESSION_CACHE),
     ]);
     await migrate(postgres.url);
     const poolerPort =
