@@ -1,4 +1,4 @@
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { AuditAction } from './actions.ts';
 
@@ -57,4 +57,22 @@ export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Prom
       from projects p where p.id = ${projectId}
     `,
   );
+}
+
+/** The person or the API key that made a text, by the name that they have now. */
+export interface Author {
+  readonly kind: 'person' | 'key';
+  readonly id: string;
+  /** Null for an account or a key that is gone. */
+  readonly name: string | null;
+}
+
+/** Selects an author as one JSON value; null where none is on record, or the service itself made the change. */
+export function authorJson(made: { readonly createdBy: Sql; readonly projectId: Sql }): Sql {
+  const { createdBy, projectId } = made;
+  return sql`case when starts_with(${createdBy}, 'key_') then jsonb_build_object('kind', 'key', 'id', ${createdBy}, 'name',
+      (select k.name from api_keys k where k.id = ${createdBy} and k.project_id = ${projectId}))
+    when ${createdBy} is not null then jsonb_build_object('kind', 'person', 'id', ${createdBy}, 'name',
+      (select u.name from users u where u.id = ${createdBy}))
+  end`;
 }

@@ -1,3 +1,4 @@
+import { authorJson, type Author } from '#core/audit/index.ts';
 import { automaticToolsJson, type VersionTool } from '#core/tools/index.ts';
 import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -41,11 +42,7 @@ export async function forgetVersions(tx: Db, routineIds: readonly string[]): Pro
 
 const summaryColumns = sql`
   revision, created_at as "createdAt", restored_from as "restoredFrom", changed,
-  case when starts_with(created_by, 'key_') then jsonb_build_object('kind', 'key', 'id', created_by, 'name',
-      (select k.name from api_keys k where k.id = routine_versions.created_by and k.project_id = routine_versions.project_id))
-    when created_by is not null then jsonb_build_object('kind', 'person', 'id', created_by, 'name',
-      (select u.name from users u where u.id = routine_versions.created_by))
-  end as "createdBy"
+  ${authorJson({ createdBy: sql`routine_versions.created_by`, projectId: sql`routine_versions.project_id` })} as "createdBy"
 `;
 
 /** Lists the versions of a routine, the newest first; the page's cursor is a revision. */
@@ -92,19 +89,11 @@ export interface VersionSummary {
   readonly revision: number;
   readonly createdAt: Date;
   /** Null when the service made the change. */
-  readonly createdBy: VersionAuthor | null;
+  readonly createdBy: Author | null;
   /** The revision whose text this one took over again. */
   readonly restoredFrom: number | null;
   /** Fields that differ from the version before; empty for the first one. */
   readonly changed: readonly VersionField[];
-}
-
-/** The person or the API key that made a version, by the name that they have now. */
-export interface VersionAuthor {
-  readonly kind: 'person' | 'key';
-  readonly id: string;
-  /** Null for an account or key that is gone. */
-  readonly name: string | null;
 }
 
 /** One revision of a routine, as its runs carry it out. */

@@ -1,3 +1,4 @@
+import { authorJson, type Author } from '#core/audit/index.ts';
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
@@ -13,11 +14,7 @@ export interface SkillRevision {
   readonly name: string;
   readonly instructions: string;
   /** The person or the API key that made it, by their present name; null when it is not on record. */
-  readonly createdBy: {
-    readonly kind: 'person' | 'key';
-    readonly id: string;
-    readonly name: string | null;
-  } | null;
+  readonly createdBy: Author | null;
   readonly createdAt: Date;
   /** Fields that differ from the revision before; empty for the first one. */
   readonly changed: readonly ('name' | 'instructions')[];
@@ -33,12 +30,8 @@ export function listRevisions(
   return rows<SkillRevision>(
     db,
     sql`
-      select r.revision, r.name, r.instructions, 
-        case when starts_with(r.created_by, 'key_') then jsonb_build_object('kind', 'key', 'id', r.created_by, 'name',
-            (select k.name from api_keys k where k.id = r.created_by and k.project_id = r.project_id))
-          when r.created_by is not null then jsonb_build_object('kind', 'person', 'id', r.created_by, 'name',
-            (select u.name from users u where u.id = r.created_by))
-        end as "createdBy", r.created_at as "createdAt",
+      select r.revision, r.name, r.instructions,
+        ${authorJson({ createdBy: sql`r.created_by`, projectId: sql`r.project_id` })} as "createdBy", r.created_at as "createdAt",
         array_remove(array[case when r.name <> p.name then 'name' end,
           case when r.instructions <> p.instructions then 'instructions' end], null) as changed
       from skill_revisions r
