@@ -1,9 +1,9 @@
 import { NO_CHANGES, type ComparedResult, type Outcome } from '#core/outcomes/index.ts';
 import type { Trigger } from '#core/run-states/index.ts';
 import { empty, ownedBy, plannedRows, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
 import { cut } from '#lib/text.ts';
-import { findLineChanges, type LineChanges } from './line-changes.ts';
 import { unreadBy, type Reader } from './marks.ts';
 
 /** Kinds of results, by what they are to a reader who knows the one before, with what each means. */
