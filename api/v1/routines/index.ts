@@ -4,6 +4,7 @@ import { warnOfForecast } from '#core/forecast/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
 import { actorId } from '../../access.ts';
 import { listReply } from '../../http/links.ts';
+import { etagOf, versionsIn } from '../../http/entity-tag.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { deliveryOf } from '../settings-schemas.ts';
@@ -11,13 +12,7 @@ import { actionRoutes } from './actions.ts';
 import { etag, listed, saveErrors, routineBody, routinePatch } from './requests.ts';
 import { routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
-import {
-  etagOf,
-  presentDetail,
-  presentRoutine,
-  presentRoutineSummary,
-  presentSaved,
-} from './present.ts';
+import { presentDetail, presentRoutine, presentRoutineSummary, presentSaved } from './present.ts';
 import { previewRoutes } from './preview.ts';
 import {
   createdRoutine,
@@ -152,7 +147,7 @@ const updateRoutine = route({
     id: routineId,
     projectId: access.projectId,
     patch: withoutUndefined(body),
-    expectedVersions: versionsOf(ifMatch),
+    expectedVersions: versionsIn(ifMatch),
     origin: { actor: by.id },
     by,
   });
@@ -195,14 +190,6 @@ export const routineRoutes: readonly Route[] = [
   ...forecastRoutes,
   ...previewRoutes,
 ];
-
-/** Returns the versions that the listed tags name. A weak tag, or one we never gave out, names none. */
-function versionsOf(ifMatch: string | undefined): number[] | undefined {
-  return ifMatch?.split(',').flatMap((tag) => {
-    const version = /^"(\d{1,9})"$/.exec(tag.trim())?.[1];
-    return version === undefined ? [] : [Number(version)];
-  });
-}
 
 /** Returns all slugs of a curated skill, former ones too, or the id as it is. */
 function namesOf(reference: string, { find }: SkillCatalogue): [string, ...string[]] {

@@ -58,11 +58,6 @@ export function presentWarnings(list: readonly RoutineWarning[]) {
   return present(warnings, list);
 }
 
-/** Returns the entity tag of a routine's version (RFC 9110, section 8.8.3). */
-export function etagOf(row: Routine): { ETag: string } {
-  return { ETag: `"${row.version}"` };
-}
-
 const COUNT = 5;
 
 // Without jitter these are whole minutes and hold for the minute they were worked out in: for a page that asks every

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
+import { etagOf } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { etag, listed, saveErrors } from './requests.ts';
 import { routineParams } from './fields.ts';
-import { etagOf, presentSaved } from './present.ts';
+import { presentSaved } from './present.ts';
 import { savedRoutine } from './responses.ts';
 import { version, versionParams, versionSummary } from './version-schemas.ts';
 
