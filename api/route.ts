@@ -3,7 +3,7 @@ import type { ErrorCode } from '#lib/errors.ts';
 import type { AccessOf, ActorOf, AuthKind, Scope } from './access.ts';
 import type { Deps } from './deps.ts';
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The declaration of an operation, from which validation, authorization, the response check and OpenAPI follow. */
 export interface RouteSpec<

@@ -7,6 +7,7 @@ import { auditRoutes } from './v1/audit-events.ts';
 import { billingRoutes } from './v1/billing.ts';
 import { connectionRoutes } from './v1/connections/index.ts';
 import { providerRoutes } from './v1/connections/providers.ts';
+import { factsRoutes } from './v1/facts.ts';
 import { invitationRoutes } from './v1/invitations.ts';
 import { memberRoutes } from './v1/members.ts';
 import { modelConnectionRoutes } from './v1/model-connections/index.ts';
@@ -31,6 +32,7 @@ export const routes: readonly Route[] = [
   ...modelFigureRoutes,
   ...skillRoutes,
   ...routineRoutes,
+  ...factsRoutes,
   ...scheduleRoutes,
   ...toolRoutes,
   ...connectionRoutes,

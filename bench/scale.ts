@@ -207,6 +207,7 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
       prompt: begun.instructions,
       briefing: null,
       skillRevisions: null,
+      factsVersion: null,
       response: { text, messages: [], toolCalls: [], finishReason: 'stop', usage },
       messages: [{ role: 'assistant', content: text }],
       costUsd: '0.00003',

@@ -41,6 +41,7 @@ export const ERRORS = {
   skill_not_found: [404, 'No such skill in this project.'],
   routine_not_found: [404, 'No such routine in this project.'],
   version_not_found: [404, 'No such version of this routine.'],
+  facts_version_not_found: [404, 'No such version of the facts of this project.'],
   run_not_found: [404, 'No such run in this project.'],
   delivery_not_found: [404, 'No such webhook delivery on this run.'],
   attempt_not_found: [404, 'No such sign-in of yours.'],

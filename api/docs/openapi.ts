@@ -74,29 +74,34 @@ type Document = ReturnType<typeof createDocument>;
 const SHARED_FROM = 3;
 
 /**
- * Moves the parameters that operations share into `components`, each under its own name: of the forms that a name has,
- * the one that most operations take.
+ * Moves the parameters that operations share into `components`, each under its own name; further forms of
+ * a name are numbered, the one that most operations take is not.
  */
 function withSharedParameters(document: Document): Document {
   const operations = Object.values(document.paths ?? {})
-    .flatMap((path) => [path.get, path.post, path.patch, path.delete])
+    .flatMap((path) => [path.get, path.post, path.put, path.patch, path.delete])
     .filter((operation) => operation !== undefined);
   const parameters = operations
     .flatMap((operation) => operation.parameters ?? [])
     .filter((parameter) => 'name' in parameter);
   const byForm = [...Map.groupBy(parameters, (parameter) => JSON.stringify(parameter))]
     .filter(([, { length }]) => length >= SHARED_FROM)
-    .toSorted(([, a], [, b]) => a.length - b.length);
-  // The last of a name stays, which most operations have.
-  const shared = new Map(byForm.flatMap(([, [one]]) => (one ? [[one.name, one] as const] : [])));
-  const forms = new Map([...shared.values()].map((one) => [JSON.stringify(one), one.name]));
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .flatMap(([form, [one]]) => (one === undefined ? [] : [{ form, one }]));
+  const named = [...Map.groupBy(byForm, ({ one }) => one.name)].flatMap(([name, sharing]) =>
+    sharing.map((each, at) => ({ ...each, name: at === 0 ? name : `${name}-${at + 1}` })),
+  );
+  const forms = new Map(named.map(({ form, name }) => [form, name]));
   for (const operation of operations) {
     operation.parameters &&= operation.parameters.map((parameter) => {
       const name = forms.get(JSON.stringify(parameter));
       return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` };
     });
   }
-  document.components = { ...document.components, parameters: Object.fromEntries(shared) };
+  document.components = {
+    ...document.components,
+    parameters: Object.fromEntries(named.map(({ name, one }) => [name, one])),
+  };
   return document;
 }
 

@@ -216,6 +216,15 @@ export const DEFINITION = {
     help: 'Texts that are told after the instructions, in this order.',
     since: '0.1.0',
   },
+  facts: {
+    schema: z
+      .boolean()
+      .meta({ description: 'Tells each run the facts of its project.' })
+      .default(false),
+    label: 'Project facts',
+    help: 'Each run is told the facts of the project, which its people keep in one place under Settings.',
+    since: '0.1.0',
+  },
   limits: {
     schema: limits.prefault({}),
     shown: looseOf(limits, false),

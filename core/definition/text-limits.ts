@@ -5,8 +5,8 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, the form
- * of the result, and the result that is carried over.
+ * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, facts, the
+ * form of the result, and the result that is carried over.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 
@@ -23,6 +23,8 @@ export interface PromptParts {
   readonly skills: readonly SkillSize[];
   readonly resultSchema: JsonObject | null;
   readonly resultKey: ResultKey | null;
+  /** Characters of the section of the project's facts; 0 where the routine is told none. */
+  readonly factsLength: number;
 }
 
 /**
@@ -30,11 +32,11 @@ export interface PromptParts {
  * 190 million.
  */
 function promptLength(parts: PromptParts): number {
-  const { instructions, variables, builtIns, skills, resultSchema, resultKey } = parts;
+  const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);
   const form =
     resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
-  return filledLength(instructions, variables, builtIns) + sum(sections) + form;
+  return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;
 }
 
 /** Returns the characters that a run's text has left, or undefined when it or its variables pass their limits. */
@@ -55,7 +57,7 @@ export function checkTextLimits(parts: PromptParts): void {
   if (whole <= MAX_PROMPT_LENGTH) return;
   const alone = filledLength(instructions, variables, builtIns);
   const path = alone > MAX_PROMPT_LENGTH ? 'instructions' : 'skills';
-  const message = `instructions, skills and resultSchema come to ${whole} characters when rendered, of ${MAX_PROMPT_LENGTH} at most`;
+  const message = `instructions, skills, facts and resultSchema come to ${whole} characters when rendered, of ${MAX_PROMPT_LENGTH} at most`;
   throw invalid([{ path, message }]);
 }
 

@@ -1,6 +1,7 @@
 import type { Actor } from '#core/audit/index.ts';
 import { requestSync } from '#core/billing/index.ts';
 import { eraseConnections, revokeErased, type ConnectionsCore } from '#core/connections/index.ts';
+import { forgetFactsOf } from '#core/facts/index.ts';
 import { forgetSeen } from '#core/gate/index.ts';
 import {
   markErased,
@@ -107,10 +108,16 @@ const ERASERS: readonly ((
   db: Db,
   projectIds: readonly string[],
   limit: number,
-) => Promise<number>)[] = [forgetSkillsOf, forgetVersionsOf, eraseRoutines, forgetDeliveriesOf];
+) => Promise<number>)[] = [
+  forgetSkillsOf,
+  forgetFactsOf,
+  forgetVersionsOf,
+  eraseRoutines,
+  forgetDeliveriesOf,
+];
 
 /**
- * Erases what people wrote in deleted projects: skills, versions, the texts and addresses of routines, and the webhook
+ * Erases what people wrote in deleted projects: skills, facts, versions, the texts and addresses of routines, and the webhook
  * bodies that name them. What a run under way executes stays until it has ended. A crash leaves the rest for the next
  * call.
  * @param limit the most rows that one statement erases

@@ -7,8 +7,9 @@ import {
   type ResultForm,
 } from '#core/definition/index.ts';
 import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
+import type { ToldFacts } from '#core/facts/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
-import { fence } from './fence.ts';
+import { fence, steadyFence } from './fence.ts';
 import { localDate, renderBriefing, type BriefingInput } from './briefing.ts';
 import {
   previousText,
@@ -26,6 +27,9 @@ export interface PromptInput extends BriefingInput {
   readonly routineName: string;
   readonly runId: string;
   readonly carryResult: boolean;
+  /** True where the routine is told the facts of its project; `toldFacts` is null where there are none. */
+  readonly facts?: boolean;
+  readonly toldFacts?: ToldFacts | null;
   readonly previous: PreviousRun | undefined;
   readonly previousData: PreviousData | null;
   readonly resultForm: ResultForm | null;
@@ -41,7 +45,8 @@ export interface Opening {
 
 /**
  * Renders the text for the model: the routine's own instructions with their placeholders filled, then each skill
- * verbatim under its heading, in the routine's order, then the form of the result; and the briefing.
+ * verbatim under its heading, in the routine's order, then the facts of the project and the form of the result; and the
+ * briefing.
  * @returns undefined when the text would be too large
  */
 export function renderPrompt(input: PromptInput): Opening | undefined {
@@ -66,20 +71,54 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
     length: skill.instructions.length,
   }));
   const form = { resultSchema: resultForm?.schema ?? null, resultKey: resultForm?.key ?? null };
-  const room = promptRoom({ instructions, variables, builtIns, skills: sizes, ...form });
+  const facts = factsSection(input);
+  const factsLength = facts === undefined ? 0 : facts.length + 2;
+  const room = promptRoom({
+    instructions,
+    variables,
+    builtIns,
+    skills: sizes,
+    factsLength,
+    ...form,
+  });
   if (room === undefined) return undefined;
   const sections = [
     ...input.skills.map((skill) => skillSection(skill)),
+    ...(facts === undefined ? [] : [facts]),
     ...(resultForm === null ? [] : [resultSection(resultForm)]),
   ];
   const inInstructions = asksFor(instructions, 'previous.result');
   return {
     prompt: [fillPlaceholders(instructions, variables, builtIns), ...sections].join('\n\n'),
     briefing: renderBriefing(
-      input,
+      { ...input, told: [...(input.told ?? []), ...wordsOnFacts(input)] },
       wordsOnPrevious(previous, { carryResult, inInstructions, room }),
     ),
   };
+}
+
+/** Renders the facts as a section of the prompt, the same in every run that is told this version. */
+function factsSection({ facts = false, toldFacts = null }: PromptInput): string | undefined {
+  if (!facts || isBlank(toldFacts)) return undefined;
+  const what = `What this project holds to be true, version ${toldFacts.version},`;
+  return `## Project facts\n\n${steadyFence(what, toldFacts.text)}`;
+}
+
+/** Says in the briefing which facts the run is told; nothing where its routine uses none. */
+function wordsOnFacts({ facts = false, toldFacts = null }: PromptInput): string[] {
+  if (!facts) return [];
+  if (isBlank(toldFacts)) {
+    return [
+      'Project facts: there are none for this run. What instructions or skills take from them is not known; do not make it up',
+    ];
+  }
+  return [
+    `Project facts: version ${toldFacts.version}, in the section of that name. Take from there what it says, and make up nothing that it does not say`,
+  ];
+}
+
+function isBlank(told: ToldFacts | null): told is null {
+  return told === null || told.text.trim() === '';
 }
 
 /** Fills `{{gate.value}}`: fenced, and empty when the gate failed or was not asked. */

@@ -1,9 +1,10 @@
 import { mayActivate, type Plan } from '#core/billing/index.ts';
+import { readFacts } from '#core/facts/index.ts';
 import { skillsBehind, type SkillBehind, type SkillCatalogue } from '#core/skills/index.ts';
 import type { HintedTool } from '#core/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isOver, nextTimeFrom } from '#core/timetable/index.ts';
-import { hasOtherwiseSucceeded, readProvenSkills } from './proof.ts';
+import { hasOtherwiseSucceeded, readProvenTexts } from './proof.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
 import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
@@ -35,6 +36,15 @@ export interface RoutineDetail extends Routine {
   readonly warnings: readonly RoutineWarning[];
   /** Skills with a newer text than its scheduled runs take; empty unless it is active. */
   readonly skillsBehind: readonly SkillBehind[];
+  /** The facts of the project, where they are newer than its scheduled runs take; null where not, and unless active. */
+  readonly factsBehind: FactsBehind | null;
+}
+
+/** Versions of the facts of a project; null for none. */
+export interface FactsBehind {
+  readonly activated: number | null;
+  readonly proven: number | null;
+  readonly newest: number;
 }
 
 /**
@@ -52,21 +62,34 @@ export async function readRoutineDetail(
     ...routine,
     activation: { ready: reason === null, proofRunId, reason },
     warnings: await routineWarnings(db, deps, routine, callableTools),
-    skillsBehind: await behind(db, skills, routine),
+    ...(await behind(db, skills, routine)),
   };
 }
 
-async function behind(
-  db: Db,
-  catalogue: SkillCatalogue,
-  routine: ProvenRoutine,
-): Promise<SkillBehind[]> {
+type Behind = Pick<RoutineDetail, 'skillsBehind' | 'factsBehind'>;
+
+/** Finds the texts that are newer than those which the scheduled runs of an active routine take. */
+async function behind(db: Db, catalogue: SkillCatalogue, routine: ProvenRoutine): Promise<Behind> {
   const custom = routine.skills.filter((reference) => catalogue.find(reference) === undefined);
-  if (routine.state !== 'active' || custom.length === 0) return [];
-  const { active, proven, proofRunId } = await readProvenSkills(db, routine);
+  const none: Behind = { skillsBehind: [], factsBehind: null };
+  if (routine.state !== 'active' || (custom.length === 0 && !routine.facts)) return none;
+  const { active, proven, proofRunId } = await readProvenTexts(db, routine);
   // A routine without a proof has proven no text, where null would stand for the first of each.
-  const texts = { active, proven: proofRunId === null ? {} : proven };
-  return skillsBehind(db, routine.projectId, custom, texts);
+  const skills = { active: active.skills, proven: proofRunId === null ? {} : proven.skills };
+  return {
+    skillsBehind: await skillsBehind(db, routine.projectId, custom, skills),
+    factsBehind: routine.facts ? await factsBehind(db, routine, active.facts, proven.facts) : null,
+  };
+}
+
+async function factsBehind(
+  db: Db,
+  { projectId }: ProvenRoutine,
+  activated: number | null,
+  proven: number | null,
+): Promise<FactsBehind | null> {
+  const { version: newest } = await readFacts(db, projectId);
+  return newest > (activated ?? 0) ? { activated, proven, newest } : null;
 }
 
 async function refusalOf(

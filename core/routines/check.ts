@@ -1,3 +1,4 @@
+import { MAX_FACTS } from '#core/facts/index.ts';
 import { assertRecipients } from '#core/settings/index.ts';
 import type { ProjectModels } from '#core/models/index.ts';
 import { assertUsableSchema, schemaRefusal } from '#core/json-schemas/index.ts';
@@ -28,7 +29,7 @@ export interface RoutineChecks {
  * patterns, skills and model. A change is checked as the whole routine that it results in.
  * @param attached skill references that the change does not touch; they are not checked again, so that a skill deleted
  * since does not block a new name
- * @param textChanged false when neither instructions nor variables nor skills change; a skill that has grown since does
+ * @param textChanged false when neither instructions nor variables nor skills nor facts change; a skill that has grown since does
  * not block a new name either
  * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
  * `invalid_webhook_url`, `invalid_skill`, `invalid_model`, `models_unavailable`
@@ -57,7 +58,11 @@ export async function checkRoutine(
   if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
   checkPatterns(fields.checks);
   const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
-  if (textChanged) checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields) });
+  if (textChanged) {
+    // As long as facts may become, in UTF-16 code units, so that a change of them keeps no run from its text.
+    const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
+    checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
+  }
   const model = await models.find(projectId, fields.model);
   if (model === undefined) {
     const message =
@@ -120,7 +125,7 @@ function builtInsOf({ name }: RoutineFields) {
   };
 }
 
-/** Length above that of the marks around a carried result and of their announcement. */
+/** Length above that of the marks around a fenced text, of their announcement and of its heading. */
 const FENCE_LENGTH = 500;
 
 function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {

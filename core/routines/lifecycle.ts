@@ -13,7 +13,7 @@ import {
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { isOver, nextTimeFrom } from '#core/timetable/index.ts';
-import { activateSkills, hasProofRun, readProvenSkills } from './proof.ts';
+import { activateTexts, hasProofRun, readProvenTexts } from './proof.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import { recordDeactivation } from './record-changes.ts';
 import type { Routine, RoutineState } from './routine.ts';
@@ -30,8 +30,8 @@ export interface ActivationInput {
 }
 
 /**
- * Puts the routine on its schedule, with the skill texts of its latest proof. Activating an active routine changes
- * nothing, except that its scheduled runs take the newer texts of a later proof.
+ * Puts the routine on its schedule, with the texts of its latest proof. Activating an active routine changes nothing,
+ * except that its scheduled runs take the newer texts of a later proof.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `successful_run_required`,
  * `schedule_ended`, `allowance_exceeded`, and the verdict of `judge`
  */
@@ -45,7 +45,7 @@ export async function activateRoutine(
   const refusal = mayMove ? await input.judge?.(seen) : undefined;
   const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
-    if (!hasToMove(routine, 'active')) return takeNewerSkills(tx, by, routine);
+    if (!hasToMove(routine, 'active')) return takeNewerTexts(tx, by, routine);
     // Another request changed it in between: what was judged is not what would run, so start again.
     if (routine.version !== seen.version) return undefined;
     if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
@@ -54,7 +54,7 @@ export async function activateRoutine(
     if (isOver(routine, nextRunAt)) throw scheduleEnded(routine);
     await assertMayActivate(tx, input.organizationId, input.plan);
     if (refusal !== undefined) throw refusal;
-    await activateSkills(tx, routine, (await readProvenSkills(tx, routine)).proven);
+    await activateTexts(tx, routine, (await readProvenTexts(tx, routine)).proven);
     const active = await moveRoutine(tx, routine, { state: 'active', nextRunAt });
     const { id, projectId, revision } = routine;
     await recordProjectAudit(tx, {
@@ -69,21 +69,25 @@ export async function activateRoutine(
   return activated ?? activateRoutine(database, by, input);
 }
 
-/** Has an active routine take the skill texts of its latest proof, where they are newer. */
-async function takeNewerSkills(tx: Db, by: Actor, routine: Routine): Promise<Routine> {
-  const { proven, active, proofRunId } = await readProvenSkills(tx, routine);
-  const newer = Object.entries(proven ?? {}).filter(
-    ([id, revision]) => revision > (active === null ? 1 : (active[id] ?? 0)),
+/** Has an active routine take the texts of its latest proof, where they are newer. */
+async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Routine> {
+  const { proven, active, proofRunId } = await readProvenTexts(tx, routine);
+  const newer = Object.entries(proven.skills ?? {}).filter(
+    ([id, revision]) => revision > (active.skills === null ? 1 : (active.skills[id] ?? 0)),
   );
-  if (newer.length === 0) return routine;
-  await activateSkills(tx, routine, proven);
-  await recordProjectAudit(tx, {
-    by,
-    projectId: routine.projectId,
-    action: 'routine.skills_updated',
-    targetId: routine.id,
-    details: { skills: newer.map(([id, revision]) => `${id}@${revision}`), proofRunId },
-  });
+  const newerFacts = (proven.facts ?? 0) > (active.facts ?? 0);
+  if (newer.length === 0 && !newerFacts) return routine;
+  await activateTexts(tx, routine, proven);
+  const entry = { by, projectId: routine.projectId, targetId: routine.id };
+  if (newer.length > 0) {
+    const skills = newer.map(([id, revision]) => `${id}@${revision}`);
+    const details = { skills, proofRunId };
+    await recordProjectAudit(tx, { ...entry, action: 'routine.skills_updated', details });
+  }
+  if (newerFacts) {
+    const details = { factsVersion: proven.facts, proofRunId };
+    await recordProjectAudit(tx, { ...entry, action: 'routine.facts_updated', details });
+  }
   return routine;
 }
 

@@ -43,21 +43,32 @@ export async function hasOtherwiseSucceeded(db: Db, { id, projectId }: Routine):
   return found?.exists === true;
 }
 
-interface ProvenSkills {
-  readonly proofRunId: string | null;
-  /** Revisions that the latest proof of the present version had. */
-  readonly proven: SkillRevisions;
-  /** Revisions that the scheduled runs of the present version take. */
-  readonly active: SkillRevisions;
+/** The texts beside its definition that a run is told, by their revisions. */
+export interface ToldTexts {
+  readonly skills: SkillRevisions;
+  /** Version of the facts of the project; null for none. */
+  readonly facts: number | null;
 }
 
-/** Reads which texts of its skills a routine has proven, and which it runs. */
-export async function readProvenSkills(db: Db, { id, projectId }: Routine): Promise<ProvenSkills> {
-  const found = await row<ProvenSkills>(
+interface ProvenTexts {
+  readonly proofRunId: string | null;
+  /** Texts that the latest proof of the present version had. */
+  readonly proven: ToldTexts;
+  /** Texts that the scheduled runs of the present version take. */
+  readonly active: ToldTexts;
+}
+
+const NO_TEXTS: ToldTexts = { skills: null, facts: null };
+
+/** Reads which texts of its skills and its project a routine has proven, and which it runs. */
+export async function readProvenTexts(db: Db, { id, projectId }: Routine): Promise<ProvenTexts> {
+  const found = await row<ProvenTexts>(
     db,
     sql`
-      select proof.id as "proofRunId", v.active_skills as active,
-        case when p.id is null then v.proof_skills else p.skill_revisions end as proven
+      select proof.id as "proofRunId",
+        jsonb_build_object('skills', v.active_skills, 'facts', v.active_facts) as active,
+        case when p.id is null then jsonb_build_object('skills', v.proof_skills, 'facts', v.proof_facts)
+          else jsonb_build_object('skills', p.skill_revisions, 'facts', p.facts_version) end as proven
       from routines
       cross join lateral (select ${proofRunId} as id) proof
       join routine_versions v on v.routine_id = routines.id and v.revision = routines.revision
@@ -65,20 +76,20 @@ export async function readProvenSkills(db: Db, { id, projectId }: Routine): Prom
       where routines.id = ${id} and routines.project_id = ${projectId}
     `,
   );
-  return found ?? { proofRunId: null, proven: null, active: null };
+  return found ?? { proofRunId: null, proven: NO_TEXTS, active: NO_TEXTS };
 }
 
-/** Has the scheduled runs of the present version take these revisions of its skills. */
-export async function activateSkills(
+/** Has the scheduled runs of the present version take these texts. */
+export async function activateTexts(
   tx: Db,
   routine: Routine,
-  proven: SkillRevisions,
+  { skills, facts }: ToldTexts,
 ): Promise<void> {
-  const revisions = proven === null ? null : JSON.stringify(proven);
+  const revisions = skills === null ? null : JSON.stringify(skills);
   await execute(
     tx,
     sql`
-      update routine_versions set active_skills = ${revisions}::jsonb
+      update routine_versions set active_skills = ${revisions}::jsonb, active_facts = ${facts}::integer
       where routine_id = ${routine.id} and revision = ${routine.revision} and project_id = ${routine.projectId}
     `,
   );
@@ -94,17 +105,18 @@ export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<voi
     sql`
       with proof as (
         select distinct on (routine_id, routine_revision) routine_id, routine_revision as revision, id as run_id,
-          skill_revisions
+          skill_revisions, facts_version
         from runs
         where id = any(${runIds}) and trigger = 'manual' and state = 'succeeded' and proves is not false
         order by routine_id, routine_revision, id desc
       ), locked as (
-        select v.routine_id, v.revision, proof.run_id, proof.skill_revisions
+        select v.routine_id, v.revision, proof.run_id, proof.skill_revisions, proof.facts_version
         from proof join routine_versions v on v.routine_id = proof.routine_id and v.revision = proof.revision
         order by v.routine_id, v.revision for no key update of v
       )
       update routine_versions v set proof_run_id = greatest(v.proof_run_id, locked.run_id),
-        proof_skills = case when v.proof_run_id > locked.run_id then v.proof_skills else locked.skill_revisions end
+        proof_skills = case when v.proof_run_id > locked.run_id then v.proof_skills else locked.skill_revisions end,
+        proof_facts = case when v.proof_run_id > locked.run_id then v.proof_facts else locked.facts_version end
       from locked where v.routine_id = locked.routine_id and v.revision = locked.revision
     `,
   );

@@ -92,8 +92,8 @@ export async function patchRoutine(
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   const attached = patch.skills === undefined ? seen.skills : [];
-  const { instructions, variables, skills, resultSchema, resultKey } = patch;
-  const text = [instructions, variables, skills, resultSchema, resultKey];
+  const { instructions, variables, skills, facts, resultSchema, resultKey } = patch;
+  const text = [instructions, variables, skills, facts, resultSchema, resultKey];
   const textChanged = text.some((field) => field !== undefined);
   const changed = applyPatch(seen, patch);
   await checkRoutine(deps.database, deps, projectId, changed, attached, textChanged);

@@ -1,3 +1,4 @@
+import { readFacts } from '#core/facts/index.ts';
 import { readContentDays, type RetentionRule } from '#core/settings/index.ts';
 import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/skills/index.ts';
 import type { HintedTool } from '#core/tools/index.ts';
@@ -10,6 +11,7 @@ import type { Routine } from './routine.ts';
 export const WARNING_CODES = [
   'skill_need_unmet',
   'skill_deleted',
+  'facts_missing',
   'forecast_over_budget',
   'mixes_untrusted_and_outward',
   'interval_beyond_retention',
@@ -29,8 +31,8 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, and of a
- * routine that reads what strangers write and acts elsewhere, or compares with a run that has lost its content.
+ * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, of facts that
+ * no one has written, and of a routine that reads what strangers write and acts elsewhere, or compares with a run that has lost its content.
  */
 export async function routineWarnings(
   db: Db,
@@ -62,11 +64,20 @@ export async function routineWarnings(
   return [
     ...gone,
     ...unmet,
+    ...(await factsMissing(db, routine)),
     ...(mixing === undefined
       ? []
       : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
     ...(await intervalBeyondRetention(db, retention, routine)),
   ];
+}
+
+/** Warns of a routine that is told the facts of its project, which has none. */
+async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<RoutineWarning[]> {
+  if (!facts || (await readFacts(db, projectId)).text.trim() !== '') return [];
+  const message =
+    'The project has no facts yet, so runs are told none. Write them under Settings › Facts, or by PUT /v1/projects/{projectId}/facts.';
+  return [{ code: 'facts_missing', message }];
 }
 
 /** Occurrences from which the longest interval of a schedule is taken. */

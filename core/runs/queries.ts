@@ -152,12 +152,15 @@ export async function readRunDetail(
 ): Promise<RunDetail> {
   const run = await row<
     Run &
-      Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'gate' | 'queuedSeconds'> & {
+      Pick<
+        RunDetail,
+        'routineName' | 'prompt' | 'briefing' | 'factsVersion' | 'gate' | 'queuedSeconds'
+      > & {
         waits: boolean;
       }
   >(
     db,
-    sql`select ${runColumns}, ${routineName}, prompt, briefing, gate, ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs where id = ${id} and project_id = ${projectId}`,
+    sql`select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate, ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs where id = ${id} and project_id = ${projectId}`,
   );
   if (run === undefined) throw new AppError('run_not_found');
   const [{ steps, leftOutFrom }, deliveries, messages] = [

@@ -94,6 +94,8 @@ export interface RunDetail extends Run {
   readonly routineName: string;
   readonly prompt: string | null;
   readonly briefing: string | null;
+  /** Version of the facts of its project that it was told; null for none. */
+  readonly factsVersion: number | null;
   /** Null for a run that asked no gate. */
   readonly gate: GateVerdict | null;
   /** Time that it has waited, or had waited when it began or ended; null for an occurrence passed over. */

@@ -13,6 +13,7 @@ import {
   type StoredDefinition,
 } from '#core/definition/index.ts';
 import { hasAudience } from '#core/notifications/index.ts';
+import { toldFactsJson, type ToldFacts } from '#core/facts/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import {
@@ -43,6 +44,8 @@ export interface PreparedRun extends DefinedRun {
   readonly retryOf: string | null;
   /** Revisions that its version was activated with, which a run that no person starts takes. */
   readonly activeSkills: SkillRevisions;
+  /** Read for the first step only, and where the definition says `facts`; null where there are none. */
+  readonly toldFacts: ToldFacts | null;
   readonly timezone: string;
   readonly maxSteps: number;
   readonly timeoutSeconds: number;
@@ -119,6 +122,11 @@ export async function beginStep(
     projectId: sql`begun.project_id`,
     routineId: sql`begun.routine_id`,
   });
+  const facts = toldFactsJson({
+    projectId: sql`begun.project_id`,
+    trigger: sql`begun.trigger`,
+    activeFacts: sql`begun.active_facts`,
+  });
   const found = await row<FoundRun>(
     db,
     sql`
@@ -134,7 +142,7 @@ export async function beginStep(
         from routines r, routine_versions v
         where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${runStatesBefore('running')})
           and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
-        returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills,
+        returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills, v.active_facts,
           ${budgetColumns('r')} as routine_budget,
           (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
       ), step as (
@@ -156,6 +164,7 @@ export async function beginStep(
           or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
         case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
           as "previousData",
+        case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
         ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
         begun.waits_until is not null as "inLine",
         step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",

@@ -152,6 +152,8 @@ export interface Ready extends Opening {
   readonly option: ModelOption;
   /** Revisions of the skills in the text; null where an earlier step has rendered it. */
   readonly skillRevisions: SkillRevisions;
+  /** Version of the facts in the text; null where it has none, and where an earlier step has rendered it. */
+  readonly factsVersion: number | null;
 }
 
 /** The reason why a run ends before its model is called. */
@@ -183,7 +185,13 @@ export async function preflight(
   const option = await findModel(deps.models, run);
   if ('reason' in option) return option;
   if (run.prompt !== null && run.briefing !== null) {
-    return { prompt: run.prompt, briefing: run.briefing, option, skillRevisions: null };
+    return {
+      prompt: run.prompt,
+      briefing: run.briefing,
+      option,
+      skillRevisions: null,
+      factsVersion: null,
+    };
   }
   if (unknownPlaceholders(run.instructions, run.variables, run.gate !== null).length > 0) {
     return { reason: 'blocked_variable' };
@@ -202,7 +210,8 @@ export async function preflight(
   );
   const opening = renderPrompt({ ...run, skills, runId: run.id, gateVerdict });
   if (opening === undefined) return { reason: 'blocked_prompt_too_large' };
-  return { ...opening, option, skillRevisions: revisionsOf(skills) };
+  const factsVersion = run.toldFacts?.version ?? null;
+  return { ...opening, option, skillRevisions: revisionsOf(skills), factsVersion };
 }
 
 /** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */

@@ -1,5 +1,6 @@
 import { gateFault, readRoutine, type ProvenRoutine } from '#core/routines/index.ts';
 import { type Gate, definitionForm } from '#core/definition/index.ts';
+import { toldFactsJson, type ToldFacts } from '#core/facts/index.ts';
 import { resolveSkills } from '#core/skills/index.ts';
 import { costOf } from '#core/cost/index.ts';
 import {
@@ -49,6 +50,8 @@ export interface Preview {
   /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
+  /** Facts that the run would be told, with version 0 where there are none; null for a routine that uses none. */
+  readonly facts: { readonly version: number; readonly length: number } | null;
   readonly tools: PreparedRun['tools'];
   /** The gate, with the reason why it may not be asked now (undefined where it may); null for a routine without one. */
   readonly gate: { readonly asks: Gate; readonly fault: string | undefined } | null;
@@ -108,6 +111,9 @@ export async function previewRun(
     preamble: PREAMBLE,
     opening,
     skills,
+    facts: run.facts
+      ? { version: run.toldFacts?.version ?? 0, length: run.toldFacts?.text.length ?? 0 }
+      : null,
     tools: run.tools,
     gate: await gateOf(deps, routine),
     blocked: blocked && {
@@ -176,11 +182,17 @@ async function plannedRun(
     closed: other.filter((name) => routine.overridable?.includes(name) === false),
   });
   const keys = { projectId: sql`r.project_id`, routineId: sql`r.id` };
+  const newestFacts = toldFactsJson({
+    projectId: keys.projectId,
+    trigger: sql`'manual'`,
+    activeFacts: sql`null::integer`,
+  });
   const found = await row<{
     now: Date;
     tools: readonly OfferedToolJson[];
     previous: PreviousRunJson | null;
     previousData: PreviousData | null;
+    toldFacts: ToldFacts | null;
     budgets: Budgets;
   }>(
     db,
@@ -189,6 +201,7 @@ async function plannedRun(
         case when ${routine.carryResult || routine.instructions.includes('previous.')}::boolean then ${previousRunJson(keys)} end
           as previous,
         case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
+        case when ${routine.facts}::boolean then ${newestFacts} end as "toldFacts",
         jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
           'organization', ${budgetColumns('o')}) as budgets
       from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
@@ -220,6 +233,7 @@ async function plannedRun(
     briefing: null,
     previous: found.previous === null ? undefined : previousRunOf(found.previous),
     previousData: found.previousData,
+    toldFacts: found.toldFacts,
     modelSteps: 0,
     startedAt: found.now,
     tools: offeredTools(found.tools, routine),

@@ -33,7 +33,7 @@ import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
 export async function recordStep(
   deps: AfterEndDeps,
   run: RunContext,
-  { index, option, prompt, briefing, skillRevisions }: PreparedStep,
+  { index, option, prompt, briefing, skillRevisions, factsVersion }: PreparedStep,
   made: { response: ModelResponse; decision: Decision; deadline: Deadline },
 ): Promise<StepOutcome> {
   const { response, decision, deadline } = made;
@@ -46,6 +46,7 @@ export async function recordStep(
     prompt,
     briefing,
     skillRevisions,
+    factsVersion,
     response,
     messages,
     costUsd,

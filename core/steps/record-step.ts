@@ -36,6 +36,7 @@ export interface ModelStepRecord extends Attempt {
   readonly prompt: string;
   readonly briefing: string | null;
   readonly skillRevisions: SkillRevisions;
+  readonly factsVersion: number | null;
   readonly response: ModelResponse;
   /** The assistant's part of the transcript, with what the service adds to it. */
   readonly messages: readonly ModelMessage[];
@@ -222,10 +223,11 @@ function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[
 }
 
 /** Stores the text that the first step rendered: assignments for an update of `runs`. */
-function textOfRun({ prompt, briefing, skillRevisions }: ModelStepRecord): Sql {
+function textOfRun({ prompt, briefing, skillRevisions, factsVersion }: ModelStepRecord): Sql {
   return sql`prompt = coalesce(prompt, ${storable(prompt)}),
         briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)}),
-        skill_revisions = coalesce(skill_revisions, ${skillRevisions === null ? null : JSON.stringify(skillRevisions)}::jsonb)`;
+        skill_revisions = coalesce(skill_revisions, ${skillRevisions === null ? null : JSON.stringify(skillRevisions)}::jsonb),
+        facts_version = coalesce(facts_version, ${factsVersion}::integer)`;
 }
 
 function usageIn({ response: { usage }, costUsd }: ModelStepRecord) {

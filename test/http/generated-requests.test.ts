@@ -46,6 +46,7 @@ beforeAll(async () => {
     organizationId: [ada.organizationId, bob.organizationId],
     projectId: [ada.projectId, bob.projectId],
     revision: ['1', '2'],
+    factsVersion: ['1', '2'],
     instructions: ['Write one line, and nothing else.'],
     // No server listens there.
     url: ['http://127.0.0.1:1/'],
@@ -88,7 +89,7 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
 test('the right request of every operation is carried out, but for those that need more', async () => {
   const refused: Record<string, string[]> = {};
   // Objects are read and changed before they are deleted.
-  const order = ['GET', 'PATCH', 'POST', 'DELETE'];
+  const order = ['PUT', 'GET', 'PATCH', 'POST', 'DELETE'];
   const specs = routes.map(({ spec }) => spec);
   for (const spec of specs.toSorted((a, b) => order.indexOf(a.method) - order.indexOf(b.method))) {
     const response = await send(rightRequest(spec, known));

@@ -32,7 +32,11 @@ async function writtenProject(service: Service) {
   const { data: kept } = await session.post('/v1/skills', skill);
   const { data: dropped } = await session.post('/v1/skills', skill);
   await session.delete(`/v1/skills/${dropped.id}`);
+  for (const text of [`Ours is ${mark}.`, `Theirs is ${mark}.`, mark]) {
+    await session.put(`/v1/projects/${person.projectId}/facts`, { text });
+  }
   const id = await createRoutine(session, {
+    facts: true,
     name: `Routine ${mark}`,
     instructions: `Write about ${mark} and {{topic}}.`,
     variables: { topic: mark },
@@ -105,7 +109,14 @@ test('nothing that people wrote in a deleted project is left, in any table', asy
     .toContain(`/hook/${mark}`);
   const before = await tablesWith(database, mark);
   expect(before).toEqual(
-    expect.arrayContaining(['routines', 'routine_versions', 'skills', 'runs', 'steps']),
+    expect.arrayContaining([
+      'routines',
+      'routine_versions',
+      'skills',
+      'project_facts',
+      'runs',
+      'steps',
+    ]),
   );
   await plantPause(database, id, mark);
   expect((await deleted()).status).toBe(200);

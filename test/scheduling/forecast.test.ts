@@ -331,6 +331,7 @@ async function performQueued(database: Database, routineId: string): Promise<boo
     prompt: 'Write.',
     briefing: null,
     skillRevisions: null,
+    factsVersion: null,
   };
   const costUsd = costOf(USAGE, OPTION.prices);
   const record = { ...attempt, response, messages: [], costUsd, warnings: [] };

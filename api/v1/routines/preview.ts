@@ -29,7 +29,7 @@ const runPreview = z
   .strictObject({
     preamble: z.string().meta({ description: 'The first words of every run of every routine.' }),
     prompt: z.string().nullable().meta({
-      description: 'Instructions and skills, rendered; null where they would be too large.',
+      description: 'Instructions, skills and facts, rendered; null where they would be too large.',
     }),
     briefing: z.string().nullable().meta({
       description:
@@ -43,6 +43,16 @@ const runPreview = z
         }),
       )
       .meta({ description: 'In order, without those that were deleted since.' }),
+    facts: z
+      .strictObject({
+        version: z.number().int().meta({ description: '0 where there are none.' }),
+        length: z.number().int().meta({ description: 'Characters.' }),
+      })
+      .nullable()
+      .meta({
+        id: 'PreviewedFacts',
+        description: 'The facts of the project in the prompt; null for a routine without `facts`.',
+      }),
     tools: z.array(
       z
         .strictObject({

@@ -59,7 +59,7 @@ export const warnings = z
   )
   .meta({
     description:
-      'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then.',
+      'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then.',
   });
 
 export const activatedRoutine = z
@@ -143,6 +143,23 @@ export const routineDetail = z
       .meta({
         description:
           'Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active.',
+      }),
+    factsBehind: z
+      .strictObject({
+        activated: z.number().int().nullable().meta({
+          description: 'The version that scheduled runs are told; null for none.',
+        }),
+        proven: z.number().int().nullable().meta({
+          description:
+            'The version that the latest proof was told, which activating again has scheduled runs be told; null for none.',
+        }),
+        newest: z.number().int(),
+      })
+      .nullable()
+      .meta({
+        id: 'FactsBehind',
+        description:
+          'Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active.',
       }),
   })
   .meta({ id: 'RoutineDetail' });

@@ -68,6 +68,7 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
     waitingFor: row.waitingFor,
     prompt: row.prompt,
     briefing: row.briefing,
+    factsVersion: row.factsVersion,
     gate: presentGateVerdict(row.gate),
     steps: row.steps.map(presentStep),
     textsLeftOutFrom: row.textsLeftOutFrom,

@@ -140,10 +140,14 @@ export const runDetail = z
     prompt: z
       .string()
       .nullable()
-      .meta({ description: 'What the model was given: instructions and skills, rendered.' }),
+      .meta({ description: 'What the model was given: instructions, skills and facts, rendered.' }),
     briefing: z.string().nullable().meta({
       description:
         'What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded.',
+    }),
+    factsVersion: z.number().int().nullable().meta({
+      description:
+        'The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
     }),
     gate: gateVerdict,
     steps: z.array(step),

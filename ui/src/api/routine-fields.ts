@@ -20,6 +20,7 @@ export const ROUTINE_FIELDS = {
   overridable: {"label":"Variables of one run","help":"Which variables may be given for a single run.","since":"0.1.0","material":true,"default":null},
   model: {"label":"Model","help":"The model that its runs call, and the account that pays for it.","since":"0.1.0","material":true},
   skills: {"label":"Skills","help":"Texts that are told after the instructions, in this order.","since":"0.1.0","material":true,"default":[]},
+  facts: {"label":"Project facts","help":"Each run is told the facts of the project, which its people keep in one place under Settings.","since":"0.1.0","material":true,"kind":"boolean","default":false},
   limits: {"label":"Limits","help":"The steps, the time and the tokens that one run may take.","since":"0.1.0","material":true,"default":{"maxSteps":25,"timeoutSeconds":900,"maxTotalTokens":null,"maxOutputTokens":null,"maxQueueSeconds":21600,"abnormalFactor":5}},
   carryResult: {"label":"Previous result","help":"Each run is told the result of the last good one, so that it can say what changed.","since":"0.1.0","material":true,"kind":"boolean","default":true},
   builtInTools: {"label":"Built-in tools","help":"Tools of the service itself, which only compute.","since":"0.1.0","material":true,"default":[]},

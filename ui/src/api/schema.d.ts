@@ -214,6 +214,16 @@ export interface paths {
         delete: operations["deleteProject"];
         patch: operations["updateProject"];
     };
+    "/v1/projects/{projectId}/facts": {
+        get: operations["readFacts"];
+        put: operations["writeFacts"];
+    };
+    "/v1/projects/{projectId}/facts/versions": {
+        get: operations["listFactsVersions"];
+    };
+    "/v1/projects/{projectId}/facts/versions/{factsVersion}": {
+        get: operations["readFactsVersion"];
+    };
     "/v1/results": {
         get: operations["listResults"];
     };
@@ -367,6 +377,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -399,7 +410,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -446,7 +457,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -799,6 +810,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -831,7 +843,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -876,6 +888,11 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
             /** @default null */
             gate?: components["schemas"]["GateInput"];
             instructions: string;
@@ -1076,6 +1093,44 @@ export interface components {
             name: string;
             /** @description Id of the project. */
             projectId: string;
+        };
+        /** @description Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active. */
+        FactsBehind: {
+            /** @description The version that scheduled runs are told; null for none. */
+            activated: number | null;
+            newest: number;
+            /** @description The version that the latest proof was told, which activating again has scheduled runs be told; null for none. */
+            proven: number | null;
+        } | null;
+        /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
+        FactsChanges: {
+            /** @description The first five, cut at 300 characters. */
+            added: string[];
+            counts: {
+                added: number;
+                removed: number;
+            };
+            /** @description The first five, cut at 300 characters. */
+            removed: string[];
+        };
+        FactsVersion: {
+            /** @description The text of the version before; null for the first one, and where it is no longer kept. */
+            before: string | null;
+            changes: components["schemas"]["FactsChanges"];
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Characters of the text. */
+            length: number;
+            text: string;
+            version: number;
+        };
+        FactsVersionSummary: {
+            changes: components["schemas"]["FactsChanges"];
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Characters of the text. */
+            length: number;
+            version: number;
         };
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
@@ -1511,6 +1566,13 @@ export interface components {
             /** @description Id of a person. */
             userId: string;
         };
+        /** @description The facts of the project in the prompt; null for a routine without `facts`. */
+        PreviewedFacts: {
+            /** @description Characters. */
+            length: number;
+            /** @description 0 where there are none. */
+            version: number;
+        } | null;
         /** @description What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
         PreviewedGate: {
             /** @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may. */
@@ -1584,6 +1646,15 @@ export interface components {
             runContentDays: number;
             /** @description Days after the end of a run until it is deleted. Totals of usage stay. */
             runDays: number;
+        };
+        ProjectFacts: {
+            createdAt: components["schemas"]["Timestamp"] | null;
+            /** @description The author of this version. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
+            text: string;
+            /** @description Counts the changes; 0 while no one has written any. */
+            version: number;
         };
         ProjectUsage: {
             /** Format: date */
@@ -1817,6 +1888,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -1864,6 +1936,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -1927,6 +2000,8 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
+            factsBehind: components["schemas"]["FactsBehind"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -1968,13 +2043,15 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         RoutineEndsAt: components["schemas"]["Timestamp"] | null;
+        /** @description Tells each run the facts of its project. */
+        RoutineFacts: boolean;
         RoutineForecast: {
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
@@ -2081,6 +2158,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             /** @description Id of the routine. */
             id: string;
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
@@ -2123,11 +2201,12 @@ export interface components {
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             instructions: components["schemas"]["RoutineInstructions"];
             limits: components["schemas"]["RoutineLimits"];
@@ -2155,7 +2234,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2175,7 +2254,7 @@ export interface components {
         };
         RoutineWarning: {
             /** @enum {string} */
-            code: "skill_need_unmet" | "skill_deleted" | "forecast_over_budget" | "mixes_untrusted_and_outward" | "interval_beyond_retention";
+            code: "skill_need_unmet" | "skill_deleted" | "facts_missing" | "forecast_over_budget" | "mixes_untrusted_and_outward" | "interval_beyond_retention";
             message: string;
             /**
              * @description What the skill works on.
@@ -2289,6 +2368,8 @@ export interface components {
             /** @description What the result holds, by the `resultSchema` of its version; null without one. */
             data: unknown;
             errorMessage: string | null;
+            /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
+            factsVersion: number | null;
             failureClass: components["schemas"]["RunFailureClass"];
             finishedAt: components["schemas"]["Timestamp"] | null;
             gate: components["schemas"]["GateVerdict"];
@@ -2307,7 +2388,7 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            /** @description What the model was given: instructions and skills, rendered. */
+            /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
@@ -2479,11 +2560,12 @@ export interface components {
                 most: components["schemas"]["ForecastAmount"];
                 typical: components["schemas"]["RunEstimate"];
             };
+            facts: components["schemas"]["PreviewedFacts"];
             gate: components["schemas"]["PreviewedGate"];
             /** @description The first words of every run of every routine. */
             preamble: string;
             preflight: components["schemas"]["PreflightVerdict"];
-            /** @description Instructions and skills, rendered; null where they would be too large. */
+            /** @description Instructions, skills and facts, rendered; null where they would be too large. */
             prompt: string | null;
             /** @description In order, without those that were deleted since. */
             skills: {
@@ -2561,6 +2643,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -2593,7 +2676,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -2991,6 +3074,8 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
+            /** @description Tells each run the facts of its project. */
+            facts?: boolean;
             gate?: components["schemas"]["GateInput"];
             instructions?: string;
             /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
@@ -3114,6 +3199,10 @@ export interface components {
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";
         };
+        WriteFacts: {
+            /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
+            text: string;
+        };
     };
     responses: never;
     parameters: {
@@ -3121,6 +3210,8 @@ export interface components {
         connectionId: string;
         /** @description From the `Link: <…>; rel="next"` header of the page before. */
         cursor: string;
+        /** @description From the `Link: <…>; rel="next"` header of the page before. */
+        "cursor-2": string;
         /** @description The same key and body give the first response again, for 24 hours. */
         "Idempotency-Key": string;
         /** @description Items a page, at most 200. */
@@ -3775,7 +3866,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -4696,11 +4787,96 @@ export interface operations {
             };
         };
     };
-    listResults: {
+    readFacts: {
+        parameters: {
+            path: {
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ProjectFacts"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    writeFacts: {
+        parameters: {
+            path: {
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WriteFacts"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ProjectFacts"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listFactsVersions: {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor"];
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+            };
+            path: {
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FactsVersionSummary"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readFactsVersion: {
+        parameters: {
+            path: {
+                /** @description Its number. */
+                factsVersion: number;
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FactsVersion"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listResults: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that ended at this time or later. */
@@ -5053,7 +5229,7 @@ export interface operations {
                 /** @description Only those of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
@@ -5136,7 +5312,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
             };
@@ -5231,7 +5407,7 @@ export interface operations {
                 /** @description Only those of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
@@ -5627,7 +5803,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
             };

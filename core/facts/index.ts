@@ -1,0 +1,8 @@
+export { KEPT_FACTS, MAX_FACTS, readFacts, writeFacts } from './facts.ts';
+export {
+  forgetFactsOf,
+  listFactsVersions,
+  readFactsVersion,
+  toldFactsJson,
+  type ToldFacts,
+} from './versions.ts';

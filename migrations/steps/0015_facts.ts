@@ -1,0 +1,29 @@
+import type { Knex } from 'knex';
+
+/**
+ * What a project holds to be true, for its routines; and which version of it a run was told, was proven with, and is
+ * scheduled with.
+ *
+ * Locks: the table is new, and its foreign key holds off writers of projects for as long as it takes to add. The columns
+ * have no default: access exclusive on runs and routine_versions, for an instant each.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- The newest version is what holds.
+    create table project_facts (
+      project_id text not null references projects (id),
+      version integer not null,
+      text text not null,
+      -- Its first lines that differ from the version before, and their counts.
+      changes jsonb not null,
+      created_by text,
+      created_at timestamptz(3) not null default now(),
+      primary key (project_id, version)
+    );
+  `);
+  // Null for what was told none.
+  await knex.raw(`
+    alter table runs add column facts_version integer;
+    alter table routine_versions add column proof_facts integer, add column active_facts integer;
+  `);
+}
