@@ -37,7 +37,7 @@ type SendNow = Pick<CallOptions, 'ifMatch'>;
  * const pause = useSend('post', '/v1/routines/{routineId}/pause', { refreshes: ['/v1/routines'], done: 'Paused' });
  * pause.send({ path: { routineId } });
  */
-export function useSend<M extends 'post' | 'patch' | 'delete', P extends PathOf<M>>(
+export function useSend<M extends 'post' | 'put' | 'patch' | 'delete', P extends PathOf<M>>(
   method: M,
   path: P,
   { refreshes = [], done, onDone, showsError = false }: SendOptions<DataOf<P, M>> = {},

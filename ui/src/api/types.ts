@@ -3,7 +3,7 @@ import type { components, paths } from './schema.d.ts';
 /** A named shape of the API's document: `Shape<'Run'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
 
-export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** The paths that support a method. */
 export type PathOf<M extends Method> = {

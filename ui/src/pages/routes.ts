@@ -199,8 +199,8 @@ const billingRoute = createRoute({
 const settingsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'settings',
-  // `action`, `project` and `person` are the filters of the audit log.
-  validateSearch: searchOf('tab', 'action', 'project', 'person'),
+  // `version` is one of the facts; `action`, `project` and `person` are the filters of the audit log.
+  validateSearch: searchOf('tab', 'version', 'action', 'project', 'person'),
   component: lazyRouteComponent(() => import('./settings/page.tsx'), 'SettingsPage'),
 });
 

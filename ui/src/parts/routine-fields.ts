@@ -23,7 +23,7 @@ const NAMES = Object.keys(DECLARED) as RoutineField[];
 const PLACED = {
   'What it does': ['name', 'instructions', 'variables', 'overridable', 'skills', 'model'],
   Schedule: ['schedule', 'timezone'],
-  Results: ['outcome', 'carryResult', 'checks', 'resultSchema', 'resultKey'],
+  Results: ['outcome', 'carryResult', 'facts', 'checks', 'resultSchema', 'resultKey'],
   Gate: ['gate'],
   Limits: ['limits', 'budget', 'pauseAfterFailures', 'builtInTools'],
   When: [

@@ -26,10 +26,11 @@ const CHECKS: readonly { readonly value: Check['type']; readonly label: string }
 /** Edits what a good run has to deliver, which code checks. */
 export function Results() {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const [outcome, checks, carryResult, resultSchema] = watch([
+  const [outcome, checks, carryResult, facts, resultSchema] = watch([
     'outcome',
     'checks',
     'carryResult',
+    'facts',
     'resultSchema',
   ]);
   const { errors } = formState;
@@ -42,6 +43,7 @@ export function Results() {
         outcome === 'required' && 'states its outcome',
         checks.length > 0 && plural(checks.length, 'check'),
         carryResult ? 'knows the last result' : 'does not know the last result',
+        facts && 'knows the project facts',
       ]
         .filter(Boolean)
         .join(', ')}
@@ -59,6 +61,12 @@ export function Results() {
         description="So that it can say what changed."
         checked={carryResult}
         onChange={(next) => setValue('carryResult', next, { shouldDirty: true })}
+      />
+      <Checkbox
+        label="Tell each run the project facts"
+        description="Brand terms, margin, markets and the like, kept once for all routines under Settings › Facts."
+        checked={facts}
+        onChange={(next) => setValue('facts', next, { shouldDirty: true })}
       />
       <div role="group" aria-labelledby="checks-label" className="flex flex-col gap-2">
         <p id="checks-label" className="text-sm font-medium text-ink">

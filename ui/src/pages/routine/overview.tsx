@@ -164,6 +164,7 @@ function factsOf(routine: Routine): Fact[] {
         routine.outcome === 'required' ? 'Each run states its outcome' : 'Free text',
         routine.checks.length > 0 && plural(routine.checks.length, 'check'),
         routine.carryResult ? 'knows the last result' : 'does not know the last result',
+        routine.facts && 'knows the project facts',
       ]
         .filter(Boolean)
         .join(', '),

@@ -106,9 +106,10 @@ function loaded(panel: ReactNode) {
 
 /** Says why the service paused the routine, and what else may be wrong with it. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
-  const { stateReason, webhookFailedAt, warnings, skillsBehind } = routine;
+  const { stateReason, webhookFailedAt, warnings } = routine;
+  const texts = newerTexts(routine);
   const isQuiet = stateReason === null && webhookFailedAt === null;
-  if (isQuiet && warnings.length === 0 && skillsBehind.length === 0) return null;
+  if (isQuiet && warnings.length === 0 && texts.length === 0) return null;
   const [needs, others] = [
     warnings.filter(({ code }) => code === 'skill_need_unmet'),
     warnings.filter(({ code }) => code !== 'skill_need_unmet'),
@@ -126,7 +127,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
         <Notice key={message}>{sentence(message)}</Notice>
       ))}
       {needs.length > 0 && <Needs warnings={needs} />}
-      <NewerSkills routine={routine} />
+      <NewerTexts routineId={routine.id} texts={texts} />
     </div>
   );
 }
@@ -147,9 +148,37 @@ function Needs({ warnings }: Pick<Shape<'RoutineDetail'>, 'warnings'>) {
   );
 }
 
-/** Says which texts of its skills an active routine still runs, and offers the way to the newer ones. */
-function NewerSkills({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
-  const { id: routineId, skillsBehind } = routine;
+interface NewerText {
+  readonly inWords: string;
+  /** True when a run with a newer text has succeeded. */
+  readonly isProven: boolean;
+}
+
+/** Lists the skills and facts of which an active routine still runs an older text. */
+function newerTexts({ skillsBehind, factsBehind }: Shape<'RoutineDetail'>): readonly NewerText[] {
+  const skills = skillsBehind.map(({ name, activated, proven, newest }) => ({
+    inWords: `revision ${activated} of ${name}, which is at ${newest}`,
+    isProven: (proven ?? 0) > activated,
+  }));
+  if (factsBehind === null) return skills;
+  const { activated, proven, newest } = factsBehind;
+  const version = activated === null ? 'no version' : `version ${activated}`;
+  return [
+    ...skills,
+    {
+      inWords: `${version} of the project facts, which are at ${newest}`,
+      isProven: (proven ?? 0) > (activated ?? 0),
+    },
+  ];
+}
+
+interface NewerTextsProps {
+  readonly routineId: string;
+  readonly texts: readonly NewerText[];
+}
+
+/** Says which older texts an active routine still runs, and offers the way to the newer ones. */
+function NewerTexts({ routineId, texts }: NewerTextsProps) {
   const refreshes = ['/v1/routines', '/v1/runs', '/v1/skills'];
   const run = useSend('post', '/v1/routines/{routineId}/run', {
     refreshes,
@@ -159,17 +188,12 @@ function NewerSkills({ routine }: { readonly routine: Shape<'RoutineDetail'> }) 
     refreshes,
     done: 'Scheduled runs take the new text',
   });
-  if (skillsBehind.length === 0) return null;
-  const isProven = skillsBehind.some(
-    ({ activated, proven }) => proven !== null && proven > activated,
-  );
-  const texts = skillsBehind.map(
-    ({ name, activated, newest }) => `revision ${activated} of ${name}, which is at ${newest}`,
-  );
+  if (texts.length === 0) return null;
+  const isProven = texts.some((text) => text.isProven);
   return (
     <Notice>
       <span>
-        Its scheduled runs still take {listInWords(texts)}.{' '}
+        Its scheduled runs still take {listInWords(texts.map(({ inWords }) => inWords))}.{' '}
         {isProven
           ? 'A run with the newer text has succeeded.'
           : 'Run it once: a run by hand takes the newest text.'}

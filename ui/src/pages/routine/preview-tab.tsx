@@ -10,6 +10,7 @@ import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { KeyValue, Section } from '#ui/parts/page.tsx';
+import { listInWords } from '#ui/parts/routine-fields.ts';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { TextFold } from '#ui/parts/text-fold.tsx';
@@ -63,7 +64,9 @@ function Verdict({ preflight: { ready, message } }: Pick<Preview, 'preflight'>) 
 }
 
 function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
-  const { preamble, prompt, briefing, skills } = preview;
+  const { preamble, prompt, briefing, skills, facts } = preview;
+  const parts = ['instructions', ...(skills.length > 0 ? ['skills'] : [])];
+  const isTold = facts !== null && facts.version > 0;
   return (
     <Section
       title="What the model would be told"
@@ -77,13 +80,22 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
         <Text label="Preamble" note="the same for every run" text={preamble} />
         <Text
           label="Prompt"
-          note={
-            skills.length === 0 ? 'instructions, rendered' : 'instructions and skills, rendered'
-          }
+          note={`${listInWords(isTold ? [...parts, 'project facts'] : parts)}, rendered`}
           text={prompt}
         />
         <Text label="Briefing" note="date, trigger, tools, limits, last result" text={briefing} />
       </ul>
+      {facts !== null && (
+        <p className="mt-3 text-sm text-faint">
+          {isTold ? (
+            <>
+              Project facts, version {facts.version}, {plural(facts.length, 'character')}
+            </>
+          ) : (
+            'Project facts: there are none yet, so the run is told none.'
+          )}
+        </p>
+      )}
       {skills.length > 0 && (
         <div className="mt-3 flex flex-wrap items-center gap-1.5">
           <span className="mr-1 text-sm text-faint">

@@ -83,6 +83,22 @@ function useSourceFacts(run: RunDetail): Fact[] {
         </TextLink>
       ),
     },
+    ...(run.factsVersion === null
+      ? []
+      : [
+          {
+            label: 'Facts',
+            value: (
+              <TextLink
+                to="/p/$projectId/settings"
+                params={{ projectId }}
+                search={{ tab: 'facts', version: String(run.factsVersion) }}
+              >
+                Version {run.factsVersion}
+              </TextLink>
+            ),
+          },
+        ]),
     { label: 'Started by', value: <Trigger run={run} /> },
     ...(run.retryOf === null
       ? []

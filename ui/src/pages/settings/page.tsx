@@ -8,6 +8,7 @@ import { OrganizationTab } from './organization/organization-tab.tsx';
 // The first tab comes with the page, the others when they are opened.
 const AccountTab = lazyRouteComponent(() => import('./account/account-tab.tsx'), 'AccountTab');
 const AuditTab = lazyRouteComponent(() => import('./audit/audit-tab.tsx'), 'AuditTab');
+const FactsTab = lazyRouteComponent(() => import('./facts/facts-tab.tsx'), 'FactsTab');
 const MembersTab = lazyRouteComponent(() => import('./members/members-tab.tsx'), 'MembersTab');
 const NotificationsTab = lazyRouteComponent(
   () => import('./notifications/notifications-tab.tsx'),
@@ -17,12 +18,20 @@ const ProjectsTab = lazyRouteComponent(() => import('./projects/projects-tab.tsx
 
 const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/settings');
 
-type TabName = 'organization' | 'members' | 'projects' | 'notifications' | 'account' | 'audit';
+type TabName =
+  | 'organization'
+  | 'members'
+  | 'projects'
+  | 'facts'
+  | 'notifications'
+  | 'account'
+  | 'audit';
 
 const TABS: readonly Tab<TabName>[] = [
   { value: 'organization', label: 'Organization', panel: <OrganizationTab /> },
   { value: 'members', label: 'Members', panel: <MembersTab /> },
   { value: 'projects', label: 'Projects', panel: <ProjectsTab /> },
+  { value: 'facts', label: 'Facts', panel: <FactsTab /> },
   { value: 'notifications', label: 'Notifications', panel: <NotificationsTab /> },
   { value: 'account', label: 'Your account', panel: <AccountTab /> },
   { value: 'audit', label: 'Audit log', panel: <AuditTab /> },
