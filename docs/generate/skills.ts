@@ -23,15 +23,21 @@ function renderTable(skills: readonly CuratedSkill[]): string {
       [
         `### ${title(category)} (${members.length})`,
         '',
-        '| slug | name | what it does | needs | cadence | checked |',
-        '|---|---|---|---|---|---|',
+        '| slug | name | what it does | needs | facts | cadence | checked |',
+        '|---|---|---|---|---|---|---|',
         ...members.map(
-          ({ slug, name, description, needs, cadence, checked }) =>
-            `| \`${slug}\` | ${name} | ${description} | ${needs.join(', ')} | ${cadence} | ${checked} |`,
+          ({ slug, name, description, needs, cadence, checked, instructions }) =>
+            `| \`${slug}\` | ${name} | ${description} | ${needs.join(', ')} | ${factsIn(instructions).join(', ')} | ${cadence} | ${checked} |`,
         ),
       ].join('\n'),
   );
   return sections.join('\n\n');
+}
+
+/** Returns what a skill says in its text that it takes from the facts of a project. */
+export function factsIn(instructions: string): string[] {
+  const line = /^- \*\*Project facts\*\*, where the prompt has them: (.+)\.$/m.exec(instructions)?.[1];
+  return line?.split(', ') ?? [];
 }
 
 function title(category: string): string {

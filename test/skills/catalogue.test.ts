@@ -8,7 +8,7 @@ import { FRESH_DAYS, staleSkills } from '#core/skills/front-matter.ts';
 import { readSkill } from '#core/skills/catalogue.ts';
 import { stateKeys } from '#core/skills/state-block.ts';
 import { parseSchedule } from '#lib/schedule/index.ts';
-import { renderSkillsPage, SKILLS_PAGE } from '../../docs/generate/skills.ts';
+import { factsIn, renderSkillsPage, SKILLS_PAGE } from '../../docs/generate/skills.ts';
 
 const SECTIONS = [
   'Job',
@@ -71,6 +71,27 @@ describe('the catalogue', () => {
   test('is in docs/skills.md as it is now', async () => {
     const page = await readFile(SKILLS_PAGE, 'utf8');
     expect(page).toBe(await renderSkillsPage(page));
+  });
+});
+
+/** What the documentation tells people to write into the facts of a project. */
+const FACTS = ['brand terms', 'margin', 'markets', 'owners', 'permitted claims', 'voice'];
+
+describe('the facts of a project', () => {
+  test('are named by most skills, each in a line of its inputs and in words that people are told', () => {
+    const naming = skills.filter(({ instructions }) => instructions.includes('**Project facts**'));
+    expect(naming.length).toBeGreaterThan(40);
+    for (const skill of naming) {
+      const facts = factsIn(sectionOf(skill, 'Inputs'));
+      expect([skill.slug, facts.length > 0]).toEqual([skill.slug, true]);
+      expect(facts.filter((fact) => !FACTS.includes(fact))).toEqual([]);
+    }
+  });
+
+  test.each(FACTS)('%s: there is a skill for it, and the documentation names it', async (fact) => {
+    expect(skills.some(({ instructions }) => factsIn(instructions).includes(fact))).toBe(true);
+    const page = await readFile('docs/what-a-run-is-told.md', 'utf8');
+    expect(page.replaceAll('\n', ' ')).toContain(fact);
   });
 });
 
@@ -174,6 +195,10 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
 
   test('needs no date put into it', () => {
     expect(skill.instructions).not.toMatch(/\bdate variable\b|today's date is/i);
+  });
+
+  test('names who acts, in plain words', () => {
+    expect(skill.instructions).not.toMatch(/\b(?:whoever|whatever|nobody|somebody|anew)\b/i);
   });
 
   test('holds no placeholder that a reader would expect to be filled', () => {
