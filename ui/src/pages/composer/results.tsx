@@ -64,7 +64,7 @@ export function Results() {
       />
       <Checkbox
         label="Tell each run the project facts"
-        description="Brand terms, margin, markets and the like, kept once for all routines under Settings › Facts."
+        description={`Brand terms, margin, markets and the like, kept once for all routines under Settings\u00a0›\u00a0Facts.`}
         checked={facts}
         onChange={(next) => setValue('facts', next, { shouldDirty: true })}
       />

@@ -123,7 +123,9 @@ function FactsForm({ saved }: { readonly saved: Saved }) {
   );
 }
 
-const EXAMPLE = `Brand terms: Acme, Acme Cloud (never "ACME")
+const EXAMPLE = `For example:
+
+Brand terms: Acme, Acme Cloud (never "ACME")
 Gross margin: 62 %
 Markets: Germany, Austria; no claims about other countries
 Owner of paid search: Grace Hopper
@@ -168,8 +170,8 @@ function Conflict({
       <Notice tone="warn">
         <span>
           {theirs.createdBy?.name ?? 'Another user'} has saved version {theirs.version} meanwhile.
-          Nothing of yours is saved yet. Red is theirs only, green is yours only; what you want to
-          keep of theirs, copy into your text first.
+          Nothing of yours is saved yet. Lines with − are theirs only, lines with + yours only; copy
+          into your text what you want to keep of theirs.
         </span>
       </Notice>
       <TextDiff label="Their text against yours" before={theirs.text} after={mine} />

@@ -1,0 +1,220 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { signUp, type Person } from '#test/support/people.ts';
+import { activeRoutine, runOnce } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { failing, holding, photograph } from './support/photograph.ts';
+
+const test = dashboardTest();
+
+const FACTS = `Brand terms: Acme, Acme Cloud
+Gross margin: 62 %
+Markets: Germany, Austria
+Owner of paid search: Grace Hopper
+Voice: plain, no exclamation marks`;
+const NEWER = FACTS.replace('62 %', '58 %').replace(', Austria', '');
+
+/** A person whose project has these texts as its facts, one after the other. */
+async function personWith(service: Service, texts: readonly string[]) {
+  const person = await signUp(service);
+  await person.session.post('/auth/update-user', { name: 'Ada Lovelace' });
+  const session = person.session.with({ 'X-Project-Id': person.projectId });
+  const write = (text: string) => session.put(apiOf(person), { text });
+  for (const text of texts) expect((await write(text)).status).toBe(200);
+  return { person, session, write };
+}
+
+function apiOf({ projectId }: Person): string {
+  return `/v1/projects/${projectId}/facts`;
+}
+
+function tabOf({ projectId }: Person, version = ''): string {
+  return `/p/${projectId}/settings?tab=facts${version === '' ? '' : `&version=${version}`}`;
+}
+
+function field(page: Page) {
+  return page.getByRole('textbox', { name: 'Facts' });
+}
+
+test('facts are written, counted, and shown with what each version changed', async ({
+  service,
+  visit,
+}) => {
+  const { person, session } = await personWith(service, []);
+  const { page, settled, expectClean } = await visit(tabOf(person), { as: person });
+  await page.getByText('No facts yet').waitFor();
+  await field(page).fill('x'.repeat(24_001));
+  await page.getByText('24,001 of 24,000 characters').waitFor();
+  await page.getByRole('button', { name: 'Save facts' }).click();
+  await page.getByRole('alert').first().waitFor();
+  await field(page).fill(`${FACTS} \u{1F600}`);
+  await page.getByText(`${FACTS.length + 2} of 24,000 characters`).waitFor();
+  await page.getByRole('button', { name: 'Save facts' }).click();
+  await page.getByText('Version 1 saved').waitFor();
+  await field(page).fill(NEWER);
+  await page.getByRole('link', { name: 'Skills', exact: true }).first().click();
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Save facts' }).click();
+  await page.getByRole('button', { name: 'Version 2' }).click();
+  await page.getByRole('region', { name: 'Version 2' }).getByText('Gross margin: 58 %').waitFor();
+  expect((await session.get(apiOf(person))).data).toMatchObject({ version: 2, text: NEWER });
+  await settled();
+  await expectClean();
+});
+
+test('who saves over the version of another sees it first, and chooses', async ({
+  service,
+  visit,
+}) => {
+  const { person, session, write } = await personWith(service, [FACTS]);
+  const { page } = await visit(tabOf(person), { as: person });
+  await field(page).fill(`${FACTS}\nMine`);
+  await write(NEWER);
+  await page.getByRole('button', { name: 'Save facts' }).click();
+  await page.getByText('has saved version 2 meanwhile').waitFor();
+  expect((await session.get(apiOf(person))).data.text).toBe(NEWER);
+  const difference = page.getByRole('region', { name: 'Their text against yours' });
+  await difference.getByText('Mine').waitFor();
+  // Once more, before the choice is made.
+  await write(`${NEWER}\nTheirs`);
+  await page.getByRole('button', { name: 'Save mine over theirs' }).click();
+  await page.getByText('has saved version 3 meanwhile').waitFor();
+  await page.getByRole('button', { name: 'Save mine over theirs' }).click();
+  await page.getByText('Version 4 saved').waitFor();
+  expect((await session.get(apiOf(person))).data.text).toBe(`${FACTS}\nMine`);
+
+  await field(page).fill('Mine alone');
+  await write(NEWER);
+  await page.getByRole('button', { name: 'Save facts' }).click();
+  await page.getByRole('button', { name: 'Take theirs' }).click();
+  await expect.poll(() => field(page).inputValue()).toBe(NEWER);
+  expect((await session.get(apiOf(person))).data.version).toBe(5);
+});
+
+test('a routine is told facts by a switch, its run names them, and newer ones are taken over', async ({
+  service,
+  visit,
+}) => {
+  const { person, session, write } = await personWith(service, [FACTS]);
+  const id = await activeRoutine(session, { name: 'Weekly digest' });
+  const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
+  await page.getByRole('button', { name: /^Results/ }).click();
+  await page.getByRole('checkbox', { name: 'Tell each run the project facts' }).click();
+  await page.getByText('Changed the project facts').waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Saved', { exact: true }).waitFor();
+  const run = await runOnce(session, id);
+  await session.post(`/v1/routines/${id}/activate`);
+  await write(NEWER);
+
+  await page.goto(`/p/${person.projectId}/runs/${run.id}`);
+  await page.getByRole('link', { name: 'Version 1' }).click();
+  await page.getByRole('heading', { name: 'Project facts, version 1' }).waitFor();
+  await page.getByText('Gross margin: 62 %').waitFor();
+  await page.getByRole('link', { name: 'Newest version' }).click();
+  await expect.poll(() => field(page).inputValue()).toBe(NEWER);
+
+  await page.goto(`/p/${person.projectId}/routines/${id}`);
+  await page.getByText('version 1 of the project facts, which are at 2').waitFor();
+  await page.getByRole('button', { name: 'Run once', exact: true }).click();
+  await expect
+    .poll(async () => (await session.get(`/v1/routines/${id}`)).data.factsBehind.proven)
+    .toBe(2);
+  await page.reload();
+  await page.getByRole('button', { name: 'Use the new text' }).click();
+  await page.getByText('of the project facts').waitFor({ state: 'detached' });
+  expect((await session.get(`/v1/routines/${id}`)).data.factsBehind).toBeNull();
+
+  await page.goto(`/p/${person.projectId}/routines/${id}?tab=preview`);
+  await page.getByText('Project facts, version 2').first().waitFor();
+});
+
+test('facts in all their states', async ({ service, visit }) => {
+  const [empty, full] = [await personWith(service, []), await personWith(service, [FACTS, NEWER])];
+  const routine = await activeRoutine(full.session, { name: 'Weekly digest', facts: true });
+  await full.write(`${NEWER}\nPermitted claims: certified to ISO 27001 since March 2025`);
+  const told = await activeRoutine(empty.session, { name: 'Weekly digest', facts: true });
+  const seen = { as: full.person, path: tabOf(full.person) };
+  const api = apiOf(full.person);
+  const at = (id: string, tab: string) => `/p/${full.person.projectId}/routines/${id}?tab=${tab}`;
+  await photograph(visit, 'facts', [
+    { name: 'empty', as: empty.person, path: tabOf(empty.person) },
+    {
+      ...seen,
+      name: 'full',
+      act: async (page) => {
+        await page.getByRole('button', { name: 'Version 2' }).click();
+        await page.getByRole('region', { name: 'Version 2' }).waitFor();
+      },
+    },
+    {
+      ...seen,
+      name: 'conflict',
+      act: async (page) => {
+        await field(page).fill(`${NEWER}\nReturns: within 30 days`);
+        await full.write(`${FACTS}\nPermitted claims: ${Math.random()}`);
+        await page.getByRole('button', { name: 'Save facts' }).click();
+        await page.getByText('meanwhile').waitFor();
+      },
+    },
+    {
+      ...seen,
+      name: 'too-long',
+      act: async (page) => {
+        await field(page).fill('Brand terms: Acme. '.repeat(1_300));
+        await page.getByRole('button', { name: 'Save facts' }).click();
+        await page.getByRole('alert').first().waitFor();
+      },
+    },
+    {
+      ...seen,
+      name: 'save-failed',
+      before: (page) =>
+        page.route(
+          (url) => url.pathname === api,
+          (route) =>
+            route.request().method() === 'PUT'
+              ? route.fulfill({
+                  status: 503,
+                  contentType: 'application/json',
+                  headers: { 'Retry-After': '0' },
+                  body: JSON.stringify({
+                    error: {
+                      code: 'service_unavailable',
+                      message: 'The service is not available.',
+                    },
+                    requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11',
+                  }),
+                })
+              : route.fallback(),
+        ),
+      act: async (page) => {
+        await field(page).fill(NEWER);
+        await page.getByRole('button', { name: 'Save facts' }).click();
+        await page.getByRole('alert').first().waitFor();
+      },
+    },
+    { ...seen, name: 'version', path: tabOf(full.person, '1') },
+    { ...seen, name: 'version-lost', path: tabOf(full.person, '99') },
+    { ...seen, name: 'failed', before: failing(api) },
+    { ...seen, name: 'loading', before: holding(api), loading: true },
+    { ...seen, name: 'behind', path: at(routine, 'overview') },
+    { ...seen, name: 'preview', path: at(routine, 'preview') },
+    {
+      name: 'missing',
+      as: empty.person,
+      path: `/p/${empty.person.projectId}/routines/${told}`,
+    },
+    {
+      ...seen,
+      name: 'composer',
+      path: `/p/${full.person.projectId}/routines/${routine}/edit`,
+      act: async (page) => {
+        await page.getByRole('button', { name: /^Results/ }).click();
+        await page.getByRole('checkbox', { name: 'Tell each run the project facts' }).waitFor();
+      },
+    },
+  ]);
+});
