@@ -6,6 +6,7 @@ import { defineConfig, type Rolldown } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwind()],
+  worker: { format: 'es' },
   build: {
     target: 'es2023',
     manifest: 'manifest.json',

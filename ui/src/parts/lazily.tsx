@@ -1,5 +1,6 @@
 import { lazy, Suspense, type ReactNode } from 'react';
 import type { BarsProps } from './bars.tsx';
+import type { MarkdownProps } from './markdown.tsx';
 import { Skeleton, SkeletonText } from './skeleton.tsx';
 import type { WebhookSecretProps } from './webhook-secret.tsx';
 
@@ -10,11 +11,11 @@ export function Lazily({ skeleton, children }: { skeleton: ReactNode; children: 
 
 const Markdown = lazy(() => import('./markdown.tsx'));
 
-/** Shows Markdown; loads its parser when it is first needed. */
-export function RichText({ text }: { readonly text: string }) {
+/** Shows Markdown; loads what draws it when it is first needed. */
+export function RichText(props: MarkdownProps) {
   return (
     <Lazily skeleton={<SkeletonText lines={4} />}>
-      <Markdown text={text} />
+      <Markdown {...props} />
     </Lazily>
   );
 }

@@ -1,33 +1,140 @@
-import Markdown from 'react-markdown';
-import remarkGfm from 'remark-gfm';
+import { SquareCheck, Square } from 'lucide-react';
+import { createElement, memo, startTransition, useEffect, useState, type ReactNode } from 'react';
+import type { DocumentElement, DocumentNode } from '#ui/format/document.ts';
+import { Notice } from './feedback.tsx';
+import './markdown.css';
+import { Outline } from './outline.tsx';
+import { PlainText } from './plain-text.tsx';
+import { useDocument } from './read-document.ts';
+import { SkeletonText } from './skeleton.tsx';
 
-/** Shows a model's text as Markdown. Links open in a new tab, images are named and not loaded, and HTML is ignored. */
-export default function MarkdownText({ text }: { readonly text: string }) {
+export interface MarkdownProps {
+  readonly text: string;
+  /** Lists the headings of a long text beside it. */
+  readonly outlined?: boolean;
+}
+
+const OUTLINED_WORDS = 1_200;
+
+/**
+ * Shows a model's text as Markdown. Links open in a new tab and lead to the web or to mail only, images are named and
+ * not loaded, and HTML is shown as it was written. What is too much for a page is shown as plain text.
+ */
+export default function MarkdownText({ text, outlined = false }: MarkdownProps) {
+  const read = useDocument(text);
+  if (read === undefined) {
+    return (
+      <div aria-busy="true">
+        <SkeletonText lines={4} />
+      </div>
+    );
+  }
+  if (read.kind === 'plain') {
+    return (
+      <>
+        <Notice className="mb-3">Shown as plain text: {read.reason}.</Notice>
+        <PlainText text={text} label="text" />
+      </>
+    );
+  }
+  const content = (
+    <div className="prose-text min-w-0 text-base text-ink">
+      <Growing nodes={read.nodes} />
+    </div>
+  );
+  if (!outlined || read.words < OUTLINED_WORDS || read.outline.length < 2) return content;
   return (
-    <div className="prose-text text-base text-ink">
-      <Markdown
-        remarkPlugins={[remarkGfm]}
-        components={{
-          a: ({ href, children }) => (
-            <a href={href} target="_blank" rel="noreferrer noopener nofollow">
-              {children}
-            </a>
-          ),
-          img: ({ alt }) => <em>{alt === undefined || alt === '' ? 'Image' : alt}</em>,
-          pre: ({ children }) => (
-            // Reachable by keyboard, as it may scroll.
-            // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
-            <pre tabIndex={0}>{children}</pre>
-          ),
-          table: ({ children }) => (
-            <div className="overflow-x-auto">
-              <table>{children}</table>
-            </div>
-          ),
-        }}
-      >
-        {text}
-      </Markdown>
+    <div className="grid grid-cols-1 gap-x-6 gap-y-4 xl:grid-cols-[minmax(0,1fr)_10.5rem]">
+      <Outline entries={read.outline} />
+      {content}
     </div>
   );
 }
+
+/** Elements that are added at a time: a page that adds all of a long text at once stands still meanwhile. */
+const STEP = 600;
+
+/** Shows nodes, many of them step by step. */
+function Growing({ nodes, mark = 'span' }: { nodes: readonly DocumentNode[]; mark?: string }) {
+  const [shown, setShown] = useState(() => reach(nodes, 0));
+  const isAll = shown >= nodes.length;
+  useEffect(() => {
+    if (isAll) return undefined;
+    const timer = setTimeout(() => startTransition(() => setShown(reach(nodes, shown))));
+    return () => clearTimeout(timer);
+  }, [nodes, shown, isAll]);
+  return (
+    <>
+      {nodes.slice(0, shown).map(draw)}
+      {!isAll && createElement(mark, { hidden: true, 'aria-busy': true })}
+    </>
+  );
+}
+
+/** Returns how many nodes are shown after one more step. */
+function reach(nodes: readonly DocumentNode[], from: number): number {
+  let [at, size] = [from, 0];
+  while (at < nodes.length && size < STEP) {
+    const node = nodes[at];
+    size += typeof node === 'object' ? node.size : 1;
+    at += 1;
+  }
+  return at;
+}
+
+function draw(node: DocumentNode, index: number): ReactNode {
+  return typeof node === 'string' ? node : <Part key={index} node={node} />;
+}
+
+/** Draws an element once, however often those after it are added. */
+const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
+  const { tag, children, id, href, label, start, align, checked } = node;
+  switch (tag) {
+    case 'br':
+    case 'hr':
+      return createElement(tag);
+    case 'input': {
+      const Icon = checked === true ? SquareCheck : Square;
+      return <Icon role="img" aria-label={checked === true ? 'Done' : 'Open'} className="task" />;
+    }
+    case 'a':
+      return (
+        <a
+          id={id}
+          href={href}
+          aria-label={label === 'Footnote' ? `${label} ${String(children[0])}` : label}
+          {...(href?.startsWith('#') === true
+            ? {}
+            : { target: '_blank', rel: 'noreferrer noopener nofollow' })}
+        >
+          {children.map(draw)}
+        </a>
+      );
+    case 'pre':
+      return (
+        // Reachable by keyboard, as it may scroll.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
+        <pre tabIndex={0}>{children.map(draw)}</pre>
+      );
+    case 'table':
+      return (
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
+        <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
+          <table>{children.map(draw)}</table>
+        </div>
+      );
+    default:
+      return createElement(
+        tag,
+        { id, start, ...(align === undefined ? {} : { style: { textAlign: align } }) },
+        node.size > STEP ? (
+          <Growing nodes={children} mark={MARKS[tag] ?? 'span'} />
+        ) : (
+          children.map(draw)
+        ),
+      );
+  }
+});
+
+/** Elements that say that more of the same comes, where only such a one may stand. */
+const MARKS: Readonly<Record<string, string>> = { ol: 'li', ul: 'li', tbody: 'tr', tr: 'td' };

@@ -1,0 +1,21 @@
+const PIECE = 40_000;
+
+/** Cuts a text into pieces that are quickly laid out, at the end of a line where one is near. */
+export function piecesOf(text: string): readonly string[] {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length;) {
+    const limit = from + PIECE;
+    const line = limit < text.length ? text.lastIndexOf('\n', limit) : text.length;
+    // The line break is the end of the piece itself, as each stands in a block of its own.
+    const isNear = line > limit - PIECE / 4;
+    const until = isNear ? line : limit - (isHalf(text, limit) ? 1 : 0);
+    pieces.push(text.slice(from, until));
+    from = isNear ? until + 1 : until;
+  }
+  return pieces;
+}
+
+/** Returns true between the two halves of a character. */
+function isHalf(text: string, at: number): boolean {
+  return (text.codePointAt(at - 1) ?? 0) > 0xff_ff;
+}
