@@ -27,7 +27,7 @@ const UNIT = [
   'test/secrets/secret-box.test.ts',
   'test/skills/{catalogue,eval-cases,needs,state-block}.test.ts',
   'test/tools/decide-call.test.ts',
-  'test/ui/{api-types,diff-lines,document,errors,follow,placeholders,run-words}.test.ts',
+  'test/ui/{api-types,comparing,diff-lines,document,errors,follow,placeholders,run-words,typed-data}.test.ts',
   'test/webhooks/{event,retry,signature}.test.ts',
 ];
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Rolldown } from 'vite';
@@ -7,6 +8,14 @@ export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwind()],
   worker: { format: 'es' },
+  resolve: {
+    alias: {
+      // What it gives browsers asks a document, which a worker does not have.
+      'decode-named-character-reference': fileURLToPath(
+        import.meta.resolve('decode-named-character-reference'),
+      ),
+    },
+  },
   build: {
     target: 'es2023',
     manifest: 'manifest.json',

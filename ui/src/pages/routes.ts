@@ -122,6 +122,13 @@ const runRoute = createRoute({
   component: lazyRouteComponent(() => import('./run/page.tsx'), 'RunPage'),
 });
 
+const compareRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'runs/$runId/compare',
+  validateSearch: searchOf('against'),
+  component: lazyRouteComponent(() => import('./compare/page.tsx'), 'ComparePage'),
+});
+
 const calendarRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'calendar',
@@ -227,6 +234,7 @@ export const routeTree = rootRoute.addChildren([
       toolsRoute,
       runsRoute,
       runRoute,
+      compareRoute,
       calendarRoute,
       skillsRoute,
       skillRoute,

@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear } from '@visx/scale';
 import { BarRounded } from '@visx/shape';
-import { useLayoutEffect, useRef, useState } from 'react';
 import { SHADES } from './legend.tsx';
+import { useWidth } from './width.ts';
 
 export interface BarPart {
   readonly key: string;
@@ -122,19 +122,4 @@ function Stack({
       />
     );
   });
-}
-
-function useWidth() {
-  const ref = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = ref.current;
-    if (element === null) return undefined;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry !== undefined) setWidth(Math.round(entry.contentRect.width));
-    });
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return [width, ref] as const;
 }

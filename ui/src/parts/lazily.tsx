@@ -2,6 +2,7 @@ import { lazy, Suspense, type ReactNode } from 'react';
 import type { BarsProps } from './bars.tsx';
 import type { MarkdownProps } from './markdown.tsx';
 import { Skeleton, SkeletonText } from './skeleton.tsx';
+import type { TextDiffProps } from './text-diff.tsx';
 import type { WebhookSecretProps } from './webhook-secret.tsx';
 
 /** Shows a part whose code loads late; until then its skeleton, which says that it is busy, as it may change height. */
@@ -27,6 +28,17 @@ export function BarChart(props: BarsProps) {
   return (
     <Lazily skeleton={<Skeleton className="h-44 w-full" />}>
       <Bars {...props} />
+    </Lazily>
+  );
+}
+
+const Diff = lazy(() => import('./text-diff.tsx'));
+
+/** Shows how a text changed; loads what compares when there is something to compare. */
+export function TextDiff(props: TextDiffProps) {
+  return (
+    <Lazily skeleton={<SkeletonText lines={4} />}>
+      <Diff {...props} />
     </Lazily>
   );
 }

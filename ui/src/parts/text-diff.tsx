@@ -11,16 +11,14 @@ const STYLES = {
   removed: ['bg-bad-soft text-bad-ink', '−', 'Removed: '],
 } as const;
 
-/** Shows what has changed from one text to the next, with a few lines around it; two equal texts are shown whole. */
-export function TextDiff({
-  label,
-  before,
-  after,
-}: {
+export interface TextDiffProps {
   readonly label: string;
   readonly before: string;
   readonly after: string;
-}) {
+}
+
+/** Shows what has changed from one text to the next, with a few lines around it; two equal texts are shown whole. */
+export default function TextDiff({ label, before, after }: TextDiffProps) {
   const lines = diffLines(before, after);
   const isShown = (index: number) => before === after || isNear(lines, index);
   return (

@@ -39,14 +39,14 @@ function Frame({ projectId }: { projectId: string }) {
     onHelp: () => setOpen('keys'),
   });
   return (
-    <div className="min-h-dvh lg:grid lg:grid-cols-[14.5rem_1fr]">
+    <div className="min-h-dvh lg:grid lg:grid-cols-[14.5rem_1fr] print:block">
       <a
         href="#page"
         className="sr-only z-50 rounded-md bg-surface px-3 py-2 shadow-overlay focus:not-sr-only focus:fixed focus:top-3 focus:left-3"
       >
         Skip to the page
       </a>
-      <aside className="sticky top-0 h-dvh border-r border-line bg-sunken max-lg:hidden">
+      <aside className="sticky top-0 h-dvh border-r border-line bg-sunken max-lg:hidden print:hidden">
         <Sidebar onPalette={() => setOpen('palette')} onKeys={() => setOpen('keys')} />
       </aside>
       <TopBar onMenu={() => setOpen('drawer')} onPalette={() => setOpen('palette')} />
@@ -117,7 +117,7 @@ function TopBar({
 }) {
   const { project } = useProjects();
   return (
-    <div className="sticky top-0 z-30 flex h-12 items-center gap-1 border-b border-line bg-canvas px-2 lg:hidden">
+    <div className="sticky top-0 z-30 flex h-12 items-center gap-1 border-b border-line bg-canvas px-2 lg:hidden print:hidden">
       <IconButton icon={Menu} label="Menu" onClick={onMenu} />
       <span className="grow truncate text-base font-medium">{project?.name}</span>
       <IconButton icon={Search} label="Search" onClick={onPalette} />

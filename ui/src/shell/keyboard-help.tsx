@@ -9,6 +9,8 @@ const GENERAL = [
   { keys: [MODIFIER, 'K'], label: 'Search and commands' },
   { keys: ['/'], label: 'Search and commands' },
   { keys: [MODIFIER, 'Enter'], label: 'Save and test, while a routine is written' },
+  { keys: ['['], label: 'Previous result, while one is read' },
+  { keys: [']'], label: 'Next result, while one is read' },
   { keys: ['?'], label: 'These keys' },
   { keys: ['Esc'], label: 'Close' },
 ];

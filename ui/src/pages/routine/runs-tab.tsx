@@ -5,6 +5,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { money, shortCount } from '#ui/format/numbers.ts';
 import { starterOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
+import { CompareLink } from '#ui/parts/compare-link.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
@@ -46,6 +47,8 @@ export default function RunsTab({ routineId }: { readonly routineId: string }) {
                 label="Runs"
                 rows={rows}
                 keyOf={({ id }) => id}
+                actionsWidth="w-10"
+                actions={(run) => <CompareLink projectId={projectId} run={run} />}
                 columns={[
                   {
                     key: 'at',

@@ -1,26 +1,24 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Check, X } from 'lucide-react';
-import { useEffect, useEffectEvent, useState } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { badgeOf, humanize, isOver } from '#ui/format/run-words.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { CodeBlock, CopyButton } from '#ui/parts/copy.tsx';
+import { exactTime } from '#ui/format/times.ts';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
-import { RichText } from '#ui/parts/lazily.tsx';
 import { Box, PageHeader, Section } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { TextFold } from '#ui/parts/text-fold.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Actions } from './actions.tsx';
-import { ChangeLines, Comparison, Line } from './changes.tsx';
 import { Deliveries, Notifications } from './deliveries.tsx';
 import { Facts, Gate } from './facts.tsx';
 import { useFollowedRun } from './followed-run.ts';
-import { json, jsonIn } from './json.ts';
 import { LastGood } from './last-good.tsx';
+import { Nearby } from './nearby.tsx';
+import { Result } from './result.tsx';
 import { Steps } from './steps.tsx';
 import { Verdict } from './verdict.tsx';
 
@@ -40,21 +38,46 @@ function Run({ projectId, runId }: { projectId: string; runId: string }) {
   } as const;
   return (
     <>
-      <PageHeader
-        title={run.data?.routineName ?? 'Run'}
-        documentTitle={run.data === undefined ? 'Run' : `${run.data.routineName}, run`}
-        back={back}
-        {...(run.data === undefined
-          ? {}
-          : {
-              badge: <StateBadge state={stateOf(run.data)} />,
-              actions: <Actions run={run.data} projectId={projectId} />,
-            })}
-      />
+      <div className="print:hidden">
+        <PageHeader
+          title={run.data?.routineName ?? 'Run'}
+          documentTitle={run.data === undefined ? 'Run' : `${run.data.routineName}, run`}
+          back={back}
+          {...(run.data === undefined
+            ? {}
+            : {
+                badge: <StateBadge state={stateOf(run.data)} />,
+                actions: <Actions run={run.data} projectId={projectId} />,
+              })}
+        />
+      </div>
       <Await of={run} skeleton={<RunSkeleton />} errorTitle="This run could not be read">
-        {(detail) => <Detail run={detail} status={status} />}
+        {(detail) => (
+          <>
+            <PrintHead run={detail} />
+            <Nearby run={detail} />
+            <Detail run={detail} status={status} />
+          </>
+        )}
       </Await>
     </>
+  );
+}
+
+/** Says on paper what a reader of the page sees around it. */
+function PrintHead({ run }: { readonly run: Shape<'RunDetail'> }) {
+  const at = new Date(run.finishedAt ?? run.startedAt ?? run.createdAt);
+  return (
+    <header className="mb-6 hidden border-b border-edge pb-3 print:block">
+      <p className="text-xl font-semibold text-ink">{run.routineName}</p>
+      <p className="text-sm text-muted">
+        {[
+          exactTime(at),
+          `Version ${run.routineRevision}`,
+          ...(run.model === null ? [] : [run.model.modelId]),
+        ].join(' · ')}
+      </p>
+    </header>
   );
 }
 
@@ -94,14 +117,15 @@ function Detail({ run, status }: DetailProps) {
           </Notice>
         )}
         <Result run={run} />
-        <Data run={run} />
-        <Steps run={run} />
-        <Prompt run={run} />
-        <Deliveries run={run} />
-        <Notifications run={run} />
+        <div className="mt-8 print:hidden">
+          <Steps run={run} />
+          <Prompt run={run} />
+          <Deliveries run={run} />
+          <Notifications run={run} />
+        </div>
       </div>
       <aside
-        className="min-w-0 max-lg:border-t max-lg:border-line max-lg:pt-6"
+        className="min-w-0 max-lg:border-t max-lg:border-line max-lg:pt-6 print:hidden"
         aria-label="About this run"
       >
         <Facts run={run} />
@@ -110,29 +134,6 @@ function Detail({ run, status }: DetailProps) {
         {isOver(run) && run.state !== 'skipped' && <LastGood run={run} />}
       </aside>
     </div>
-  );
-}
-
-/** Shows the data of a result that has a schema, unless the result is just that, and what is new in it. */
-function Data({ run }: { readonly run: Shape<'RunDetail'> }) {
-  const { id, data, changes, result } = run;
-  if (data === null || data === undefined) return null;
-  const isShown = result !== null && jsonIn(result) !== undefined;
-  if (isShown && changes === null) return null;
-  return (
-    <Section
-      title="Data"
-      {...(changes === null ? {} : { description: <Comparison changes={changes} /> })}
-    >
-      <ul className="rounded-lg border border-line bg-surface empty:hidden">
-        {changes !== null && <ChangeLines runId={id} changes={changes} />}
-        {!isShown && (
-          <Line label="All of it">
-            <CodeBlock code={json(data)} label="data" wrap />
-          </Line>
-        )}
-      </ul>
-    </Section>
   );
 }
 
@@ -207,39 +208,5 @@ function RunSkeleton() {
         ))}
       </div>
     </div>
-  );
-}
-
-type View = 'text' | 'raw';
-
-/** Shows the result of a run: formatted, as it was written, and to copy or download. */
-function Result({ run }: { readonly run: Shape<'RunDetail'> }) {
-  const [view, setView] = useState<View>('text');
-  const { result } = run;
-  if (result === null) return null;
-  const value = jsonIn(result);
-  return (
-    <Section
-      title="Result"
-      className="first:mt-6"
-      actions={
-        <>
-          <Button size="sm" onClick={() => setView(view === 'raw' ? 'text' : 'raw')}>
-            {view === 'raw' ? 'Formatted' : 'As written'}
-          </Button>
-          <CopyButton text={result} label="Copy" />
-        </>
-      }
-    >
-      {view === 'raw' ? (
-        <CodeBlock code={result} label="result" wrap maxHeight="none" />
-      ) : value !== undefined ? (
-        <CodeBlock code={json(value)} label="result" wrap />
-      ) : (
-        <Box className="px-5 py-4">
-          <RichText text={result} />
-        </Box>
-      )}
-    </Section>
   );
 }

@@ -2,6 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
 import { badgeOf, reasonOf, starterOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
+import { CompareLink } from '#ui/parts/compare-link.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
@@ -20,6 +21,8 @@ export function RunTable({ runs, projectId }: RunTableProps) {
       columns={columnsFor(projectId)}
       rows={mergeSkipped(runs)}
       keyOf={({ run }) => run.id}
+      actionsWidth="w-10"
+      actions={({ run }) => <CompareLink projectId={projectId} run={run} />}
     />
   );
 }

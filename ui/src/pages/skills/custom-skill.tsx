@@ -17,7 +17,7 @@ import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
-import { TextDiff } from '#ui/parts/text-diff.tsx';
+import { TextDiff } from '#ui/parts/lazily.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { bodyOf, SkillFields } from './skill-form.tsx';
 import { UsedBy, useRoutinesWith } from './used-by.tsx';

@@ -9,7 +9,7 @@ import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { KeyValue } from '#ui/parts/page.tsx';
-import { TextDiff } from '#ui/parts/text-diff.tsx';
+import { TextDiff } from '#ui/parts/lazily.tsx';
 import { claimText, definitionText, isChanged } from './hints.ts';
 
 type Policy = Shape<'ToolPolicy'>;

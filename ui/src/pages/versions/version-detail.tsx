@@ -11,7 +11,7 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { MATERIAL_FIELDS, textOf } from '#ui/parts/routine-fields.ts';
 import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
-import { TextDiff } from '#ui/parts/text-diff.tsx';
+import { TextDiff } from '#ui/parts/lazily.tsx';
 
 export interface VersionDetailProps {
   readonly routineId: string;

@@ -1,6 +1,7 @@
 import { Download } from 'lucide-react';
 import { useSession } from '#ui/api/session.ts';
 import { Button } from '#ui/parts/button.tsx';
+import { download } from '#ui/parts/download.ts';
 import { ShowOnce } from '#ui/parts/copy.tsx';
 
 export interface RecoveryCodesProps {
@@ -25,19 +26,17 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
         <Button
           size="sm"
           icon={Download}
-          onClick={() => download(`Recovery codes of ${user.email}\n\n${text}\n`)}
+          onClick={() =>
+            download(
+              'recovery-codes.txt',
+              'text/plain',
+              `Recovery codes of ${user.email}\n\n${text}\n`,
+            )
+          }
         >
           Download as text
         </Button>
       </div>
     </ShowOnce>
   );
-}
-
-function download(text: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-  link.download = 'recovery-codes.txt';
-  link.click();
-  URL.revokeObjectURL(link.href);
 }

@@ -1,0 +1,332 @@
+import path from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { typedRoutine, prices } from '#test/results/world.ts';
+import { changeRuns } from '#test/support/given.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { marker } from '#test/tools/support.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { overflowOf, photograph, sequence } from './support/photograph.ts';
+import { longReport, HOSTILE } from './support/reports.ts';
+import { SHOTS } from './support/shots.ts';
+
+const test = dashboardTest()
+  .extend('key', { scope: 'file' }, ({ person }) => person.key())
+  /** Runs a routine whose model says these texts, one a run, and returns the runs. */
+  .extend('said', { scope: 'file' }, ({ service, key }) => async (...texts: string[]) => {
+    const mark = marker();
+    const routineId = await createRoutine(key, { name: 'Weekly site audit', instructions: mark });
+    const runs = [];
+    for (const text of texts) {
+      service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text } });
+      const run = await runOnce(key, routineId);
+      expect(run.errorMessage).toBeNull();
+      runs.push(run);
+    }
+    return runs;
+  })
+  .extend(
+    'at',
+    ({ person }) =>
+      (path: string) =>
+        `/p/${person.projectId}/runs/${path}`,
+  );
+
+test.afterEach(({ service }) => service.gateway.control.reset());
+
+test('a long result is a document with an outline, and on paper a report', async ({
+  person,
+  said,
+  visit,
+  at,
+}) => {
+  const [run] = await said(longReport(1_600));
+  const target = at(run.id);
+  await photograph(visit, 'reading', [
+    {
+      as: person,
+      name: 'document',
+      path: target,
+      act: async (page) => {
+        await page.getByRole('heading', { level: 3, name: 'Site audit' }).waitFor();
+        await page.getByRole('img', { name: 'Done' }).first().waitFor();
+        await page.getByRole('region', { name: 'Table' }).first().waitFor();
+      },
+    },
+  ]);
+  const wide = await visit(target, { as: person });
+  const outline = wide.page.getByRole('navigation', { name: 'Contents' });
+  await outline.getByRole('link', { name: 'Part 7' }).click();
+  await expect.poll(() => isInView(wide.page.getByRole('heading', { name: 'Part 7' }))).toBe(true);
+  expect(await isInView(outline)).toBe(true);
+  await wide.page.getByRole('link', { name: 'Footnote 1' }).click();
+  await expect.poll(() => isInView(wide.page.getByText('Measured from Frankfurt'))).toBe(true);
+
+  const narrow = await visit(target, { as: person, width: 360 });
+  await narrow.settled();
+  await narrow.page.getByRole('button', { name: 'Contents' }).click();
+  await narrow.page.getByRole('link', { name: 'Part 7' }).click();
+  expect(await overflowOf(narrow.page)).toEqual([]);
+
+  const { page } = await visit(target, { as: person, theme: 'dark' });
+  await page.getByRole('heading', { name: 'Part 7' }).waitFor();
+  await page.emulateMedia({ media: 'print' });
+  await page.getByText(`Version ${run.routineRevision} · fixture/writer-small`).waitFor();
+  for (const gone of ['Steps', 'What the model was given', 'Facts']) {
+    expect(await page.getByText(gone, { exact: true }).first().isVisible(), gone).toBe(false);
+  }
+  for (const role of ['button', 'navigation', 'complementary'] as const) {
+    expect(await page.getByRole(role).count(), role).toBe(0);
+  }
+  expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe(
+    await page.evaluate(LIGHT_CANVAS),
+  );
+  expect(await overflowOf(page)).toEqual([]);
+  await keepPaper(page, 'reading-document');
+});
+
+test('a result is exported as Markdown, and its data as JSON and CSV', async ({
+  service,
+  person,
+  key,
+  visit,
+  at,
+}) => {
+  const { run } = await typedRoutine(service, key, { name: 'Prices of the rivals' });
+  const typed = await run(prices({ '=tea': 3, salt: 1 }, 'Tea, "dearer".'));
+  const { page, settled } = await visit(at(typed.id), { as: person });
+  await settled();
+  const files: Record<string, string> = {};
+  for (const item of ['Markdown', 'Data as JSON', 'Data as CSV']) {
+    await page.getByRole('button', { name: 'Export' }).press('Enter');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: item }).press('Enter'),
+    ]);
+    const chunks = await (await file.createReadStream()).toArray();
+    files[file.suggestedFilename().replace(/\d{4}-\d{2}-\d{2}-\d{4}/, 'TIME')] =
+      Buffer.concat(chunks).toString();
+  }
+  expect(Object.keys(files)).toEqual([
+    'prices-of-the-rivals-TIME.md',
+    'prices-of-the-rivals-TIME.json',
+    'prices-of-the-rivals-TIME.csv',
+  ]);
+  expect(files['prices-of-the-rivals-TIME.md']).toBe(typed.result);
+  expect(JSON.parse(files['prices-of-the-rivals-TIME.json'] ?? '')).toEqual(typed.data);
+  expect(files['prices-of-the-rivals-TIME.csv']).toBe("\uFEFFid,price\r\n'=tea,3\r\nsalt,1\r\n");
+});
+
+test('data is a table by its schema: marked, sorted, filtered, and with the past of its numbers', async ({
+  service,
+  person,
+  key,
+  visit,
+  at,
+}) => {
+  const { run } = await typedRoutine(service, key, {
+    name: 'Prices of the rivals',
+  });
+  const many = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`item ${n}`, 20 - n]));
+  for (const price of [30, 28, 31]) await run(prices({ tea: price, salt: 1, ...many }));
+  const last = await run(prices({ tea: 34, rice: 2, ...many }, 'Tea is dearer than ever.'));
+  const take = sequence('reading-data');
+  const watched = await visit(at(last.id), { as: person });
+  const { page, settled } = watched;
+  await settled();
+  const table = page.getByRole('region', { name: 'Table of Items' });
+  const rows = table.getByRole('row');
+  expect(await rows.count()).toBe(1 + 14 + 1);
+  expect(await rows.filter({ hasText: 'Changed' }).innerText()).toMatch(/tea\s+34\s+was 31/);
+  expect(await rows.filter({ hasText: 'Added' }).innerText()).toContain('rice');
+  expect(await rows.filter({ hasText: 'Removed' }).innerText()).toContain('salt');
+  await take(watched, 'marked');
+
+  await table.getByRole('button', { name: 'Price' }).press('Enter');
+  await table.locator('th[aria-sort="ascending"]').waitFor();
+  expect(await rows.nth(1).innerText()).toContain('salt');
+  await table.getByRole('button', { name: 'Price' }).press('Enter');
+  expect(await rows.nth(1).innerText()).toContain('tea');
+  await page.getByRole('searchbox', { name: 'Filter Items' }).fill('item 1');
+  await page.getByText('3 of 15 rows').waitFor();
+  await page.getByRole('searchbox', { name: 'Filter Items' }).fill('');
+  await page.getByRole('checkbox', { name: 'Only changes' }).press('Space');
+  await page.getByText('3 of 15 rows').waitFor();
+
+  await page.getByRole('button', { name: 'tea over the last runs' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'tea over the last runs' });
+  await dialog.getByRole('img', { name: /^Price of tea over 4 runs/ }).waitFor();
+  const values = dialog.getByRole('table').getByRole('row');
+  await expect.poll(() => values.count()).toBe(5);
+  const shown = await Promise.all((await values.all()).map((row) => row.innerText()));
+  expect(shown.slice(1).map((text) => text.split(/\s+/).at(-1))).toEqual(['34', '31', '28', '30']);
+  await take(watched, 'past');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+});
+
+test('two runs stand side by side, by word and by key, at an address that names both', async ({
+  service,
+  person,
+  key,
+  said,
+  visit,
+  at,
+}) => {
+  const report = longReport(300);
+  const [first, second] = await said(
+    report,
+    report.replace('1.8 s', '2.4 s').replace('unique', 'different'),
+  );
+  const take = sequence('comparing');
+  const watched = await visit(at(second.id), { as: person });
+  const { page, settled } = watched;
+  await page.getByRole('link', { name: 'Compare with…' }).press('Enter');
+  await page.waitForURL(/\/compare/);
+  await settled();
+  const texts = page.getByRole('region', { name: 'Differences of the result' });
+  expect(await texts.getByRole('deletion').allInnerTexts()).toEqual(['unique', '1', '8']);
+  expect(await texts.getByRole('insertion').allInnerTexts()).toEqual(['different', '2', '4']);
+  await take(watched, 'texts');
+  await page.getByRole('button', { name: 'Swap the two runs' }).press('Enter');
+  await page.waitForURL(`**${at(first.id)}/compare?against=${second.id}`);
+
+  const { run } = await typedRoutine(service, key, { name: 'Prices of the rivals' });
+  const before = await run(prices({ tea: 3, salt: 1 }));
+  const after = await run(prices({ tea: 4, rice: 2 }));
+  await page.goto(`${at(after.id)}/compare?against=${before.id}`);
+  await page.getByText('1 added, 1 removed, 1 changed.').waitFor();
+  await settled();
+  expect(await page.getByRole('row').filter({ hasText: 'Changed' }).innerText()).toMatch(
+    /tea\s+4\s+was 3/,
+  );
+  await take(watched, 'data');
+
+  await page.goto(`${at(after.id)}/compare?against=${first.id}`);
+  await page.getByText('These are runs of two routines').waitFor();
+  await page.goto(`${at(after.id)}/compare?against=${after.id}`);
+  await page.getByText('This is the same run twice').waitFor();
+  await page.goto(`${at(after.id)}/compare?against=run_01kx3k9y6wfd8r0v5m2c7t4q5d`);
+  await page.getByText('The two runs could not be read').waitFor();
+  await page.goto(`/p/${person.projectId}/runs`);
+  await page.getByRole('link', { name: 'Compare with another run' }).first().press('Enter');
+  await page.waitForURL(/\/compare/);
+  expect(watched.complaints).toEqual([]);
+});
+
+test('brackets lead to the result before and after, and not while one types', async ({
+  person,
+  said,
+  visit,
+  at,
+}) => {
+  const [first, second, third] = await said('One.', 'Two.', 'Three.');
+  const { page, expectClean } = await visit(at(second.id), { as: person });
+  await page.getByRole('link', { name: 'Next result' }).waitFor();
+  await page.keyboard.press('[');
+  await page.waitForURL(`**${at(first.id)}`);
+  await page.locator('.prose-text', { hasText: 'One.' }).waitFor();
+  await page.getByRole('link', { name: 'Next result' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Previous result' }).count()).toBe(0);
+  await page.keyboard.press(']');
+  await page.waitForURL(`**${at(second.id)}`);
+  await page.getByRole('link', { name: 'Next result' }).waitFor();
+  await page.keyboard.press(']');
+  await page.waitForURL(`**${at(third.id)}`);
+  await page.locator('.prose-text', { hasText: 'Three.' }).waitFor();
+  await expectClean();
+});
+
+test('a hostile result is shown, and does nothing', async ({ person, said, visit, at }) => {
+  const runs = await said(...HOSTILE.map(({ text }) => text));
+  const { page, settled, complaints } = await visit('about:blank', { as: person });
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  for (const [index, { name, sees }] of HOSTILE.entries()) {
+    await page.goto(at(runs[index].id));
+    await settled();
+    await page.getByText(sees).first().waitFor();
+    expect(await overflowOf(page), name).toEqual([]);
+    const links = await page
+      .locator('.prose-text a[href]')
+      .evaluateAll((all) => all.map((link) => (link as unknown as { href: string }).href));
+    expect(
+      links.filter((href) => !/^(https?:|mailto:)/.test(href)),
+      name,
+    ).toEqual([]);
+  }
+  const own = new URL(page.url()).origin;
+  expect(requests.filter((url) => !url.startsWith(own) && !url.startsWith('blob:'))).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+test('a result of 400,000 characters is read to its end', async ({ person, said, visit, at }) => {
+  const line = `${'Lorem ipsum dolor **sit** amet, `consectetur` elit. '.repeat(8)}\n\n`;
+  const [run] = await said(`${line.repeat(Math.floor(399_900 / line.length))}## The end\n`);
+  const { page, settled } = await visit(at(run.id), { as: person });
+  await settled();
+  await page.getByRole('heading', { name: 'The end' }).waitFor();
+  await page.getByRole('button', { name: 'As written' }).click();
+  const written = page.getByRole('region', { name: 'result', exact: true });
+  await written.waitFor();
+  expect((await written.innerText()).length).toBeLessThan(45_000);
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await expect.poll(async () => (await written.innerText()).length).toBeGreaterThan(60_000);
+});
+
+test('a run that is erased while it is read says so, and takes nothing else along', async ({
+  service,
+  person,
+  said,
+  visit,
+  at,
+}) => {
+  const [before, run] = await said('Old words.', 'New words.');
+  const { page, complaints } = await visit(at(run.id), { as: person });
+  await page.locator('.prose-text', { hasText: 'New words.' }).waitFor();
+  await changeRuns(service.deps.database, run.id, ERASED);
+  const erased = page.getByText('Its texts were erased');
+  await expect
+    .poll(async () => {
+      // The page reads again when its reader comes back to it.
+      await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
+      return erased.count();
+    })
+    .toBe(1);
+  await page.goto(`${at(run.id)}/compare?against=${before.id}`);
+  await page.getByText('The texts of the later one were erased').waitFor();
+  await page.getByText('The second has none.').first().waitFor();
+  expect(complaints).toEqual([]);
+});
+
+const ERASED = {
+  contentErasedAt: new Date(),
+  prompt: null,
+  result: null,
+  data: null,
+  changes: null,
+};
+
+async function isInView(locator: Locator): Promise<boolean> {
+  const box = await locator.boundingBox();
+  const size = locator.page().viewportSize();
+  return box !== null && size !== null && box.y + box.height > 0 && box.y < size.height;
+}
+
+/** The colour of a page in the light theme. */
+const LIGHT_CANVAS = `(() => {
+  const { dataset, style } = document.documentElement;
+  const before = dataset.theme;
+  dataset.theme = 'light';
+  const color = getComputedStyle(document.documentElement).backgroundColor;
+  dataset.theme = before;
+  return color;
+})()`;
+
+/** Keeps the paper that a page makes, to look at. */
+async function keepPaper(page: Page, name: string): Promise<void> {
+  if (SHOTS === undefined) return;
+  await page.pdf({ path: path.join(SHOTS, `${name}.pdf`), format: 'A4' });
+  await page.setViewportSize({ width: 794, height: 1123 });
+  await page.screenshot({ path: path.join(SHOTS, `${name}-paper.png`) });
+}

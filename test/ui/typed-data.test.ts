@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { csvOf, fileNameOf } from '../../ui/src/format/exports.ts';
+import { typedViewOf, type DataChanges } from '../../ui/src/format/typed-data.ts';
+import { compareValues, shownOf } from '../../ui/src/format/typed-values.ts';
+
+const SCHEMA = {
+  title: 'Prices',
+  properties: {
+    items: {
+      type: 'array',
+      title: 'What they ask',
+      items: { $ref: '#/$defs/item' },
+    },
+    note: { type: 'string' },
+  },
+  $defs: {
+    item: {
+      properties: {
+        id: { type: 'string', title: 'Product' },
+        price: { anyOf: [{ type: 'null' }, { type: 'number', title: 'Price in €' }] },
+        seenAt: { type: 'string', format: 'date-time' },
+      },
+    },
+  },
+};
+const BY = { list: '/items', key: '/id' };
+
+function changes(fields: Partial<DataChanges> = {}): DataChanges {
+  return { by: BY, added: [], removed: [], changed: [], ...fields };
+}
+
+test('a list becomes a table by its schema, and each row says what happened to it', () => {
+  const data = {
+    note: 'Tea is dearer.',
+    items: [
+      { price: 4, id: 'tea' },
+      { id: 'rice', price: 2, extra: true },
+      { id: 'salt', price: 1 },
+    ],
+  };
+  const { facts, tables } = typedViewOf(
+    data,
+    SCHEMA,
+    changes({
+      added: [{ id: 'rice', price: 2 }],
+      removed: [{ id: 'sugar', price: 3 }],
+      changed: [{ key: 'tea', before: { id: 'tea', price: 3 }, after: { id: 'tea', price: 4 } }],
+    }),
+  );
+  expect(facts).toMatchObject([{ title: 'Note', value: 'Tea is dearer.' }]);
+  expect(tables).toHaveLength(1);
+  expect(tables[0]).toMatchObject({
+    title: 'What they ask',
+    fields: [
+      { name: 'id', title: 'Product', isNumber: false },
+      { name: 'price', title: 'Price in €', isNumber: true },
+      { name: 'extra', title: 'Extra', isNumber: false },
+    ],
+    rows: [
+      { key: 'tea', mark: 'changed', before: { price: 3 } },
+      { key: 'rice', mark: 'added' },
+      { key: 'salt', mark: 'same' },
+      { key: 'sugar', mark: 'removed' },
+    ],
+  });
+});
+
+test('1 and "1" are two keys', () => {
+  const { tables } = typedViewOf(
+    [1, '1'],
+    undefined,
+    changes({ by: { list: '', key: '' }, added: ['1'] }),
+  );
+  expect(tables[0]?.rows.map(({ mark }) => mark)).toEqual(['same', 'added']);
+});
+
+test('data that does not fit its schema is shown all the same', () => {
+  const schema = fc.constantFrom<unknown>(
+    ...[SCHEMA, undefined, null, true, 7, 'x', [], { properties: 3 }, { $ref: '#' }],
+    ...[
+      { items: { $ref: '#/items' } },
+      { anyOf: 'x' },
+      { properties: { items: { $ref: '#/no' } } },
+    ],
+  );
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), schema, (data, given) => {
+      for (const each of [null, changes(), changes({ by: { list: '', key: '' } })]) {
+        const view = typedViewOf({ items: data }, given, each);
+        const shown = view.facts.length + view.tables.length;
+        expect(shown).toBeGreaterThan(0);
+        expect(csvOf(view)).toMatch(/\r\n$/);
+      }
+    }),
+  );
+  const { facts } = typedViewOf({ items: 'none today' }, SCHEMA, changes());
+  expect(facts).toMatchObject([{ name: 'items', value: 'none today' }]);
+});
+
+test('a table has so many columns, and names the others', () => {
+  const item = Object.fromEntries(Array.from({ length: 43 }, (_, n) => [`f${n}`, n]));
+  const { tables } = typedViewOf([item], undefined, null);
+  expect(tables[0]?.fields).toHaveLength(40);
+  expect(tables[0]?.leftOut).toEqual(['f40', 'f41', 'f42']);
+});
+
+test('values are shown by what they are', () => {
+  expect(shownOf(1234.5, undefined)).toEqual({ as: 'text', text: '1,234.5' });
+  expect(shownOf(true, undefined)).toEqual({ as: 'text', text: 'Yes' });
+  expect(shownOf('2026-11-23', 'date')).toMatchObject({ text: /23/ });
+  expect(shownOf('2026-11-23T06:00:00Z', undefined).as).toBe('time');
+  expect(shownOf('https://example.com/a', undefined).as).toBe('link');
+  expect(shownOf(['a', 2], undefined)).toEqual({ as: 'text', text: 'a, 2' });
+  expect(shownOf([{ a: 1 }], undefined)).toMatchObject({ as: 'nested', text: '1 items' });
+  expect(shownOf('\u202Eevil', undefined)).toEqual({ as: 'text', text: 'U+202Eevil' });
+  for (const text of [
+    'javascript:alert(1)',
+    'data:text/html,x',
+    '//evil.example',
+    '2026-13-45T99:00Z',
+  ]) {
+    expect(shownOf(text, 'uri').as).toBe('text');
+  }
+});
+
+test('what is missing comes last in either direction', () => {
+  const sorted = (direction: 1 | -1) =>
+    [3, null, 10, 2].toSorted((a, b) => compareValues(a, b, direction));
+  expect(sorted(1)).toEqual([2, 3, 10, null]);
+  expect(sorted(-1)).toEqual([10, 3, 2, null]);
+});
+
+test('CSV holds quotes, commas and lines, and no cell is a formula', () => {
+  const items = [
+    { id: '=1+1', note: 'a "b", c', n: -5 },
+    { id: ' @SUM(A1)', note: 'two\nlines', n: null },
+    { id: '-2', note: '\tx', n: 0.5 },
+    { id: '+49', note: { deep: [1] }, n: 1e21 },
+    { id: '\uFF1Dx', note: '', n: true },
+  ];
+  expect(csvOf(typedViewOf(items, undefined, null))).toBe(
+    `\uFEFF${[
+      'id,note,n',
+      `'=1+1,"a ""b"", c",-5`,
+      `' @SUM(A1),"two\nlines",`,
+      `'-2,'\tx,0.5`,
+      `'+49,"{""deep"":[1]}",1e+21`,
+      `'\uFF1Dx,,true`,
+      '',
+    ].join('\r\n')}`,
+  );
+});
+
+test('a file is named by its routine and the time', () => {
+  const at = new Date(2026, 10, 23, 7, 5);
+  expect(fileNameOf('Weekly audit: ../../Zürich', at, 'md')).toBe(
+    'weekly-audit-zürich-2026-11-23-0705.md',
+  );
+  expect(fileNameOf('***', at, 'csv')).toBe('result-2026-11-23-0705.csv');
+});

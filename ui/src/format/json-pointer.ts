@@ -1,0 +1,25 @@
+/** Returns the tokens of a JSON Pointer (RFC 6901). */
+export function tokensOf(pointer: string): readonly string[] {
+  const [, ...tokens] = pointer.split('/');
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** Returns what a pointer leads to; undefined where there is nothing. */
+export function valueAt(value: unknown, pointer: string): unknown {
+  return tokensOf(pointer).reduce<unknown>(memberOf, value);
+}
+
+/** Returns a member of an object or a list; undefined where it has none of its own. */
+export function memberOf(value: unknown, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+/** Returns true for an object or a list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Returns true for an object that is no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && !Array.isArray(value);
+}

@@ -1,0 +1,172 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { ArrowLeftRight } from 'lucide-react';
+import { lazy } from 'react';
+import { bothOf, useRead } from '#ui/api/read.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { isOver } from '#ui/format/run-words.ts';
+import { IconButton } from '#ui/parts/button.tsx';
+import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
+import { Lazily } from '#ui/parts/lazily.tsx';
+import { useNeighbours } from '#ui/parts/neighbours.ts';
+import { PageHeader, Section } from '#ui/parts/page.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
+import { ComparedData } from './compared-data.tsx';
+import { ComparedFacts } from './compared-facts.tsx';
+import { RunChoice } from './run-choice.tsx';
+
+const { useParams, useSearch, useNavigate } = getRouteApi(
+  '/account/p/$projectId/runs/$runId/compare',
+);
+
+const SideBySide = lazy(() => import('#ui/parts/side-by-side.tsx'));
+
+/** Shows two runs of a routine side by side; the address names both. */
+export function ComparePage() {
+  const { projectId, runId } = useParams();
+  const { against } = useSearch();
+  const navigate = useNavigate();
+  const run = useRead('/v1/runs/{runId}', { path: { runId } });
+  const { previous, next, isPending } = useNeighbours(run.data);
+  // Without a choice it is the result before, or where there is none, the one after.
+  const otherId = against ?? previous?.id ?? next?.id;
+  const other = useRead(
+    '/v1/runs/{runId}',
+    { path: { runId: otherId ?? '' } },
+    { enabled: otherId !== undefined },
+  );
+  const name = run.data?.routineName;
+  const open = (nextRunId: string, nextAgainst: string | undefined) =>
+    void navigate({
+      to: '/p/$projectId/runs/$runId/compare',
+      params: { projectId, runId: nextRunId },
+      search: { against: nextAgainst },
+    });
+  return (
+    <>
+      <PageHeader
+        title="Compare two runs"
+        documentTitle={name === undefined ? 'Compare two runs' : `${name}, two runs`}
+        {...(name === undefined ? {} : { description: name })}
+        back={{
+          label: 'Run',
+          link: { to: '/p/$projectId/runs/$runId', params: { projectId, runId } },
+        }}
+      />
+      {run.data !== undefined && (
+        <div className="mb-6 flex flex-wrap items-end gap-2">
+          <RunChoice
+            label="Before"
+            routineId={run.data.routineId}
+            chosen={other.data}
+            onChoose={(id) => open(runId, id)}
+          />
+          <IconButton
+            icon={ArrowLeftRight}
+            label="Swap the two runs"
+            disabledReason={otherId === undefined ? 'Choose another run first.' : undefined}
+            onClick={() => {
+              if (otherId !== undefined) open(otherId, runId);
+            }}
+          />
+          <RunChoice
+            label="After"
+            routineId={run.data.routineId}
+            chosen={run.data}
+            onChoose={(id) => open(id, otherId)}
+          />
+        </div>
+      )}
+      {run.data !== undefined && otherId === undefined && !isPending ? (
+        <EmptyState title="There is no other result to compare with">
+          Choose another run of the routine above.
+        </EmptyState>
+      ) : (
+        <Await
+          of={bothOf(other, run)}
+          skeleton={<SkeletonRows rows={6} />}
+          errorTitle="The two runs could not be read"
+        >
+          {([before, after]) => <Comparison before={before} after={after} />}
+        </Await>
+      )}
+    </>
+  );
+}
+
+interface ComparisonProps {
+  readonly before: Shape<'RunDetail'>;
+  readonly after: Shape<'RunDetail'>;
+}
+
+function Comparison({ before, after }: ComparisonProps) {
+  if (before.routineId !== after.routineId) {
+    return (
+      <EmptyState title="These are runs of two routines">
+        {`One is of ${before.routineName}, the other of ${after.routineName}. Choose two runs of one routine.`}
+      </EmptyState>
+    );
+  }
+  if (before.id === after.id) {
+    return <EmptyState title="This is the same run twice">Choose another one above.</EmptyState>;
+  }
+  const isErased = before.contentErasedAt !== null || after.contentErasedAt !== null;
+  const isTyped = isThere(before.data) && isThere(after.data);
+  return (
+    <>
+      {isErased && (
+        <Notice className="mb-6">
+          The texts of {erasedOf(before, after)} were erased, as the project keeps them only so
+          long, so they cannot be compared.
+        </Notice>
+      )}
+      {!(isOver(before) && isOver(after)) && (
+        <Notice className="mb-6">
+          A run that has not ended yet is compared as it was when this page read it.
+        </Notice>
+      )}
+      <ComparedFacts before={before} after={after} />
+      {isTyped && <ComparedData before={before} after={after} />}
+      {!isTyped && <Texts title="Result" before={before.result} after={after.result} />}
+      <Texts title="Prompt" before={before.prompt} after={after.prompt} />
+    </>
+  );
+}
+
+function isThere(data: unknown): boolean {
+  return data !== null && data !== undefined;
+}
+
+function erasedOf(before: Shape<'RunDetail'>, after: Shape<'RunDetail'>): string {
+  if (before.contentErasedAt === null) return 'the later one';
+  return after.contentErasedAt === null ? 'the earlier one' : 'both';
+}
+
+interface TextsProps {
+  readonly title: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Shows two texts by word; nothing where both are missing. */
+function Texts({ title, before, after }: TextsProps) {
+  if (before === null && after === null) return null;
+  const missing =
+    before === null ? 'The first has none.' : after === null ? 'The second has none.' : undefined;
+  return (
+    <Section title={title}>
+      {missing !== undefined || before === null || after === null ? (
+        <p className="text-base text-muted">{missing}</p>
+      ) : before === after ? (
+        <p className="text-base text-muted">Both have the same text.</p>
+      ) : (
+        <Lazily skeleton={<SkeletonRows rows={4} />}>
+          <SideBySide
+            label={`Differences of the ${title.toLowerCase()}`}
+            before={before}
+            after={after}
+          />
+        </Lazily>
+      )}
+    </Section>
+  );
+}

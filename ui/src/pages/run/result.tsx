@@ -1,0 +1,168 @@
+import { lazy, Suspense, useState } from 'react';
+import { useRead } from '#ui/api/read.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { CopyButton } from '#ui/parts/copy.tsx';
+import { Lazily, RichText } from '#ui/parts/lazily.tsx';
+import { Box, Section } from '#ui/parts/page.tsx';
+import { PlainText } from '#ui/parts/plain-text.tsx';
+import { SkeletonRows } from '#ui/parts/skeleton.tsx';
+import {
+  ChangeLines,
+  Comparison,
+  TruncatedLine,
+  useAllChanges,
+  type AllChanges,
+} from './changes.tsx';
+import { json, jsonIn } from './json.ts';
+import './print.css';
+
+type RunDetail = Shape<'RunDetail'>;
+
+// Few results need them at once, or at all.
+const ExportMenu = lazy(() => import('./export-menu.tsx'));
+const KeyedData = lazy(() => import('./keyed-data.tsx'));
+
+/** Shows the result of a run: its text as a document, its data as tables, both as written, to copy and to export. */
+export function Result({ run }: { readonly run: RunDetail }) {
+  const { result, data } = run;
+  const isTyped = data !== null && data !== undefined;
+  const written = result === null ? undefined : jsonIn(unfenced(result));
+  if (result === null && !isTyped) return null;
+  return (
+    <>
+      {result !== null && !(isTyped && written !== undefined) && (
+        <Text run={run} text={result} isJson={written !== undefined} isAlone={!isTyped} />
+      )}
+      {isTyped && <Data run={run} data={data} isAlone={written !== undefined} />}
+    </>
+  );
+}
+
+interface TextProps {
+  readonly run: RunDetail;
+  readonly text: string;
+  readonly isJson: boolean;
+  readonly isAlone: boolean;
+}
+
+function Text({ run, text, isJson, isAlone }: TextProps) {
+  const [isRaw, setRaw] = useState(false);
+  return (
+    <Section
+      title="Result"
+      className="first:mt-6"
+      actions={<Views run={run} text={text} isRaw={isRaw} onRaw={setRaw} hasExport={isAlone} />}
+    >
+      {isRaw ? (
+        <PlainText text={text} label="result" />
+      ) : isJson ? (
+        <PlainText text={json(jsonIn(unfenced(text)))} label="result" />
+      ) : (
+        <Box className="px-5 py-4">
+          <RichText text={text} outlined />
+        </Box>
+      )}
+    </Section>
+  );
+}
+
+interface DataProps {
+  readonly run: RunDetail;
+  readonly data: unknown;
+  /** Set where the result is this data and no text besides. */
+  readonly isAlone: boolean;
+}
+
+function Data({ run, data, isAlone }: DataProps) {
+  const [isRaw, setRaw] = useState(false);
+  const { changes, routineId, routineRevision: revision } = run;
+  const version = useRead(
+    '/v1/routines/{routineId}/versions/{revision}',
+    { path: { routineId, revision } },
+    { staleMs: 600_000 },
+  );
+  const all = useAllChanges(run.id, changes);
+  const isKeyed = changes?.by != null;
+  return (
+    <Section
+      title={isAlone ? 'Result' : 'Data'}
+      {...(changes === null ? {} : { description: <Comparison changes={changes} /> })}
+      actions={
+        <Views
+          run={run}
+          text={isAlone && run.result !== null ? run.result : json(data)}
+          isRaw={isRaw}
+          onRaw={setRaw}
+          hasExport
+        />
+      }
+    >
+      {isRaw ? (
+        <PlainText text={json(data)} label="result" />
+      ) : (
+        <Lazily skeleton={<SkeletonRows rows={4} />}>
+          <KeyedData
+            run={run}
+            data={data}
+            // Until it is read, and where it is gone, the data speaks for itself.
+            schema={version.data?.resultSchema}
+            changes={marksOf(all.changes, changes?.against === null)}
+          />
+        </Lazily>
+      )}
+      {changes !== null && (
+        <ul className="mt-3 rounded-lg border border-line bg-surface empty:hidden print:hidden">
+          {isKeyed ? (
+            changes.against !== null && <TruncatedLine all={all} changes={changes} />
+          ) : (
+            <ChangeLines changes={all.changes ?? changes} />
+          )}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+/** Leaves out the marks of a first result, of which each row would be new. */
+function marksOf(changes: AllChanges['changes'], isFirst: boolean): AllChanges['changes'] {
+  return changes !== null && isFirst ? { ...changes, added: [] } : changes;
+}
+
+interface ViewsProps {
+  readonly run: RunDetail;
+  readonly text: string;
+  readonly isRaw: boolean;
+  readonly onRaw: (isRaw: boolean) => void;
+  readonly hasExport: boolean;
+}
+
+function Views({ run, text, isRaw, onRaw, hasExport }: ViewsProps) {
+  return (
+    <div className="flex flex-wrap items-center gap-2 print:hidden">
+      <Button size="sm" onClick={() => onRaw(!isRaw)}>
+        {isRaw ? 'Formatted' : 'As written'}
+      </Button>
+      <CopyButton text={text} label="Copy" />
+      {hasExport && (
+        <Suspense
+          fallback={
+            <Button size="sm" busy>
+              Export
+            </Button>
+          }
+        >
+          <ExportMenu run={run} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+const FENCED = /^\s*```(?:json)?[ \t]*\n([\s\S]*)\n```\s*$/;
+
+/** Takes JSON out of the fence in which models like to put it. */
+function unfenced(text: string): string {
+  const [, inside] = FENCED.exec(text) ?? [];
+  return inside === undefined || inside.includes('```') ? text : inside;
+}

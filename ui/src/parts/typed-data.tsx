@@ -1,0 +1,40 @@
+import { typedViewOf, type DataChanges } from '#ui/format/typed-data.ts';
+import { KeyValue } from './page.tsx';
+import { TypedTableView, type RowAction } from './typed-table.tsx';
+import { TypedValue } from './typed-value.tsx';
+
+export interface TypedDataProps {
+  readonly data: unknown;
+  /** The schema by which it was made; undefined while that is read, or where there is none any more. */
+  readonly schema: unknown;
+  /** What differs from other data of the routine. */
+  readonly changes: DataChanges | null;
+  /** Adds a button to a row, like one for its past. */
+  readonly rowAction?: RowAction | undefined;
+}
+
+/** Shows data by its schema: single values above, and lists as tables whose rows say what happened to them. */
+export default function TypedData({ data, schema, changes, rowAction }: TypedDataProps) {
+  const { facts, tables } = typedViewOf(data, schema, changes);
+  if (facts.length + tables.length === 0) return <p className="text-base text-muted">Empty.</p>;
+  return (
+    <div className="flex flex-col gap-5">
+      {facts.length > 0 && (
+        <KeyValue
+          facts={facts.map(({ title, value, format }) => ({
+            label: title,
+            value: <TypedValue value={value} format={format} />,
+          }))}
+        />
+      )}
+      {tables.map((table, index) => (
+        <TypedTableView
+          key={index}
+          table={table}
+          // The first is the one whose items are told apart.
+          rowAction={index === 0 && changes?.by != null ? rowAction : undefined}
+        />
+      ))}
+    </div>
+  );
+}
