@@ -25,7 +25,7 @@ test('tasks, tables, code and footnotes are read as GitHub reads them', () => {
   expect(of('input').map(({ checked }) => checked)).toEqual([true, false]);
   expect(of('td').map(({ align }) => align)).toEqual([undefined, 'right']);
   expect(of('a').map(({ href, label }) => [href, label])).toEqual([
-    ['#note-fn-1', 'Footnote'],
+    ['#note-fn-1', 'Footnote 1'],
     ['#note-fnref-1', 'Back to reference 1'],
   ]);
   // The space between two words in a list is one.
@@ -51,7 +51,9 @@ test('links lead to the web and to mail only, images are named, and markup is te
 });
 
 test('characters that are not seen or turn text round are drawn by their names', () => {
-  const tags = [...'hi'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0)));
+  const tags = Array.from('hi').map((letter) =>
+    String.fromCodePoint(0xe0000 + letter.charCodeAt(0)),
+  );
   const read = JSON.stringify(
     documentOf(`Pay \u202Eevil\u202C now${tags.join('')}, \`\u2066x\u2069\`.`),
   );
@@ -82,8 +84,32 @@ test('a line across the page is no list of fifty levels', () => {
 
 test('no text is too odd to be read', () => {
   const piece = fc.constantFrom(
-    ...['# ', '> ', '- ', '1. ', '[^1]', '[^1]: ', '|', '\n', '\n\n', '`', '```', '*', '**', '~~'],
-    ...['<a href=x>', '</a>', '![', '](', ')', '[', ']', '&#x202e;', '\t', 'word ', '---', '\0'],
+    '# ',
+    '> ',
+    '- ',
+    '1. ',
+    '[^1]',
+    '[^1]: ',
+    '|',
+    '\n',
+    '\n\n',
+    '`',
+    '```',
+    '*',
+    '**',
+    '~~',
+    '<a href=x>',
+    '</a>',
+    '![',
+    '](',
+    ')',
+    '[',
+    ']',
+    '&#x202e;',
+    '\t',
+    'word ',
+    '---',
+    '\0',
   );
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {

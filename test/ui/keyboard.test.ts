@@ -24,12 +24,13 @@ const test = dashboardTest()
         checks: [{ type: 'result_not_empty' }],
       },
     });
+    const other = await runOnce(key, routineId);
     const run = await runOnce(key, routineId);
     const { data: skill } = await key.post('/v1/skills', {
       name: 'House style',
       instructions: 'Write as we do: short, exact, with the next step.',
     });
-    return { routineId, connectionId, runId: run.id, skillId: skill.id };
+    return { routineId, connectionId, runId: run.id, otherRunId: other.id, skillId: skill.id };
   });
 
 test('every page can be gone through by the Tab key: all is reached, in order, seen, and left again', async ({
@@ -37,7 +38,7 @@ test('every page can be gone through by the Tab key: all is reached, in order, s
   made,
   visit,
 }) => {
-  const { routineId, connectionId, runId, skillId } = made;
+  const { routineId, connectionId, runId, otherRunId, skillId } = made;
   const routine = `routines/${routineId}`;
   const inside = [
     '',
@@ -53,6 +54,7 @@ test('every page can be gone through by the Tab key: all is reached, in order, s
     `${routine}/tools`,
     'runs',
     `runs/${runId}`,
+    `runs/${runId}/compare?against=${otherRunId}`,
     'calendar',
     'skills',
     'skills/seo-audit',
@@ -195,6 +197,9 @@ test('the keys that the help lists do what it says', async ({ person, visit }) =
     'Ctrl K',
     '/',
     'Ctrl Enter',
+    // Tried in reading.test.ts.
+    '[',
+    ']',
     '?',
     'Esc',
   ]);

@@ -68,17 +68,20 @@ test('what a run brought, what changed in it, and who was not told of it', async
       name: 'first-data',
       act: async (page) => {
         await page.getByText('The first of its kind').waitFor();
-        await open(page, '3 added');
+        // All of it is new, so no row says so.
+        await expect.poll(() => page.getByRole('cell', { name: 'sugar' }).count()).toBe(1);
+        expect(await page.getByText('+ Added').count()).toBe(0);
       },
     },
     {
       ...at(changed.id),
       name: 'changed-data',
       act: async (page) => {
-        await open(page, '1 added');
-        await open(page, '1 removed');
-        await open(page, '1 changed');
-        await page.getByRole('region', { name: 'what changed of tea' }).waitFor();
+        const row = (mark: string) => page.getByRole('row').filter({ hasText: mark });
+        await row('~ Changed').filter({ hasText: 'was 3' }).waitFor();
+        expect(await row('+ Added').innerText()).toContain('rice');
+        expect(await row('− Removed').innerText()).toContain('salt');
+        await page.getByText('Tea is dearer than ever.').waitFor();
         const run = page.getByRole('link', { name: 'the run that was delivered last' });
         expect(await run.getAttribute('href')).toContain(first.id);
       },
@@ -95,12 +98,10 @@ test('what a run brought, what changed in it, and who was not told of it', async
       ...at(many.id),
       name: 'many-changes',
       act: async (page) => {
-        await open(page, 'Show all');
-        await page.getByText('Only the first items').waitFor({ state: 'detached' });
-        await open(page, '300 added');
-        expect(await page.getByRole('region', { name: 'added' }).innerText()).toContain(
-          '"item-299"',
-        );
+        await open(page, 'Mark all');
+        await page.getByText('Only the first changes').waitFor({ state: 'detached' });
+        await page.getByRole('searchbox', { name: 'Filter Items' }).fill('item-299');
+        await page.getByRole('row').filter({ hasText: '+ Added' }).waitFor();
       },
     },
     {
@@ -108,7 +109,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
       name: 'many-changes-failed',
       before: failing(`/v1/runs/${many.id}/diff`),
       act: async (page) => {
-        await open(page, 'Show all');
+        await open(page, 'Mark all');
         await page.getByText('The service is not available.').waitFor();
       },
     },

@@ -77,12 +77,17 @@ test('1 and "1" are two keys', () => {
 
 test('data that does not fit its schema is shown all the same', () => {
   const schema = fc.constantFrom<unknown>(
-    ...[SCHEMA, undefined, null, true, 7, 'x', [], { properties: 3 }, { $ref: '#' }],
-    ...[
-      { items: { $ref: '#/items' } },
-      { anyOf: 'x' },
-      { properties: { items: { $ref: '#/no' } } },
-    ],
+    SCHEMA,
+    undefined,
+    null,
+    true,
+    7,
+    [],
+    { properties: 3 },
+    { $ref: '#' },
+    { items: { $ref: '#/items' } },
+    { anyOf: 'x' },
+    { properties: { items: { $ref: '#/no' } } },
   );
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), schema, (data, given) => {

@@ -24,7 +24,7 @@ export function longReport(words: number): string {
   ].join('\n\n');
 }
 
-const TAGS = [...'ignore the reader']
+const TAGS = Array.from('ignore the reader')
   .map((letter) => String.fromCodePoint(0xe00_00 + (letter.codePointAt(0) ?? 0)))
   .join('');
 

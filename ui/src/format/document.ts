@@ -117,7 +117,8 @@ class Reader {
     const size = this.#elements - before + 1;
     const level = levelOf(tagName);
     if (level === undefined) {
-      return { tag: tagOf(tagName), children, size, ...attributesOf(properties) };
+      const attributes = attributesOf(properties, children);
+      return { tag: tagOf(tagName), children, size, ...attributes };
     }
     const id = `part-${this.#outline.length + 1}`;
     this.#outline.push({ id, text: textOf(children).trim(), level });
@@ -132,19 +133,27 @@ const BLOCKS: ReadonlySet<string> = new Set('ul ol table thead tbody tr'.split('
 
 function attributesOf(
   properties: Readonly<Record<string, unknown>>,
+  children: readonly DocumentNode[],
 ): Partial<Omit<DocumentElement, 'tag' | 'children' | 'size'>> {
-  const { id, href, ariaLabel, start, align, checked } = properties;
+  const { id, href, start, align, checked } = properties;
   const link = typeof href === 'string' ? hrefOf(href) : undefined;
-  const isReference = properties['dataFootnoteRef'] !== undefined;
   return {
     ...(typeof id === 'string' && id.startsWith('note-') ? { id } : {}),
     ...(link === undefined ? {} : { href: link }),
-    ...(isReference ? { label: 'Footnote' } : {}),
-    ...(typeof ariaLabel === 'string' ? { label: drawn(ariaLabel) } : {}),
+    ...labelOf(properties, children),
     ...(typeof start === 'number' ? { start } : {}),
     ...(align === 'left' || align === 'center' || align === 'right' ? { align } : {}),
     ...(typeof checked === 'boolean' ? { checked } : {}),
   };
+}
+
+/** Names the two ends of a footnote, of which a reader sees a number and an arrow. */
+function labelOf(
+  { dataFootnoteRef, ariaLabel }: Readonly<Record<string, unknown>>,
+  children: readonly DocumentNode[],
+): { readonly label?: string } {
+  if (typeof ariaLabel === 'string') return { label: drawn(ariaLabel) };
+  return dataFootnoteRef === undefined ? {} : { label: `Footnote ${textOf(children)}` };
 }
 
 function levelOf(tagName: string): number | undefined {

@@ -1,4 +1,3 @@
-import { isObject } from './json-pointer.ts';
 import { valueIn, type TypedTable, type TypedView } from './typed-data.ts';
 
 /** Writes the first table of data as CSV (RFC 4180); data without a table is one row of its values. */
@@ -33,7 +32,7 @@ const FORMULA = /^[\s\uFEFF]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const text = isObject(value) ? JSON.stringify(value) : String(value);
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
@@ -47,6 +46,6 @@ export function fileNameOf(routine: string, at: Date, extension: string): string
     .replaceAll(/^-+|-+$/g, '');
   const two = (value: number) => String(value).padStart(2, '0');
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  const short = [...name].slice(0, 80).join('') || 'result';
+  const short = Array.from(name).slice(0, 80).join('') || 'result';
   return `${short}-${day}-${two(at.getHours())}${two(at.getMinutes())}.${extension}`;
 }

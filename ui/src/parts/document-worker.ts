@@ -2,5 +2,6 @@
 import { documentOf } from '#ui/format/document.ts';
 
 self.addEventListener('message', ({ data }: MessageEvent<string>) => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the page that began the worker has none
   self.postMessage(documentOf(data));
 });

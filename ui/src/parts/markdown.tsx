@@ -2,6 +2,7 @@ import { SquareCheck, Square } from 'lucide-react';
 import { createElement, memo, startTransition, useEffect, useState, type ReactNode } from 'react';
 import type { DocumentElement, DocumentNode } from '#ui/format/document.ts';
 import { Notice } from './feedback.tsx';
+// oxlint-disable-next-line import/no-unassigned-import -- a style sheet
 import './markdown.css';
 import { Outline } from './outline.tsx';
 import { PlainText } from './plain-text.tsx';
@@ -102,7 +103,7 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
         <a
           id={id}
           href={href}
-          aria-label={label === 'Footnote' ? `${label} ${String(children[0])}` : label}
+          aria-label={label}
           {...(href?.startsWith('#') === true
             ? {}
             : { target: '_blank', rel: 'noreferrer noopener nofollow' })}

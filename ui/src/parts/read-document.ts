@@ -19,6 +19,7 @@ export function useDocument(text: string): Read | undefined {
     const timer = setTimeout(() => end(plain('it takes too long to format')), MAX_MS);
     worker.addEventListener('message', ({ data }: MessageEvent<Read>) => end(data));
     worker.addEventListener('error', () => end(plain('this browser could not format it')));
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
     worker.postMessage(text);
     return () => {
       worker.terminate();

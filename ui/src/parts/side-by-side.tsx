@@ -134,7 +134,8 @@ type Group =
 function groupsOf(pairs: readonly LinePair[], opened: ReadonlySet<number>): readonly Group[] {
   const near = new Set<number>();
   for (const [index, { same }] of pairs.entries()) {
-    for (let at = index - CONTEXT; !same && at <= index + CONTEXT; at += 1) near.add(at);
+    if (same) continue;
+    for (let at = index - CONTEXT; at <= index + CONTEXT; at += 1) near.add(at);
   }
   const groups: Group[] = [];
   let start = -1;

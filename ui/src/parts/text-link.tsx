@@ -1,13 +1,17 @@
 import { createLink } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';
+import { cx } from './cx.ts';
 
 /** A link inside of a sentence. */
 export const TextLink = createLink(Anchor);
 
-function Anchor({ children, ...rest }: ComponentProps<'a'>) {
+function Anchor({ children, className, ...rest }: ComponentProps<'a'>) {
   return (
     <a
-      className="rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline"
+      className={cx(
+        'rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline',
+        className,
+      )}
       {...rest}
     >
       {children}

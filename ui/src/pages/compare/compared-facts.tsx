@@ -46,10 +46,14 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
         <table className="w-full table-fixed text-sm max-sm:min-w-120">
           <thead>
             <tr className="border-b border-line">
-              <td className="w-28" />
+              <th scope="col" className="w-28">
+                <span className="sr-only">Fact</span>
+              </th>
               <Head run={before} word="Before" />
               <Head run={after} word="After" />
-              <td className="w-20" />
+              <th scope="col" className="w-20">
+                <span className="sr-only">Difference</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -99,7 +103,11 @@ function Head({ run, word }: { readonly run: RunDetail; readonly word: string })
   return (
     <th scope="col" className={cx(CELL, 'text-left font-medium')} title={exactTime(new Date(at))}>
       <span className="block text-xs font-normal text-faint">{word}</span>
-      <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: run.id }}>
+      <TextLink
+        to="/p/$projectId/runs/$runId"
+        params={{ projectId, runId: run.id }}
+        activeOptions={{ exact: true }}
+      >
         <Time at={at} />
       </TextLink>
     </th>

@@ -15,6 +15,7 @@ import {
   type AllChanges,
 } from './changes.tsx';
 import { json, jsonIn } from './json.ts';
+// oxlint-disable-next-line import/no-unassigned-import -- a style sheet
 import './print.css';
 
 type RunDetail = Shape<'RunDetail'>;
