@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import type { Log } from '#lib/log.ts';
 
-/** A plain text message to one person. */
+/** A message to one person. */
 export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  /** The same as a page, for programs that show one. */
+  readonly html?: string;
   /** Makes the Message-ID, which stays the same when the message is sent again. */
   readonly id?: string;
   readonly replyTo?: string;
@@ -62,13 +64,14 @@ export function openMailer(options: {
   const closing = new AbortController();
 
   async function attempt(mail: Mail): Promise<MailFault | undefined> {
-    const { to, subject, text, id, replyTo } = mail;
+    const { to, subject, text, html, id, replyTo } = mail;
     try {
       await transport.sendMail({
         from,
         to: { name: '', address: to },
         subject,
         text,
+        ...(html === undefined ? {} : { html }),
         ...(id === undefined ? {} : { messageId: `<${id}@${domainOf(from)}>` }),
         ...(replyTo === undefined ? {} : { replyTo: { name: '', address: replyTo } }),
         headers: { 'Auto-Submitted': 'auto-generated', ...unsubscribeHeaders(mail) },

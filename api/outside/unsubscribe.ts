@@ -39,9 +39,11 @@ interface Page {
 }
 
 function askedFor({ scopeId }: OptOut): Page {
-  const what = scopeId.startsWith('prj_') ? 'anything in this project' : 'this routine';
+  const what = scopeId.startsWith('digest_')
+    ? 'digests of this project'
+    : `mail about ${scopeId.startsWith('prj_') ? 'anything in this project' : 'this routine'}`;
   return {
-    text: `Do you want no more mail about ${what}?`,
+    text: `Do you want no more ${what}?`,
     button: { label: 'No more mail', action: '?' },
   };
 }

@@ -1,4 +1,5 @@
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { hasOptedOut } from './opt-outs.ts';
 import type { Channel, MailContent, MessageKind } from './message.ts';
 
 /** A message that only this process may send, for the length of its lease. */
@@ -66,9 +67,8 @@ export function claimMessages(
           select u.email from users u join memberships m on m.user_id = u.id
           where u.id = c.user_id and u.email_verified and m.organization_id = c.organization_id
         ) as address,
-        exists (
-          select from mail_optouts where user_id = c.user_id and scope_id in (c.project_id, c.routine_id)
-        ) as "optedOut"
+        case when c.kind = 'results_digest' then ${hasOptedOut(sql`c.user_id`, sql`'digest_' || c.project_id`)}
+          else ${hasOptedOut(sql`c.user_id`, sql`c.project_id, c.routine_id`)} end as "optedOut"
       from claimed c
     `,
   );

@@ -19,15 +19,19 @@ export {
   MESSAGE_STATES,
   oldestUnsentMail,
   type MailContent,
+  type MailEntry,
+  type MailSection,
   type MessageKind,
   type MessageSubject,
   type RunMessage,
 } from './message.ts';
 export {
   createUnsubscribeLinks,
+  digestScope,
+  hasOptedOut,
   optIn,
   optOut,
   UNSUBSCRIBE_PATH,
   type OptOut,
-} from './send-mail.ts';
+} from './opt-outs.ts';
 export { sendMessages, type MessageDeps } from './send.ts';

@@ -1,8 +1,8 @@
 import { rows, sql, type Db, deleteBatch, execute } from '#lib/database/index.ts';
 
 /**
- * Kinds of messages: notifications, the ping of a monitor, a business enquiry for the operator, a model account to
- * which its owner has to sign in again, and results that go elsewhere.
+ * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a business
+ * enquiry for the operator, a model account to which its owner has to sign in again, and results that go elsewhere.
  */
 export const MESSAGE_KINDS = [
   'failed',
@@ -11,6 +11,7 @@ export const MESSAGE_KINDS = [
   'partial',
   'recovered',
   'digest',
+  'results_digest',
   'success_ping',
   'model_connection',
   'webhook_changed',
@@ -33,9 +34,34 @@ export interface MailContent {
   readonly subject: string;
   /** Paragraphs of the text. */
   readonly lines: readonly string[];
+  /** Set for a mail that is also sent as HTML: what it shows below the lines. */
+  readonly sections?: readonly MailSection[];
   /** Path of the page in the dashboard with the details. */
   readonly path?: string;
   readonly replyTo?: string;
+}
+
+/** A part of a mail under a heading of its own. */
+export interface MailSection {
+  readonly heading: string;
+  readonly entries: readonly MailEntry[];
+  /** A line below them. */
+  readonly note?: string;
+}
+
+/** An entry of a section: one line each, as plain text. */
+export interface MailEntry {
+  readonly title: string;
+  /** Path of its page in the dashboard. */
+  readonly path: string;
+  /** What it is, in a word or two, and how good that is. */
+  readonly label: string;
+  readonly tone: 'good' | 'warn' | 'bad' | 'plain';
+  /** Time, cost and the like. */
+  readonly facts: string;
+  readonly lines: readonly string[];
+  /** Lines that came, went or are otherwise. */
+  readonly differences: readonly { readonly sign: '+' | '-' | '~'; readonly text: string }[];
 }
 
 /** The subject of a message: routine, run or project, as far as it has one. */

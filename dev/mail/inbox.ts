@@ -2,6 +2,8 @@ export interface CaughtMail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
+  /** Empty for a mail that is text only. */
+  readonly html: string;
   /** Headers by their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly receivedAt: string;

@@ -1,0 +1,131 @@
+import type { MailContent, MailEntry, MailSection } from './message.ts';
+
+/** A link at the end of a mail that ends mails like it. */
+export interface StopLink {
+  readonly label: string;
+  readonly url: string;
+}
+
+interface Places {
+  readonly uiOrigin: string;
+  readonly stops: readonly StopLink[];
+}
+
+/** Writes a mail as text, and one with sections as HTML as well. */
+export function bodyOf(
+  content: MailContent,
+  places: Places,
+): { readonly text: string; readonly html?: string } {
+  const { lines, path, sections = [] } = content;
+  const { uiOrigin, stops } = places;
+  const paragraphs = [
+    ...lines,
+    ...sections.flatMap((section) => textOf(section, uiOrigin)),
+    ...(path === undefined ? [] : [`${uiOrigin}${path}`]),
+    ...(stops.length === 0 ? [] : ['--']),
+    ...stops.map(({ label, url }) => `${label}: ${url}`),
+  ];
+  const text = `${paragraphs.join('\n\n')}\n`;
+  return sections.length === 0 ? { text } : { text, html: htmlOf(content, places) };
+}
+
+function textOf({ heading, entries, note }: MailSection, uiOrigin: string): string[] {
+  return [
+    `${heading}\n${'='.repeat(heading.length)}`,
+    ...entries.map((entry) => entryAsText(entry, uiOrigin)),
+    ...(note === undefined ? [] : [note]),
+  ];
+}
+
+function entryAsText(entry: MailEntry, uiOrigin: string): string {
+  const { title, label, facts, lines, differences, path } = entry;
+  return [
+    `${title} - ${label}`,
+    facts,
+    ...lines,
+    ...differences.map(({ sign, text }) => `${sign} ${text}`),
+    `${uiOrigin}${path}`,
+  ]
+    .filter((line) => line !== '')
+    .join('\n  ');
+}
+
+/**
+ * Writes the page of a mail. Each element carries its own style, as many mail programs drop the head; those that keep it
+ * also follow a dark screen. There is no image and nothing that is loaded.
+ */
+function htmlOf(content: MailContent, { uiOrigin, stops }: Places): string {
+  const { subject, lines, path, sections = [] } = content;
+  const button =
+    path === undefined
+      ? ''
+      : `<p style="margin:28px 0 0"><a class="button" href="${escaped(`${uiOrigin}${path}`)}" style="display:inline-block;background:#3d49c4;color:#ffffff;text-decoration:none;border-radius:6px;padding:9px 16px">Open Home</a></p>`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(subject)}</title>
+<style>${DARK}</style>
+</head>
+<body class="page" style="margin:0;padding:0;background:#f6f6f7">
+<div class="sheet" style="max-width:600px;margin:0 auto;padding:28px 20px;background:#ffffff;color:#1d1d20;font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-wrap:anywhere">
+${lines.map((line) => `<p class="muted" style="margin:0 0 4px;color:#5b5b63">${escaped(line)}</p>`).join('\n')}
+${sections.map((section) => sectionAsHtml(section, uiOrigin)).join('\n')}
+${button}
+<p class="muted rule" style="margin:28px 0 0;padding:14px 0 0;border-top:1px solid #e3e3e8;color:#5b5b63;font-size:13px">${stops
+    .map(
+      ({ label, url }) =>
+        `<a class="muted" href="${escaped(url)}" style="color:#5b5b63">${escaped(label)}</a>`,
+    )
+    .join('<br>')}</p>
+</div>
+</body>
+</html>
+`;
+}
+
+function sectionAsHtml({ heading, entries, note }: MailSection, uiOrigin: string): string {
+  return `<h2 style="margin:26px 0 4px;font-size:17px;line-height:1.3">${escaped(heading)}</h2>
+${entries.map((entry) => entryAsHtml(entry, uiOrigin)).join('\n')}
+${note === undefined ? '' : `<p class="muted" style="margin:10px 0 0;color:#5b5b63">${escaped(note)}</p>`}`;
+}
+
+function entryAsHtml(entry: MailEntry, uiOrigin: string): string {
+  const { title, path, label, tone, facts, lines, differences } = entry;
+  const told = lines.map((line) => `<div>${escaped(line)}</div>`);
+  const differing = differences.map(
+    ({ sign, text }) =>
+      `<div><span class="${SIGNS[sign].tone}" style="color:${TONES[SIGNS[sign].tone]};font-family:ui-monospace,Menlo,monospace">${SIGNS[sign].shown}</span> ${escaped(text)}</div>`,
+  );
+  return `<div class="rule" style="padding:12px 0;border-top:1px solid #e3e3e8">
+<div><a class="link" href="${escaped(`${uiOrigin}${path}`)}" style="color:#3540ad;font-weight:600">${escaped(title)}</a> <span class="${tone}" style="color:${TONES[tone]};font-weight:600">${escaped(label)}</span></div>
+<div class="muted" style="color:#5b5b63;font-size:13px">${escaped(facts)}</div>
+${[...told, ...differing].join('\n')}
+</div>`;
+}
+
+const TONES = { good: '#1a6b3c', warn: '#8a5200', bad: '#b3261e', plain: '#5b5b63' } as const;
+
+const SIGNS = {
+  '+': { shown: '+', tone: 'good' },
+  '-': { shown: '&minus;', tone: 'bad' },
+  '~': { shown: '~', tone: 'warn' },
+} as const;
+
+const DARK = `@media (prefers-color-scheme: dark) {
+.page { background: #111113 !important }
+.sheet { background: #1a1a1d !important; color: #ececf0 !important }
+.muted, .plain { color: #a5a5b0 !important }
+.rule { border-color: #33333a !important }
+.link { color: #a9b1ff !important }
+.button { background: #a9b1ff !important; color: #15151a !important }
+.good { color: #7bd49c !important }
+.warn { color: #f0b95e !important }
+.bad { color: #ff9a90 !important }
+}`;
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

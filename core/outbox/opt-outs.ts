@@ -1,0 +1,90 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+
+/** A person, and what they want no more mail about. */
+export interface OptOut {
+  readonly userId: string;
+  /** Id of a routine or a project, or {@link digestScope} of one. */
+  readonly scopeId: string;
+}
+
+/** Names the digests of a project, which a person can end and keep its other mails. */
+export function digestScope(projectId: string): string {
+  return `digest_${projectId}`;
+}
+
+/** Returns whether a person has opted out of one of these scopes, as an SQL condition. */
+export function hasOptedOut(userId: Sql, scopeIds: Sql): Sql {
+  return sql`exists (select from mail_optouts where user_id = ${userId} and scope_id in (${scopeIds}))`;
+}
+
+export interface UnsubscribeLinks {
+  /** Returns an address at which mails can be ended without a session. */
+  of(optOut: OptOut): string;
+  /** Reads the token at the end of such an address; undefined when it was not signed here. */
+  read(token: string): OptOut | undefined;
+}
+
+export const UNSUBSCRIBE_PATH = '/public/unsubscribe/';
+
+/**
+ * Signs links with a key of their own, derived from the encryption key. A link is valid while the key that signed it is
+ * the current or the previous one.
+ */
+export function createUnsubscribeLinks(options: {
+  readonly publicUrl: string;
+  readonly keys: readonly string[];
+}): UnsubscribeLinks {
+  const keys = options.keys.map((key) =>
+    createHmac('sha256', Buffer.from(key, 'base64'))
+      .update('unsubscribe links, version 1')
+      .digest(),
+  );
+  const [newest] = keys;
+  if (newest === undefined) throw new Error('no key to sign with');
+  return {
+    of(optOut) {
+      const payload = Buffer.from(`${optOut.scopeId}:${optOut.userId}`).toString('base64url');
+      const token = `${payload}.${signature(newest, payload).toString('base64url')}`;
+      return `${options.publicUrl}${UNSUBSCRIBE_PATH}${token}`;
+    },
+    read(token) {
+      const [, payload, mac] = /^([\w-]{1,400})\.([\w-]{43})$/.exec(token) ?? [];
+      if (payload === undefined || mac === undefined) return undefined;
+      const given = Buffer.from(mac, 'base64url');
+      if (!keys.some((key) => timingSafeEqual(signature(key, payload), given))) return undefined;
+      const text = Buffer.from(payload, 'base64url').toString();
+      const colon = text.indexOf(':');
+      return { scopeId: text.slice(0, colon), userId: text.slice(colon + 1) };
+    },
+  };
+}
+
+function signature(key: Buffer, payload: string): Buffer {
+  return createHmac('sha256', key).update(payload).digest();
+}
+
+/** Sends the person no more mail about the scope. Does nothing when the person is gone. */
+export async function optOut(db: Db, optOut: OptOut): Promise<void> {
+  await execute(
+    db,
+    sql`
+      insert into mail_optouts (user_id, scope_id)
+      select id, scope_id from users, unnest(${scopesOf(optOut)}::text[]) as scope_id where id = ${optOut.userId}
+      on conflict do nothing
+    `,
+  );
+}
+
+/** Takes an opt-out back. */
+export async function optIn(db: Db, optOut: OptOut): Promise<void> {
+  await execute(
+    db,
+    sql`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`,
+  );
+}
+
+/** Returns the scope, and with a project its digests: no mail about anything in it is no digest either. */
+function scopesOf({ scopeId }: OptOut): string[] {
+  return scopeId.startsWith('prj_') ? [scopeId, digestScope(scopeId)] : [scopeId];
+}
