@@ -12,6 +12,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(
 /** Pure: no service, no database, no process. A file that asks for one fails here. */
 const UNIT = [
   'test/{calculate,config,envelope,linear-pattern,provider-file}/**',
+  'test/digest/times.test.ts',
   'test/contract/{agreement,coverage,endpoints}.test.ts',
   'test/gate/rules.test.ts',
   'test/house/**',

@@ -3,10 +3,12 @@ import { submitBusinessLead, readPublicConfig } from './outside/public.ts';
 import { completeConnectionSignIn } from './outside/oauth.ts';
 import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
+import { attentionRoutes } from './v1/attention.ts';
 import { auditRoutes } from './v1/audit-events.ts';
 import { billingRoutes } from './v1/billing.ts';
 import { connectionRoutes } from './v1/connections/index.ts';
 import { providerRoutes } from './v1/connections/providers.ts';
+import { digestRoutes } from './v1/digests.ts';
 import { factsRoutes } from './v1/facts.ts';
 import { invitationRoutes } from './v1/invitations.ts';
 import { memberRoutes } from './v1/members.ts';
@@ -39,6 +41,8 @@ export const routes: readonly Route[] = [
   ...providerRoutes,
   ...modelConnectionRoutes,
   ...resultRoutes,
+  ...attentionRoutes,
+  ...digestRoutes,
   ...runRoutes,
   ...usageRoutes,
   ...organizationRoutes,

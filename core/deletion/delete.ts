@@ -1,6 +1,7 @@
 import type { Actor } from '#core/audit/index.ts';
 import { requestSync } from '#core/billing/index.ts';
 import { eraseConnections, revokeErased, type ConnectionsCore } from '#core/connections/index.ts';
+import { forgetDigests } from '#core/digests/index.ts';
 import { forgetFactsOf } from '#core/facts/index.ts';
 import { forgetSeen } from '#core/gate/index.ts';
 import {
@@ -81,6 +82,7 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   const connections = await eraseConnections(tx, projectId);
   await unpinRuns(tx, projectId);
   await forgetSeen(tx, projectId);
+  await forgetDigests(tx, { projectId });
   await cancelMessages(tx, projectId);
   await revokeAccountsOfProject(deps, tx, { projectId, by });
   return { projectId, routineIds, connections };

@@ -1,5 +1,6 @@
 import type { Actor } from '#core/audit/index.ts';
 import { endSignInsOf } from '#core/connections/index.ts';
+import { forgetDigests } from '#core/digests/index.ts';
 import type { AccountsCore } from '#core/model-connections/index.ts';
 import { endMembership, leaveOrganization, organizationsOf } from '#core/organizations/index.ts';
 import { forgetReader } from '#core/results/index.ts';
@@ -46,11 +47,12 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
 }
 
 /**
- * Ends what a person had signed in to in an organization, and forgets what they had read there.
+ * Ends what a person had signed in to in an organization, and forgets what they had read there and when they were mailed.
  * @returns the connections that need another sign-in
  */
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
   await forgetReader(tx, member);
+  await forgetDigests(tx, member);
   await revokeAccountsOfMember(deps, tx, { ...member, by });
   return endSignInsOf(tx, by, member);
 }

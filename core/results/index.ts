@@ -1,2 +1,9 @@
 export { forgetReader, markRead, UNREAD_DAYS } from './marks.ts';
-export { countUnread, listResults, RESULT_KINDS, type ResultKind } from './results.ts';
+export {
+  countUnread,
+  listResults,
+  RESULT_KINDS,
+  type Result,
+  type ResultKind,
+  type Unread,
+} from './results.ts';

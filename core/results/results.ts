@@ -53,6 +53,8 @@ export interface Result {
 export interface ResultFilter {
   /** Only results that ended at this time or later. */
   readonly since: Date | undefined;
+  /** Only results that ended before this time. */
+  readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
   /** True for all kinds but `unchanged`, false for that one. */
   readonly worthReading: boolean | undefined;
@@ -138,10 +140,15 @@ export interface Unread {
   readonly until: Date | null;
 }
 
-/** Counts what a reader has not read, of the newest results. */
-export async function countUnread(db: Db, reader: Reader): Promise<Unread> {
+/** Counts what a reader has not read, of the newest results, or of those within a time. */
+export async function countUnread(
+  db: Db,
+  reader: Reader,
+  { since, until }: Pick<ResultFilter, 'until'> & { readonly since?: Date } = {},
+): Promise<Unread> {
   const filter = {
-    since: undefined,
+    since,
+    until,
     unread: true,
     page: { limit: MAX_LOOKED_AT, after: undefined },
   };
@@ -167,7 +174,7 @@ export async function countUnread(db: Db, reader: Reader): Promise<Unread> {
  */
 function lookAt(
   { projectId, readerId }: Reader,
-  { since, unread, page }: Omit<ResultFilter, 'worthReading'>,
+  { since, until, unread, page }: Omit<ResultFilter, 'worthReading'>,
   count: number,
 ): Sql {
   const isUnread = unreadBy({ projectId, readerId });
@@ -181,6 +188,7 @@ function lookAt(
       select *, ${isUnread} as unread from runs
       where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
         ${since === undefined ? empty : sql`and finished_at >= ${since}`}
+        ${until === undefined ? empty : sql`and finished_at < ${until}`}
         ${unread === undefined ? empty : sql`and ${isUnread} = ${unread}::boolean`} ${later}
       order by project_id, finished_at desc, id desc limit ${count}
     ),

@@ -1,5 +1,6 @@
 import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
 import { queueLeadMails } from '#core/leads/index.ts';
+import { queueResultDigests } from '#core/digests/index.ts';
 import { expireCalls } from '#core/model-calls/index.ts';
 import {
   refreshCatalogues,
@@ -105,6 +106,7 @@ export function createTickParts(deps: TickDeps): TickParts {
           await queueProjectDigests(deps, signal);
         };
         await attempt(deps, faults, 'digests', queue, undefined);
+        await attempt(deps, faults, 'result digests', () => queueResultDigests(deps, signal), 0);
         if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
         const sent = await sendMessages(deps, { signal, forMs });
         if (faults.length > 0) throw faults[0];

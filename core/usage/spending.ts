@@ -91,3 +91,47 @@ export function sharesUsed(db: Db, limits: readonly ScopeBudget[]): Promise<Shar
     `,
   );
 }
+
+/** A budget of which a share is spent in its present period. */
+export interface SpentBudget {
+  readonly scope: keyof Budgets;
+  /** Id of the routine, the project or the organization. */
+  readonly scopeId: string;
+  readonly name: string;
+  readonly limit: 'maxTokensPerDay' | 'maxCostUsdPerMonth';
+  /** At least the percent that were asked for; may be more than 100. */
+  readonly percent: number;
+}
+
+/**
+ * Finds the budgets of a project, its organization and its routines of which so much is spent, the fullest first. Reads the
+ * routines of the project, and one row for each that has a budget.
+ */
+export function spentBudgets(
+  db: Db,
+  { organizationId, projectId }: { readonly organizationId: string; readonly projectId: string },
+  { percent, limit }: { readonly percent: number; readonly limit: number },
+): Promise<SpentBudget[]> {
+  return rows<SpentBudget>(
+    db,
+    sql`
+      with scopes (scope, id, name, tokens, cost_usd) as (
+        select 'organization', id, name, max_tokens_per_day, max_cost_usd_per_month from organizations
+        where id = ${organizationId}
+        union all select 'project', id, name, max_tokens_per_day, max_cost_usd_per_month from projects
+        where id = ${projectId}
+        union all select 'routine', id, name, max_tokens_per_day, max_cost_usd_per_month from routines
+        where project_id = ${projectId} and state <> 'archived'
+          and (max_tokens_per_day is not null or max_cost_usd_per_month is not null)
+      )
+      select s.scope, s.id as "scopeId", s.name, spent.name as limit, floor(spent.share * 100)::integer as percent
+      from scopes s join usage_totals t on t.scope_id = s.id
+      cross join lateral (values
+        ('maxTokensPerDay', (${spentToday})::numeric / s.tokens),
+        ('maxCostUsdPerMonth', (${spentThisMonth}) / s.cost_usd)
+      ) as spent (name, share)
+      where spent.share * 100 >= ${percent}::integer
+      order by spent.share desc, s.id limit ${limit}
+    `,
+  );
+}

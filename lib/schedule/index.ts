@@ -8,4 +8,4 @@ export {
 } from './occurrences.ts';
 export { parseSchedule, parseStoredSchedule } from './parse-schedule.ts';
 export { isTimeZone } from './wall-clock.ts';
-export { nextInTimetable, nextTimes, timesBetween, type Timetable } from './timetable.ts';
+export { dateIn, nextInTimetable, nextTimes, timesBetween, type Timetable } from './timetable.ts';

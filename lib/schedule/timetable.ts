@@ -75,6 +75,13 @@ function endOfSkippedDate({ timezone, skipDates }: Timetable, minute: number): n
   return Math.min((day + 1) * MINUTES_PER_DAY - span.offset, span.end);
 }
 
+/** Returns the date that the clock of a zone shows at an instant: `2026-12-24`. */
+export function dateIn(timezone: string, instant: Date): string {
+  const minute = minuteAtOrBefore(instant);
+  const local = minute + offsetSpanAt(timezone, minute).offset;
+  return new Date(local * MS_PER_MINUTE).toISOString().slice(0, 10);
+}
+
 function minuteAtOrAfter(date: Date): number {
   return Math.ceil(date.getTime() / MS_PER_MINUTE);
 }

@@ -8,8 +8,8 @@ import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts
 import { startService, type Service } from '#test/support/service.ts';
 import { changeMessages, changeNotified, earlier, ifAny } from '#test/support/given.ts';
 
-/** Tests with a service that mails, and workers; each person who is made has a confirmed address. */
-export function mailingTest(env: Record<string, string> = {}) {
+/** Tests with a service that mails, by default with workers; each person who is made has a confirmed address. */
+export function mailingTest(env: Record<string, string> = {}, { worker = true } = {}) {
   return serviceTest()
     .extend('mailbox', { scope: 'file' }, async ({ options: _options }, { onCleanup }) => {
       const mailbox = await startMailbox();
@@ -17,7 +17,7 @@ export function mailingTest(env: Record<string, string> = {}) {
       return mailbox;
     })
     .extend('service', { scope: 'file' }, async ({ mailbox }, { onCleanup }) => {
-      const service = await startService({ worker: true, env: { ...mailbox.env, ...env } });
+      const service = await startService({ worker, env: { ...mailbox.env, ...env } });
       onCleanup(() => service.close());
       return service;
     })

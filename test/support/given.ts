@@ -59,9 +59,11 @@ const IN_DEFINITION = {
 /** Changes routines past what the API allows: due at once, active without a proof, on a model that is gone. */
 export const changeRoutines = changer<
   | 'id'
+  | 'name'
   | 'projectId'
   | 'state'
   | 'archivedAt'
+  | 'updatedAt'
   | 'stateReason'
   | 'revision'
   | 'definition'
@@ -239,6 +241,11 @@ export const changeFlows = changer<'expiresAt'>('oauth_flows');
 /** Changes mails and pings that wait to be sent. */
 export const changeMessages = changer<'state' | 'nextAttemptAt'>('outbox');
 export const removeMessages = remover('outbox');
+
+/** Changes digests of results: due at once, with what has ended for some time. */
+export const changeDigests = changer<
+  'userId' | 'projectId' | 'nextAt' | 'coveredUntil' | 'lastDate'
+>('result_digests');
 
 /** Changes when mails about routines were sent. */
 export const changeNotified = changer<'routineId' | 'mailedAt'>('notification_states');

@@ -13,6 +13,7 @@ export type PlantedRun = Values<
   | 'result'
   | 'data'
   | 'changes'
+  | 'costUsd'
   | 'stepCount'
   | 'inputTokens'
   | 'outputTokens'

@@ -98,6 +98,9 @@ export interface paths {
     "/v1/api-keys/{apiKeyId}": {
         delete: operations["revokeApiKey"];
     };
+    "/v1/attention": {
+        get: operations["readAttention"];
+    };
     "/v1/audit-events": {
         get: operations["listAudit"];
     };
@@ -213,6 +216,10 @@ export interface paths {
         get: operations["readProject"];
         delete: operations["deleteProject"];
         patch: operations["updateProject"];
+    };
+    "/v1/projects/{projectId}/digest": {
+        get: operations["readDigest"];
+        patch: operations["updateDigest"];
     };
     "/v1/projects/{projectId}/facts": {
         get: operations["readFacts"];
@@ -454,6 +461,60 @@ export interface components {
             /** @description The part of the key that may be shown. */
             prefix: string;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
+        Attention: {
+            /** @description Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first. */
+            budgets: {
+                /** @enum {string} */
+                limit: "maxTokensPerDay" | "maxCostUsdPerMonth";
+                name: string;
+                percent: number;
+                /** @enum {string} */
+                scope: "routine" | "project" | "organization";
+                scopeId: string;
+            }[];
+            /** @description Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped. */
+            failed: {
+                finishedAt: components["schemas"]["Timestamp"];
+                reason: string | null;
+                /** @description Id of the routine. */
+                routineId: string;
+                routineName: string;
+                /** @description The latest failed run. */
+                runId: string;
+                /** @description Failed runs of these 24 hours. */
+                runs: number;
+            }[];
+            /** @description Model accounts and connections that need another sign-in. */
+            signIns: {
+                id: string;
+                /** @enum {string} */
+                kind: "model_account" | "connection";
+                name: string;
+                /** @description The person who can sign in again; null where each member can. */
+                ownerId: string | null;
+                ownerName: string | null;
+                updatedAt: components["schemas"]["Timestamp"];
+            }[];
+            /** @description Active routines that run an older text of a skill than the newest, until a proof run with that and another activation. */
+            skillsBehind: {
+                /** @description Id of the routine. */
+                routineId: string;
+                routineName: string;
+                /** @description Names of the skills. */
+                skills: string[];
+            }[];
+            /** @description Routines that the service has taken off their schedules, and why. */
+            stopped: {
+                reason: string;
+                /** @description Id of the routine. */
+                routineId: string;
+                routineName: string;
+                state: string;
+                updatedAt: components["schemas"]["Timestamp"];
+            }[];
+            /** @description Whether a list has more than its 20 entries. */
+            truncated: boolean;
         };
         AuditEvent: {
             /** @enum {string} */
@@ -1066,6 +1127,27 @@ export interface components {
             verificationUri: string | null;
             /** @description The same page with the code filled in, where the provider has one. */
             verificationUriComplete: string | null;
+        };
+        /** @description When the caller is mailed what is new in a project; `off` after unsubscribing. */
+        Digest: {
+            /** @enum {string} */
+            frequency: "off" | "daily" | "weekly";
+            /** @description Hour of the day in the time zone. */
+            hour: number;
+            /**
+             * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
+             * @enum {string}
+             */
+            mailDelivery: "available" | "unavailable";
+            /** @description When the next one is due; null when off. */
+            nextAt: components["schemas"]["Timestamp"] | null;
+            /** @description IANA name. */
+            timezone: string;
+            /**
+             * @description The day of a weekly digest.
+             * @enum {string}
+             */
+            weekday: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
         };
         Discovery: {
             added: number;
@@ -2538,7 +2620,7 @@ export interface components {
              * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "success_ping" | "model_connection" | "webhook_changed" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
@@ -3014,6 +3096,19 @@ export interface components {
             name?: string;
             /** @description The same address with another query, for servers that take their key there. */
             url?: string;
+        };
+        UpdateDigest: {
+            /** @enum {string} */
+            frequency?: "off" | "daily" | "weekly";
+            /** @description Hour of the day in the time zone. */
+            hour?: number;
+            /** @description IANA name. */
+            timezone?: string;
+            /**
+             * @description The day of a weekly digest.
+             * @enum {string}
+             */
+            weekday?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
         };
         UpdateModelFigures: {
             contextTokens?: number | null;
@@ -3856,6 +3951,18 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApiKey"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readAttention: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Attention"];
                         requestId: string;
                     };
                 };
@@ -4781,6 +4888,47 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ProjectDetail"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readDigest: {
+        parameters: {
+            path: {
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Digest"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    updateDigest: {
+        parameters: {
+            path: {
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateDigest"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Digest"];
                         requestId: string;
                     };
                 };

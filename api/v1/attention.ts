@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { readAttention as readWhatNeedsAttention } from '#core/attention/index.ts';
+import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
+import { present } from '../http/present.ts';
+import { route, type Route } from '../route.ts';
+
+const routine = {
+  routineId: idOf('routine', EXAMPLE.routine),
+  routineName: z.string(),
+};
+
+const attention = z
+  .strictObject({
+    stopped: z
+      .array(
+        z.strictObject({
+          ...routine,
+          state: z.string(),
+          reason: z.string(),
+          updatedAt: timestamp,
+        }),
+      )
+      .meta({ description: 'Routines that the service has taken off their schedules, and why.' }),
+    failed: z
+      .array(
+        z.strictObject({
+          ...routine,
+          runId: idOf('run', EXAMPLE.run).meta({ description: 'The latest failed run.' }),
+          reason: z.string().nullable(),
+          finishedAt: timestamp,
+          runs: z.number().int().meta({ description: 'Failed runs of these 24 hours.' }),
+        }),
+      )
+      .meta({
+        description:
+          'Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped.',
+      }),
+    signIns: z
+      .array(
+        z.strictObject({
+          kind: z.enum(['model_account', 'connection']),
+          id: z.string(),
+          name: z.string(),
+          ownerId: z.string().nullable().meta({
+            description: 'The person who can sign in again; null where each member can.',
+          }),
+          ownerName: z.string().nullable(),
+          updatedAt: timestamp,
+        }),
+      )
+      .meta({ description: 'Model accounts and connections that need another sign-in.' }),
+    budgets: z
+      .array(
+        z.strictObject({
+          scope: z.enum(['routine', 'project', 'organization']),
+          scopeId: z.string(),
+          name: z.string(),
+          limit: z.enum(['maxTokensPerDay', 'maxCostUsdPerMonth']),
+          percent: z.number().int(),
+        }),
+      )
+      .meta({
+        description:
+          'Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first.',
+      }),
+    skillsBehind: z
+      .array(
+        z.strictObject({
+          ...routine,
+          skills: z.array(z.string()).meta({ description: 'Names of the skills.' }),
+        }),
+      )
+      .meta({
+        description:
+          'Active routines that run an older text of a skill than the newest, until a proof run with that and another activation.',
+      }),
+    truncated: z.boolean().meta({ description: 'Whether a list has more than its 20 entries.' }),
+  })
+  .meta({ id: 'Attention' });
+
+const DAY_MS = 86_400_000;
+
+const readAttention = route({
+  method: 'GET',
+  path: '/v1/attention',
+  id: 'readAttention',
+  tag: 'Results',
+  summary: 'Read what needs attention in the project',
+  description: 'At most 20 entries of each kind.',
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  success: {
+    status: 200,
+    data: attention,
+    description: 'What needs attention; empty lists where all is well.',
+  },
+}).to(async ({ access, deps }) => ({
+  data: present(
+    attention,
+    await readWhatNeedsAttention(deps.database, access, new Date(Date.now() - DAY_MS)),
+  ),
+}));
+
+export const attentionRoutes: readonly Route[] = [readAttention];

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import * as digests from '#core/digests/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import type { Deps } from '../deps.ts';
+import { present } from '../http/present.ts';
+import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+import { scheduleFields } from './routines/fields.ts';
+import { deliveryOf, mailDelivery } from './settings-schemas.ts';
+
+const tag = 'Results';
+
+const fields = {
+  frequency: z.enum(digests.FREQUENCIES),
+  weekday: z.enum(digests.WEEKDAYS).meta({ description: 'The day of a weekly digest.' }),
+  hour: z
+    .number()
+    .int()
+    .min(0)
+    .max(23)
+    .meta({ description: 'Hour of the day in the time zone.', example: 8 }),
+  timezone: scheduleFields.timezone,
+};
+
+const digest = z
+  .strictObject({
+    ...fields,
+    nextAt: timestamp.nullable().meta({ description: 'When the next one is due; null when off.' }),
+    mailDelivery,
+  })
+  .meta({
+    id: 'Digest',
+    description: 'When the caller is mailed what is new in a project; `off` after unsubscribing.',
+  });
+
+const params = z.strictObject({ projectId: idOf('project', EXAMPLE.project) });
+
+const readDigest = route({
+  method: 'GET',
+  path: '/v1/projects/:projectId/digest',
+  id: 'readDigest',
+  tag,
+  summary: 'Read when you are mailed the digest of a project',
+  auth: 'session',
+  params,
+  success: { status: 200, data: digest, description: 'Your choice.' },
+}).to(async ({ access, params: { projectId }, deps }) => {
+  const { userId } = access;
+  return { data: presented(await digests.readDigest(deps.database, { userId, projectId }), deps) };
+});
+
+const updateDigest = route({
+  method: 'PATCH',
+  path: '/v1/projects/:projectId/digest',
+  id: 'updateDigest',
+  tag,
+  summary: 'Choose when you are mailed the digest of a project',
+  description:
+    'For the caller alone. A digest has what is new on Home since the one before: new results and what needs attention. With nothing new there is no mail, and there are never two on one date.',
+  auth: 'session',
+  params,
+  body: z.strictObject(fields).partial().meta({ id: 'UpdateDigest' }),
+  success: { status: 200, data: digest, description: 'Your choice.' },
+  errors: ['invalid_timezone'],
+}).to(async ({ access, params: { projectId }, body, deps }) => {
+  const { userId } = access;
+  const changed = await transaction(deps.database, (tx) =>
+    digests.patchDigest(tx, { userId, projectId }, body),
+  );
+  return { data: presented(changed, deps) };
+});
+
+function presented(settings: digests.DigestSettings, deps: Pick<Deps, 'mailer'>) {
+  return present(digest, { ...settings, mailDelivery: deliveryOf(deps) });
+}
+
+export const digestRoutes: readonly Route[] = [readDigest, updateDigest];

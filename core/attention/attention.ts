@@ -1,0 +1,165 @@
+import type { RunReason } from '#core/run-states/index.ts';
+import { spentBudgets, type SpentBudget } from '#core/usage/index.ts';
+import { ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
+
+/** A routine whose last run that ended has failed. */
+interface FailedRoutine {
+  readonly routineId: string;
+  readonly routineName: string;
+  /** The latest failed run. */
+  readonly runId: string;
+  readonly reason: RunReason | null;
+  readonly finishedAt: Date;
+  /** Failed runs in the time that is looked at. */
+  readonly runs: number;
+}
+
+/** A routine that the service has taken off its schedule. */
+interface StoppedRoutine {
+  readonly routineId: string;
+  readonly routineName: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly updatedAt: Date;
+}
+
+/** A sign-in that has ended: of a personal account at a model provider, or of a connection to tools. */
+interface EndedSignIn {
+  readonly kind: 'model_account' | 'connection';
+  readonly id: string;
+  readonly name: string;
+  /** The person who can sign in again; null where each member can. */
+  readonly ownerId: string | null;
+  readonly ownerName: string | null;
+  readonly updatedAt: Date;
+}
+
+/** An active routine that runs an older text of a skill than the newest. */
+interface RoutineBehind {
+  readonly routineId: string;
+  readonly routineName: string;
+  /** Names of the skills. */
+  readonly skills: readonly string[];
+}
+
+/** What keeps a project from working as its people mean it to. */
+export interface Attention {
+  readonly stopped: readonly StoppedRoutine[];
+  readonly failed: readonly FailedRoutine[];
+  readonly signIns: readonly EndedSignIn[];
+  readonly budgets: readonly SpentBudget[];
+  readonly skillsBehind: readonly RoutineBehind[];
+  /** True when there is more of some kind than is listed. */
+  readonly truncated: boolean;
+}
+
+/** Entries of each kind. */
+const MOST = 20;
+/** Failed runs that are looked at, the newest. */
+const MOST_FAILED_RUNS = 1_000;
+/** Share of a budget from which on it needs attention. */
+const NEARLY_SPENT_PERCENT = 80;
+
+/**
+ * Reads what needs attention in a project: five statements, each by an index and bounded by the routines of the project.
+ * @param since failures before it are left out
+ */
+export async function readAttention(
+  db: Db,
+  ids: { readonly projectId: string; readonly organizationId: string },
+  since: Date,
+): Promise<Attention> {
+  const { projectId } = ids;
+  const limit = MOST + 1;
+  const found = {
+    stopped: await stoppedRoutines(db, projectId, limit),
+    failed: await failedRoutines(db, { projectId, since, limit }),
+    signIns: await endedSignIns(db, projectId, limit),
+    budgets: await spentBudgets(db, ids, { percent: NEARLY_SPENT_PERCENT, limit }),
+    skillsBehind: await routinesBehind(db, projectId, limit),
+  };
+  return {
+    stopped: found.stopped.slice(0, MOST),
+    failed: found.failed.slice(0, MOST),
+    signIns: found.signIns.slice(0, MOST),
+    budgets: found.budgets.slice(0, MOST),
+    skillsBehind: found.skillsBehind.slice(0, MOST),
+    truncated: Object.values(found).some(({ length }) => length > MOST),
+  };
+}
+
+function stoppedRoutines(db: Db, projectId: string, limit: number): Promise<StoppedRoutine[]> {
+  return rows(
+    db,
+    sql`
+      select id as "routineId", name as "routineName", state, state_reason as reason, updated_at as "updatedAt"
+      from routines where project_id = ${projectId} and state_reason is not null
+      order by id desc limit ${limit}
+    `,
+  );
+}
+
+/** Finds failures that no success has followed; a routine that the service has stopped stands for its own. */
+function failedRoutines(
+  db: Db,
+  { projectId, since, limit }: { projectId: string; since: Date; limit: number },
+): Promise<FailedRoutine[]> {
+  return rows(
+    db,
+    sql`
+      with failed as (
+        select id, routine_id, reason, finished_at from runs
+        where ${ownedBy(sql`project_id`, projectId)} and state = 'failed'
+        order by project_id, state, id desc limit ${MOST_FAILED_RUNS}
+      ), latest as (
+        select distinct on (routine_id) routine_id, id, reason, finished_at,
+          count(*) over (partition by routine_id)::integer as runs
+        from failed where finished_at >= ${since} order by routine_id, id desc
+      )
+      select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.reason,
+        latest.finished_at as "finishedAt", latest.runs
+      from latest join routines r on r.id = latest.routine_id and r.project_id = ${projectId}
+      where r.state <> 'archived' and r.state_reason is null and not exists (
+        select from runs later
+        where ${ownedBy(sql`later.routine_id`, sql`latest.routine_id`)} and later.project_id = ${projectId}
+          and later.state = 'succeeded' and later.id > latest.id
+      )
+      order by latest.finished_at desc limit ${limit}
+    `,
+  );
+}
+
+function endedSignIns(db: Db, projectId: string, limit: number): Promise<EndedSignIn[]> {
+  return rows(
+    db,
+    sql`
+      select 'model_account' as kind, a.id, a.provider_name as name, a.owner_id as "ownerId", u.name as "ownerName",
+        a.updated_at as "updatedAt"
+      from model_connections a left join users u on u.id = a.owner_id
+      where a.project_id = ${projectId} and a.state in ('needs_reauthorization', 'plan_not_entitled')
+      union all
+      select 'connection', id, name, null, null, updated_at from connections
+      where project_id = ${projectId} and state = 'needs_reauthorization'
+      order by "updatedAt" desc limit ${limit}
+    `,
+  );
+}
+
+function routinesBehind(db: Db, projectId: string, limit: number): Promise<RoutineBehind[]> {
+  return rows(
+    db,
+    sql`
+      select r.id as "routineId", r.name as "routineName", behind.skills
+      from routines r join routine_versions v on v.routine_id = r.id and v.revision = r.revision
+      cross join lateral (
+        select array_agg(s.name order by s.name) as skills from skills s
+        where s.project_id = ${projectId} and s.deleted_at is null and r.skills ? s.id
+          and s.revision > case when v.active_skills is null then 1 else (v.active_skills ->> s.id)::integer end
+      ) behind
+      where r.project_id = ${projectId} and r.state = 'active' and behind.skills is not null
+        and r.skills ?| array(
+          select id from skills where project_id = ${projectId} and revision > 1 and deleted_at is null)
+      order by r.id desc limit ${limit}
+    `,
+  );
+}

@@ -1,0 +1,1 @@
+export { readAttention, type Attention } from './attention.ts';
