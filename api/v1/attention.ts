@@ -27,6 +27,7 @@ const attention = z
           ...routine,
           runId: idOf('run', EXAMPLE.run).meta({ description: 'The latest failed run.' }),
           reason: z.string().nullable(),
+          errorMessage: z.string().nullable(),
           finishedAt: timestamp,
           runs: z.number().int().meta({ description: 'Failed runs of these 24 hours.' }),
         }),

@@ -5,6 +5,7 @@ import { actorId, type ProjectAccess } from '../access.ts';
 import { EXAMPLE, idOf, instant, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
+import { scheduleFields } from './routines/fields.ts';
 import { changes, outcomes } from './runs/result-schema.ts';
 
 const tag = 'Results';
@@ -131,6 +132,39 @@ const countUnreadResults = route({
   data: present(unread, await results.countUnread(deps.database, readerOf(access))),
 }));
 
+const week = z
+  .strictObject({
+    days: z
+      .array(
+        z.strictObject({
+          date: z.iso.date(),
+          startsAt: timestamp,
+          succeeded: z.number().int(),
+          failed: z.number().int(),
+        }),
+      )
+      .meta({ description: 'Today last.' }),
+    truncated: z
+      .boolean()
+      .meta({ description: 'Whether there are more than the 20,000 newest, which are counted.' }),
+  })
+  .meta({ id: 'ResultsByDay' });
+
+const countResultsByDay = route({
+  method: 'GET',
+  path: '/v1/results/days',
+  id: 'countResultsByDay',
+  tag,
+  summary: 'Count the results of the last seven days',
+  auth: 'key-or-session',
+  scope: 'runs:read',
+  query: z.strictObject({ timezone: scheduleFields.timezone.default('UTC') }),
+  success: { status: 200, data: week, description: 'The counts, by day in the time zone.' },
+  errors: ['invalid_timezone'],
+}).to(async ({ access, query, deps }) => ({
+  data: present(week, await results.countByDay(deps.database, access.projectId, query.timezone)),
+}));
+
 const markResultsRead = route({
   method: 'POST',
   path: '/v1/results/read',
@@ -159,4 +193,9 @@ function readerOf(access: ProjectAccess) {
   return { projectId: access.projectId, readerId: actorId(access) };
 }
 
-export const resultRoutes: readonly Route[] = [listResults, countUnreadResults, markResultsRead];
+export const resultRoutes: readonly Route[] = [
+  listResults,
+  countUnreadResults,
+  countResultsByDay,
+  markResultsRead,
+];

@@ -1,4 +1,3 @@
-import type { RunReason } from '#core/run-states/index.ts';
 import { spentBudgets, type SpentBudget } from '#core/usage/index.ts';
 import { ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
 
@@ -8,7 +7,8 @@ interface FailedRoutine {
   readonly routineName: string;
   /** The latest failed run. */
   readonly runId: string;
-  readonly reason: RunReason | null;
+  readonly reason: string | null;
+  readonly errorMessage: string | null;
   readonly finishedAt: Date;
   /** Failed runs in the time that is looked at. */
   readonly runs: number;
@@ -108,15 +108,16 @@ function failedRoutines(
     db,
     sql`
       with failed as (
-        select id, routine_id, reason, finished_at from runs
+        select id, routine_id, reason, error_message, finished_at from runs
         where ${ownedBy(sql`project_id`, projectId)} and state = 'failed'
         order by project_id, state, id desc limit ${MOST_FAILED_RUNS}
       ), latest as (
-        select distinct on (routine_id) routine_id, id, reason, finished_at,
+        select distinct on (routine_id) routine_id, id, reason, error_message, finished_at,
           count(*) over (partition by routine_id)::integer as runs
         from failed where finished_at >= ${since} order by routine_id, id desc
       )
       select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.reason,
+        latest.error_message as "errorMessage",
         latest.finished_at as "finishedAt", latest.runs
       from latest join routines r on r.id = latest.routine_id and r.project_id = ${projectId}
       where r.state <> 'archived' and r.state_reason is null and not exists (

@@ -7,3 +7,4 @@ export {
   type ResultKind,
   type Unread,
 } from './results.ts';
+export { countByDay } from './week.ts';

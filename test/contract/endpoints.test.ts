@@ -32,6 +32,7 @@ const beyondContract: readonly string[] = [
   'GET /v1/schedules/preview',
   'GET /v1/schedules/occurrences',
   'GET /v1/results',
+  'GET /v1/results/days',
   'GET /v1/results/unread',
   'POST /v1/results/read',
   'GET /v1/attention',

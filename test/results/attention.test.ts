@@ -53,6 +53,7 @@ test('failures count until a success, by routine, and not where the service has 
         routineName: 'Broken',
         runId: last,
         reason: 'provider_error',
+        errorMessage: null,
         finishedAt: expect.any(String),
         runs: 2,
       },
@@ -164,4 +165,33 @@ test('an active routine whose skill has a newer text is named until it is activa
   await runOnce(key, id);
   await key.post(`/v1/routines/${id}/activate`);
   expect(await behind()).toEqual([]);
+});
+
+test('the week is counted by the days of a zone, today last', async ({ service }) => {
+  const owner = await signUp(service);
+  const id = await routineOf(service, owner, 'Harbour');
+  const day = 24 * 60;
+  await ended(service, id);
+  await ended(service, id, { state: 'failed', reason: 'provider_error' });
+  await ended(service, id, { minutes: 3 * day });
+  await ended(service, id, { minutes: 8 * day });
+  const key = await owner.key();
+  const { data } = await key.get('/v1/results/days?timezone=Pacific/Auckland');
+  const dateOf = (at: string | number) =>
+    new Date(at).toLocaleDateString('sv-SE', { timeZone: 'Pacific/Auckland' });
+  const dates = data.days.map(({ date }: { date: string }) => date);
+  expect(dates).toEqual(data.days.map(({ startsAt }: { startsAt: string }) => dateOf(startsAt)));
+  expect([dates.length, dates.at(-1)]).toEqual([7, dateOf(Date.now())]);
+  const counted = (on: string) =>
+    data.days.find(({ date }: { date: string }) => date === on) as Record<string, number>;
+  const minute = 60_000;
+  expect(counted(dateOf(Date.now() - 10 * minute))).toMatchObject({ succeeded: 1, failed: 1 });
+  expect(counted(dateOf(Date.now() - 3 * day * minute))).toMatchObject({ succeeded: 1, failed: 0 });
+  const total = data.days.reduce(
+    (sum: number, each: { succeeded: number }) => sum + each.succeeded,
+    0,
+  );
+  expect(total).toBe(2);
+  const wrong = await key.get('/v1/results/days?timezone=Mars/Olympus');
+  expect(wrong.body.error.code).toBe('invalid_timezone');
 });

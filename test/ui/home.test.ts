@@ -5,7 +5,7 @@ import { signUp } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
-import { changeRoutines } from '#test/support/given.ts';
+import { ago, changeRoutines, plantAccounts, spendToday } from '#test/support/given.ts';
 
 const UNTYPED = { resultSchema: null, resultKey: null };
 
@@ -33,11 +33,21 @@ test('home in all its states', async ({ person, key, service, visit }) => {
       as: person,
       path,
       name: 'loading',
-      before: holding(/^\/v1\/(runs|results|usage|sch)/),
+      before: holding(/^\/v1\/(attention|runs|results|usage|sch)/),
       loading: true,
     },
-    { as: person, path, name: 'failed', before: failing(/^\/v1\/(runs|results|usage|sch)/) },
-    { as: person, path, name: 'forbidden', before: forbidding(/^\/v1\/(runs|results|usage|sch)/) },
+    {
+      as: person,
+      path,
+      name: 'failed',
+      before: failing(/^\/v1\/(attention|runs|results|usage|sch)/),
+    },
+    {
+      as: person,
+      path,
+      name: 'forbidden',
+      before: forbidding(/^\/v1\/(attention|runs|results|usage|sch)/),
+    },
   ]);
 });
 
@@ -92,6 +102,65 @@ test('what came in overnight is read without a mouse, and the tab counts what is
   expect(complaints).toEqual([]);
 });
 
+test('a bad morning names what is wrong, each with the action that mends it', async ({
+  service,
+  visit,
+}) => {
+  const owner = await signUp(service);
+  const { database } = service.deps;
+  const key = await owner.key();
+  const path = `/p/${owner.projectId}`;
+  const broken = await createRoutine(key, {
+    name: 'Prices of three competitors',
+    checks: [{ type: 'distinct_sources', atLeast: 3 }],
+  });
+  await runOnce(key, broken);
+  await runOnce(key, broken);
+  const stopped = await activeRoutine(key, { name: 'Daily site check' });
+  await changeRoutines(database, stopped, {
+    state: 'paused',
+    stateReason: 'paused after 5 failed runs in a row',
+    updatedAt: ago('3 hours'),
+  });
+  await changeRoutines(database, broken, { maxTokensPerDay: 1_000 });
+  await spendToday(database, broken, 930);
+  await plantAccounts(database, owner.projectId, {
+    ownerId: owner.userId,
+    state: 'needs_reauthorization',
+    credential: 'sealed',
+    providerName: 'Provider of models',
+  });
+  const { data: skill } = await key.post('/v1/skills', {
+    name: 'House style',
+    instructions: 'Keep it short, please.',
+  });
+  const written = await activeRoutine(key, { name: 'Content plan', skills: [skill.id] });
+  await key.patch(`/v1/skills/${skill.id}`, { instructions: 'Keep it very short, please.' });
+  await photograph(visit, 'home', [{ as: owner, path, name: 'bad-morning' }]);
+
+  const { page, complaints } = await visit(path, { as: owner });
+  const needs = page.getByRole('region', { name: 'Needs attention' });
+  const row = (text: string) => needs.getByRole('listitem').filter({ hasText: text });
+  await row('Budget at 93%').getByRole('link', { name: 'Change the budget' }).waitFor();
+  await row('Provider of models').getByRole('link', { name: 'Sign in again' }).waitFor();
+  const proof = row('House style').getByRole('link', { name: 'Prove the new text' });
+  expect(await proof.getAttribute('href')).toBe(`${path}/routines/${written}`);
+  await row('Paused after 5 failed runs').getByRole('button', { name: 'Activate again' }).click();
+  await row('Daily site check').waitFor({ state: 'detached' });
+  expect((await key.get(`/v1/routines/${stopped}`)).data.state).toBe('active');
+  await row('2 times, last').getByRole('button', { name: 'Run again' }).click();
+  await page.getByText('Started again').waitFor();
+  await expect
+    .poll(async () => (await key.get(`/v1/routines/${broken}/runs`)).data.length, {
+      timeout: 20_000,
+    })
+    .toBe(3);
+  const week = page.getByRole('region', { name: 'The week at a glance' });
+  expect(await week.getByRole('listitem').count()).toBe(7);
+  await week.getByText(/: 2 runs succeeded, [23] failed/).waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test('the first steps follow what the server knows, and go away when they are done', async ({
   service,
   visit,
@@ -111,7 +180,7 @@ test('the first steps follow what the server knows, and go away when they are do
   const sent = await key.patch(`/v1/routines/${id}`, { webhookUrl: 'http://127.0.0.1:9999/hook' });
   expect([sent.status, sent.body.error]).toEqual([200, undefined]);
   await page.reload();
-  await page.getByText('Nothing has failed in the last 24 hours.').waitFor();
+  await page.getByText('Nothing needs you now.').waitFor();
   await page.getByRole('heading', { name: 'First steps' }).waitFor({ state: 'detached' });
   expect(complaints).toEqual([]);
 });

@@ -227,6 +227,12 @@ test('the settings in all their states', async ({ service, visit }) => {
   await ada.session.patch(`/v1/projects/${ada.projectId}`, {
     notifications: { mail: { on: ['failed', 'paused'], to: 'admins' } },
   });
+  await ada.session.patch(`/v1/projects/${ada.projectId}/digest`, {
+    frequency: 'weekly',
+    weekday: 'friday',
+    hour: 7,
+    timezone: 'Asia/Tokyo',
+  });
   await elsewhere(service.url, ada.email, service.config.UI_ORIGIN);
   const empty = await signUp(service);
   const tabs = ['organization', 'members', 'projects', 'notifications', 'account', 'audit'];
@@ -275,6 +281,40 @@ test('the settings in all their states', async ({ service, visit }) => {
       act: (page: Page) => page.getByRole('button', { name: 'Delete organization' }).click(),
     },
   ]);
+});
+
+test('a member chooses a digest in the zone of the browser, and ends it again', async ({
+  service,
+  visit,
+}) => {
+  const ada = await signUp(service);
+  const grace = await joins(ada, await signUp(service));
+  const { page, complaints } = await visit(pathOf(grace, 'notifications'), { as: grace });
+  const digest = page.getByRole('region', { name: 'Your digest' });
+  const chosen = async () => (await grace.session.get(`/v1/projects/${ada.projectId}/digest`)).data;
+  const choose = async (label: string, option: string) => {
+    await digest.getByRole('combobox', { name: label, exact: true }).click();
+    await page.getByRole('option', { name: option }).click();
+  };
+  await choose('How often', 'Every week');
+  await choose('On', 'Wednesday');
+  await choose('At', '07:00');
+  await digest.getByRole('button', { name: 'Save the digest' }).click();
+  await digest.getByText('if there is news').waitFor();
+  expect(await chosen()).toMatchObject({
+    frequency: 'weekly',
+    weekday: 'wednesday',
+    hour: 7,
+    timezone: 'Europe/Berlin',
+  });
+  await choose('How often', 'Never');
+  await digest.getByRole('button', { name: 'Save the digest' }).click();
+  await digest.getByText('if there is news').waitFor({ state: 'detached' });
+  expect((await chosen()).frequency).toBe('off');
+  expect((await ada.session.get(`/v1/projects/${ada.projectId}/digest`)).data.frequency).toBe(
+    'off',
+  );
+  expect(complaints).toEqual([]);
 });
 
 /** Signs in as a browser of another machine would. */

@@ -234,6 +234,9 @@ export interface paths {
     "/v1/results": {
         get: operations["listResults"];
     };
+    "/v1/results/days": {
+        get: operations["countResultsByDay"];
+    };
     "/v1/results/read": {
         post: operations["markResultsRead"];
     };
@@ -475,6 +478,7 @@ export interface components {
             }[];
             /** @description Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped. */
             failed: {
+                errorMessage: string | null;
                 finishedAt: components["schemas"]["Timestamp"];
                 reason: string | null;
                 /** @description Id of the routine. */
@@ -1954,6 +1958,18 @@ export interface components {
             };
             removed: string[];
         } | null;
+        ResultsByDay: {
+            /** @description Today last. */
+            days: {
+                /** Format: date */
+                date: string;
+                failed: number;
+                startsAt: components["schemas"]["Timestamp"];
+                succeeded: number;
+            }[];
+            /** @description Whether there are more than the 20,000 newest, which are counted. */
+            truncated: boolean;
+        };
         RevokedKey: {
             /** @description Id of the apiKey. */
             id: string;
@@ -5040,6 +5056,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Result"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    countResultsByDay: {
+        parameters: {
+            query?: {
+                timezone?: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ResultsByDay"];
                         requestId: string;
                     };
                 };

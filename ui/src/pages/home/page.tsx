@@ -14,10 +14,11 @@ import { Time } from '#ui/parts/time.tsx';
 import { Attention, Row, since } from './attention.tsx';
 import { Checklist } from './checklist.tsx';
 import { News } from './news.tsx';
+import { Week } from './week.tsx';
 
 const { useParams } = getRouteApi('/account/p/$projectId/');
 
-/** Shows what has come in, what needs attention, what comes next and what it costs. */
+/** Shows what has come in, what needs attention, how the week went, what comes next and what it costs. */
 export function HomePage() {
   const { projectId } = useParams();
   return (
@@ -40,6 +41,7 @@ export function HomePage() {
         <div className="min-w-0">
           <News projectId={projectId} />
           <Attention projectId={projectId} />
+          <Week projectId={projectId} />
           <Upcoming projectId={projectId} />
         </div>
         <div className="min-w-0">
