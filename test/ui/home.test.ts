@@ -182,6 +182,13 @@ test('the first steps follow what the server knows, and go away when they are do
   await page.reload();
   await page.getByText('Nothing needs you now.').waitFor();
   await page.getByRole('heading', { name: 'First steps' }).waitFor({ state: 'detached' });
+  // For good, also where the one routine that has taken them is gone.
+  await key.delete(`/v1/routines/${id}`);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await page.reload();
+  await page.getByText('Nothing needs you now.').waitFor();
+  expect(asked.filter((url) => url.includes('sendsResults'))).toEqual([]);
   expect(complaints).toEqual([]);
 });
 

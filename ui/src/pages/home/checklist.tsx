@@ -1,5 +1,6 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ArrowRight, Check } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import { useRead } from '#ui/api/read.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Section } from '#ui/parts/page.tsx';
@@ -11,9 +12,23 @@ interface Item {
   readonly link: LinkProps;
 }
 
-/** Shows the steps to a first routine that runs by itself, with those that are done; gone once all are. */
+/** Shows the steps to a first routine that runs by itself, with those that are done; gone for good once all are. */
 export function Checklist({ projectId }: { readonly projectId: string }) {
+  // A browser that has seen them done asks no more, so that archiving the only routine brings no beginner back.
+  const [isOver] = useState(() => localStorage.getItem(keyOf(projectId)) !== null);
+  return isOver ? null : <Steps projectId={projectId} />;
+}
+
+function keyOf(projectId: string): string {
+  return `first steps of ${projectId}`;
+}
+
+function Steps({ projectId }: { readonly projectId: string }) {
   const done = useDone();
+  const isOver = done !== undefined && Object.values(done).every(Boolean);
+  useEffect(() => {
+    if (isOver) localStorage.setItem(keyOf(projectId), 'done');
+  }, [isOver, projectId]);
   // Renders nothing before it is known, so that the list does not flash by for a user who has done it all.
   if (done === undefined) return null;
   const items = itemsOf(projectId, done);

@@ -36,7 +36,7 @@ export function HomePage() {
           </ButtonLink>
         }
       />
-      <Checklist projectId={projectId} />
+      <Checklist key={projectId} projectId={projectId} />
       <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0">
           <News projectId={projectId} />
