@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { readAttention } from '#core/attention/index.ts';
 import { countUnread, listResults } from '#core/results/index.ts';
 import { ago, plantRuns } from '#test/support/given.ts';
 import { createTestDatabase } from '#test/support/database.ts';
@@ -8,7 +9,7 @@ import { buffersOf, explained } from '../../bench/harness/measure.ts';
 
 const ROUTINES = 20;
 
-test('a page of results costs no more among many runs than among few', async () => {
+test('a page of results, and what needs attention, cost no more among many runs than among few', async () => {
   const testDatabase = await createTestDatabase();
   const { database, url } = testDatabase;
   try {
@@ -27,7 +28,12 @@ test('a page of results costs no more among many runs than among few', async () 
           ),
         );
       }
-      return [...lists, await read((db) => countUnread(db, reader))];
+      const day = new Date(Date.now() - 86_400_000);
+      return [
+        ...lists,
+        await read((db) => countUnread(db, reader)),
+        await read((db) => readAttention(db, first!, day)),
+      ];
     };
     const plant = async (count: number) => {
       for (const { id } of [first!, ...others]) {
