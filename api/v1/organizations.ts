@@ -12,6 +12,9 @@ export const project = z
     id: idOf('project', EXAMPLE.project),
     organizationId: idOf('organization', EXAMPLE.organization),
     name: z.string(),
+    isDemo: z.boolean().meta({
+      description: 'Whether its runs are made up: set by a local start alone, for its demo.',
+    }),
     createdAt: timestamp,
   })
   .meta({ id: 'Project' });

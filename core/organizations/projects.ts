@@ -9,10 +9,12 @@ export interface Project {
   readonly id: string;
   readonly organizationId: string;
   readonly name: string;
+  /** True for the project that a local start fills with made-up runs. */
+  readonly isDemo: boolean;
   readonly createdAt: Date;
 }
 
-const projectColumns = sql`p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt"`;
+const projectColumns = sql`p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"`;
 
 /** Lists the projects of all the person's organizations, or of one of them; none of a foreign organization. */
 export function listProjects(

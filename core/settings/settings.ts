@@ -98,7 +98,8 @@ export async function readProject(
   const found = await row<ProjectSettings & { readonly lacks: boolean }>(
     db,
     sql`
-      select p.id, p.organization_id as "organizationId", p.name, p.created_at as "createdAt", ${budget(sql`p`)},
+      select p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt",
+        ${budget(sql`p`)},
         p.notify_mail as mail, ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays",
         ${lacksSecondFactor(sql`o`, key.userId)} as lacks
       from memberships m join organizations o on o.id = m.organization_id

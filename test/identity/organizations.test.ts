@@ -32,6 +32,7 @@ test('signing up makes an organization that the person owns, and its default pro
       id: ada.projectId,
       organizationId: ada.organizationId,
       name: 'Default',
+      isDemo: false,
     }),
   ]);
 });

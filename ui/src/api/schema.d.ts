@@ -1703,6 +1703,8 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the project. */
             id: string;
+            /** @description Whether its runs are made up: set by a local start alone, for its demo. */
+            isDemo: boolean;
             name: string;
             /** @description Id of the organization. */
             organizationId: string;
@@ -1716,6 +1718,8 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the project. */
             id: string;
+            /** @description Whether its runs are made up: set by a local start alone, for its demo. */
+            isDemo: boolean;
             /**
              * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
              * @enum {string}

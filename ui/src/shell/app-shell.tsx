@@ -14,6 +14,7 @@ import { Sidebar } from './sidebar.tsx';
 
 // Loaded when they are first opened.
 const CommandPalette = lazy(() => import('./command-palette.tsx'));
+const DemoNote = lazy(() => import('./demo-note.tsx'));
 const Drawer = lazy(() => import('./drawer.tsx'));
 const FactorDemanded = lazy(() => import('./second-factor/demanded.tsx'));
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
@@ -104,7 +105,16 @@ function Project({ projectId }: { projectId: string }) {
       </>
     );
   }
-  return <Outlet />;
+  return (
+    <>
+      {project.data?.isDemo === true && (
+        <Suspense>
+          <DemoNote project={project.data} />
+        </Suspense>
+      )}
+      <Outlet />
+    </>
+  );
 }
 
 /** The head of narrow windows. */

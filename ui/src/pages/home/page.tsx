@@ -21,6 +21,7 @@ const { useParams } = getRouteApi('/account/p/$projectId/');
 /** Shows what has come in, what needs attention, how the week went, what comes next and what it costs. */
 export function HomePage() {
   const { projectId } = useParams();
+  const project = useRead('/v1/projects/{projectId}', { path: { projectId } });
   return (
     <>
       <PageHeader
@@ -36,7 +37,8 @@ export function HomePage() {
           </ButtonLink>
         }
       />
-      <Checklist key={projectId} projectId={projectId} />
+      {/* They are for the person's own project. */}
+      {project.data?.isDemo === false && <Checklist key={projectId} projectId={projectId} />}
       <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_18rem]">
         <div className="min-w-0">
           <News projectId={projectId} />

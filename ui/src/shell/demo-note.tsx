@@ -1,0 +1,52 @@
+import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
+import { useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { useRole } from './projects.ts';
+
+/** Says that the runs of this project are made up, and removes it. */
+export default function DemoNote({ project }: { readonly project: Shape<'Project'> }) {
+  const { id: projectId, name } = project;
+  const role = useRole();
+  const [isAsking, setAsking] = useState(false);
+  const query = { state: 'active' as const, limit: 200 };
+  const active = useRead('/v1/routines', { query }, { enabled: isAsking });
+  const pause = useSend('post', '/v1/routines/{routineId}/pause', { showsError: true });
+  const remove = useSend('delete', '/v1/projects/{projectId}', {
+    showsError: true,
+    // A new document, as everything that was read is of the project that is gone.
+    onDone: () => location.assign('/'),
+  });
+  const removeAll = async () => {
+    // Only a project without active routines can be deleted.
+    for (const { id } of active.data ?? []) await pause.sendAsync({ path: { routineId: id } });
+    await remove.sendAsync({ path: { projectId }, query: { confirm: name } });
+  };
+  return (
+    <aside
+      aria-label="Demo"
+      className="mb-6 flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-b border-line pb-3 text-sm text-muted"
+    >
+      <p>Demo data: three routines with four weeks of made-up runs.</p>
+      {(role === 'owner' || role === 'admin') && (
+        <Button size="sm" kind="quiet" className="-mx-2.5" onClick={() => setAsking(true)}>
+          Remove the demo
+        </Button>
+      )}
+      <ConfirmDialog
+        open={isAsking}
+        onClose={() => setAsking(false)}
+        title="Remove the demo?"
+        description={`The project ${name} goes with all its routines, runs and API keys. This cannot be undone. Then your own project opens.`}
+        action="Remove the demo"
+        busy={active.isPending || pause.isSending || remove.isSending || remove.data !== undefined}
+        error={errorInWords(active.error ?? pause.error ?? remove.error)}
+        // The dialog shows what went wrong.
+        onConfirm={() => void removeAll().catch(() => undefined)}
+      />
+    </aside>
+  );
+}
