@@ -2,29 +2,44 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { ACCOUNT, caller, createKey, enter, type Call, type Person } from './demo/account.ts';
+import {
+  FIXTURE_MODEL,
+  makeRoutines,
+  markEarlierRead,
+  modelsFor,
+  type Model,
+} from './demo/make.ts';
+import { markDemo, plantHistory, wasDeleted, withDatabase } from './demo/plant.ts';
+import { DEMO_ROUTINES, SITE_CHECK } from './demo/routines.ts';
 import type { DemoModel } from './models/find.ts';
 import { elapsed } from './progress.ts';
 
 const demoFile = z.object({
   email: z.string(),
   password: z.string(),
+  /** Of the demo's project while there is one, else of the person's own. */
   apiKey: z.string(),
-  /** Null until a start finds a model for it. */
+  /** Null until a start finds a model for it, and where the demo is older than its project. */
+  projectId: z.string().nullable().default(null),
+  /** The site check; null until a start finds a model for it, and once the demo was removed. */
   routineId: z.string().nullable(),
+  otherRoutineIds: z.array(z.string()).default([]),
+  /** True once a person has removed the demo: it is not made again. */
+  removed: z.boolean().default(false),
 });
 
 /** The demo account of a local start. Its key is kept in the data folder, for its owner only, to be shown again. */
 export type Demo = z.output<typeof demoFile> & {
-  /** Says what the user can do about the routine, or wait for; absent when it runs by itself. */
+  /** Says what the user can do about the routines, or wait for; absent when they run by themselves. */
   readonly leftToDo?: string;
   /** Resolves with a sentence when the first run has ended; absent when none was started. Never rejects. */
   readonly firstRun?: Promise<string>;
 };
 
-const ACCOUNT = { email: 'demo@example.com', password: 'demo-password', name: 'Demo' };
-
 interface SeedOptions {
   readonly dataDir: string;
+  readonly databaseUrl: string;
   readonly uiOrigin: string;
   readonly toolServer: string;
   readonly mail: string;
@@ -33,99 +48,171 @@ interface SeedOptions {
 }
 
 /**
- * Creates the demo organization with one routine through the public API, as a user would, or finds that of an earlier
- * start. The routine is run, and then activated, only where that costs nothing.
+ * Creates the demo organization with a project of three routines and their past, or finds that of an earlier start.
+ * The site check is run, and the routines are then active, only where that costs nothing.
  */
-export async function seedDemo(
-  baseUrl: string,
-  { dataDir, uiOrigin, toolServer, mail, model }: SeedOptions,
-): Promise<Demo> {
-  const file = path.join(dataDir, 'demo.json');
-  const kept = await keptDemo(baseUrl, file);
-  // The model of a routine that a person has edited stays as it is.
-  const isOfFixture = kept?.routine?.model.modelId === FIXTURE_MODEL;
-  const isOutdated = isOfFixture && model !== undefined && !model.modelIds.includes(FIXTURE_MODEL);
-  if (kept?.routine !== undefined && !isOutdated) {
-    return { ...kept.demo, ...(kept.routine.state === 'draft' ? { leftToDo: runIt() } : {}) };
-  }
-  const apiKey = kept?.demo.apiKey ?? (await createKey(baseUrl, { uiOrigin, mail }));
-  const call = caller(baseUrl, { Authorization: `Bearer ${apiKey}` });
-  const { email, password } = ACCOUNT;
-  const keep = (routineId: string | null) => {
-    const demo = { email, password, apiKey, routineId };
+export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<Demo> {
+  const { databaseUrl, model } = options;
+  const file = path.join(options.dataDir, 'demo.json');
+  const keep = (fields: Omit<z.output<typeof demoFile>, 'email' | 'password'>): Demo => {
+    const { email, password } = ACCOUNT;
+    const demo = { email, password, ...fields };
     writeFileSync(file, JSON.stringify(demo, null, 2), { mode: 0o600 });
     return demo;
   };
-  if (model === undefined) {
-    return { ...keep(null), leftToDo: 'The demo routine is made by the next start with a model.' };
+  const kept = await keptDemo(baseUrl, file);
+  if (kept?.routines !== undefined) return lookAfter(kept.call, kept.demo, kept.routines, model);
+  if (kept?.isReached === true) {
+    if (kept.demo.removed) return { ...kept.demo, leftToDo: REMOVED };
+    if (model === undefined) return { ...kept.demo, leftToDo: NO_MODEL };
   }
-  const models = modelList.parse(await call('GET', '/v1/models'));
-  const chosen = models.find(({ modelId }) => model.modelIds.includes(modelId)) ?? models[0];
-  let routineId: string;
-  if (kept?.routine === undefined) {
-    const made = { ...DEMO_ROUTINE, model: chosen };
-    ({ id: routineId } = withId.parse(await call('POST', '/v1/routines', made)));
-    await giveTool(call, routineId, toolServer);
-  } else {
-    routineId = kept.routine.id;
-    await call('PATCH', `/v1/routines/${routineId}`, { model: chosen });
-  }
-  const demo = keep(routineId);
-  if (!model.isFree) return { ...demo, leftToDo: runIt(chosen?.modelId) };
-  const { id: runId } = withId.parse(await call('POST', `/v1/routines/${routineId}/run`, {}));
-  return {
-    ...demo,
-    leftToDo: `The first run of "${DEMO_ROUTINE.name}" is under way; its end is told below.`,
-    firstRun: followFirstRun(call, { routineId, runId }),
-  };
+  const person = await enter(baseUrl, options);
+  const ownKey = () => createKey(person.inProject(person.own.id));
+  const none = { routineId: null, otherRoutineIds: [] };
+  const earlierId = kept?.demo.projectId ?? null;
+  return withDatabase(databaseUrl, async (database) => {
+    const isRemoved = earlierId !== null && (await wasDeleted(database, earlierId));
+    if (isRemoved || kept?.demo.removed === true) {
+      const demo = { apiKey: await ownKey(), projectId: earlierId, ...none, removed: true };
+      return { ...keep(demo), leftToDo: REMOVED };
+    }
+    if (model === undefined) {
+      const demo = { apiKey: await ownKey(), projectId: null, ...none, removed: false };
+      return { ...keep(demo), leftToDo: NO_MODEL };
+    }
+    const projectId = earlierId ?? (await createProject(person));
+    await markDemo(database, projectId);
+    const call = person.inProject(projectId);
+    const apiKey = await createKey(call);
+    // A start that is broken off leaves the project to the next one.
+    keep({ apiKey, projectId, ...none, removed: false });
+    const modelOf = await modelsFor(call, model);
+    const routines = await makeRoutines(call, options.toolServer, modelOf);
+    const past = await plantHistory(database, routines, { now: new Date(), proven: model.isFree });
+    await markEarlierRead(call, routines, past);
+    const idOf = (wanted: object) => routines.find(({ demo }) => demo === wanted)?.id ?? null;
+    const routineId = idOf(SITE_CHECK);
+    const otherRoutineIds = routines.flatMap(({ id }) => (id === routineId ? [] : [id]));
+    const demo = keep({ apiKey, projectId, routineId, otherRoutineIds, removed: false });
+    // In the order of lists.
+    const names = routines.map((routine) => routine.demo.body.name).toReversed();
+    if (!model.isFree) return { ...demo, leftToDo: runIt(names, modelOf(SITE_CHECK).modelId) };
+    for (const id of otherRoutineIds) await activate(call, id);
+    return { ...demo, ...(routineId === null ? {} : await startFirstRun(call, [routineId])) };
+  });
 }
 
-async function createKey(
-  baseUrl: string,
-  { uiOrigin, mail }: { uiOrigin: string; mail: string },
-): Promise<string> {
-  const cookie = await signIn(baseUrl, { uiOrigin, mail });
-  const call = caller(baseUrl, { Cookie: cookie, Origin: uiOrigin });
-  const scopes = [
-    'models:read',
-    ...['routines', 'runs', 'connections'].flatMap((subject) => [
-      `${subject}:read`,
-      `${subject}:write`,
-    ]),
-  ];
-  return createdKey.parse(await call('POST', '/v1/api-keys', { name: 'demo', scopes })).key;
-}
+const REMOVED = 'The demo was removed; `npm start -- --fresh` begins anew, with a new one.';
+const NO_MODEL = 'The demo is made by the next start with a model.';
 
-/** Returns the demo of an earlier start while its key works, with its routine while that is there. */
-async function keptDemo(baseUrl: string, file: string) {
-  if (!existsSync(file)) return undefined;
-  const demo = demoFile.parse(JSON.parse(readFileSync(file, 'utf8')));
-  const read = (target: string) =>
-    fetch(`${baseUrl}${target}`, { headers: { Authorization: `Bearer ${demo.apiKey}` } });
-  const list = await read('/v1/routines?limit=1');
-  await list.body?.cancel();
-  if (!list.ok) return undefined;
-  const response = await read(`/v1/routines/${demo.routineId ?? 'none'}`);
-  const body: unknown = await response.json();
-  const routine = response.ok ? routineBody.parse(body).data : undefined;
-  return { demo, routine };
+async function createProject({ call, own }: Person): Promise<string> {
+  const body = { organizationId: own.organizationId, name: 'Demo' };
+  return z.object({ id: z.string() }).parse(await call('POST', '/v1/projects', body)).id;
 }
 
 const routineBody = z.object({
-  data: z.object({ id: z.string(), state: z.string(), model: z.object({ modelId: z.string() }) }),
+  id: z.string(),
+  name: z.string(),
+  state: z.string(),
+  model: z.object({ modelId: z.string() }),
 });
+type Routine = z.output<typeof routineBody>;
 
-/** Says what makes a draft run by itself. */
-function runIt(modelId?: string): string {
-  const why = modelId === undefined ? '' : `, as a run on ${modelId} may cost money`;
-  return `"${DEMO_ROUTINE.name}" is a draft${why}: press "Run now" on its page, and activate it once that has succeeded.`;
+/** Returns the demo of an earlier start, whether its key works, and its routines while the site check is there. */
+async function keptDemo(baseUrl: string, file: string) {
+  if (!existsSync(file)) return undefined;
+  const demo = demoFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const headers = { Authorization: `Bearer ${demo.apiKey}` };
+  const response = await fetch(`${baseUrl}/v1/routines?limit=1`, { headers });
+  await response.body?.cancel();
+  const call = caller(baseUrl, headers);
+  const isReached = response.ok;
+  if (!isReached || demo.routineId === null) return { demo, isReached, call, routines: undefined };
+  const found = await Promise.all(
+    [demo.routineId, ...demo.otherRoutineIds].map((id) =>
+      call('GET', `/v1/routines/${id}`).then(
+        (body) => [routineBody.parse(body)],
+        () => [],
+      ),
+    ),
+  );
+  return { demo, isReached, call, routines: found[0]?.length === 0 ? undefined : found.flat() };
 }
 
-async function followFirstRun(
+/** Says what the routines of an earlier start need, and moves those of the fixture to a model that was found since. */
+async function lookAfter(
   call: Call,
-  { routineId, runId }: { routineId: string; runId: string },
+  demo: z.output<typeof demoFile>,
+  routines: readonly Routine[],
+  model: DemoModel | undefined,
+): Promise<Demo> {
+  const isOutdated = model !== undefined && !model.modelIds.includes(FIXTURE_MODEL);
+  // The model of a routine that a person has edited stays as it is.
+  const ofFixture = new Set(DEMO_ROUTINES.map(({ fixtureModel }) => fixtureModel));
+  const moved = routines.filter((routine) => isOutdated && ofFixture.has(routine.model.modelId));
+  const names = ({ name }: Routine) => name;
+  if (model === undefined || moved.length === 0) {
+    const drafts = routines.filter(({ state }) => state === 'draft').map(names);
+    return drafts.length === 0 ? demo : { ...demo, leftToDo: runIt(drafts) };
+  }
+  const modelOf = await modelsFor(call, model);
+  const { provider, connectionId, modelId }: Model = modelOf(SITE_CHECK);
+  const reference = { provider, connectionId, modelId };
+  for (const { id } of moved) await call('PATCH', `/v1/routines/${id}`, { model: reference });
+  if (!model.isFree) return { ...demo, leftToDo: runIt(moved.map(names), modelId) };
+  return {
+    ...demo,
+    ...(await startFirstRun(
+      call,
+      moved.map(({ id }) => id),
+    )),
+  };
+}
+
+/** Says what makes drafts run by themselves. */
+function runIt(names: readonly string[], modelId?: string): string {
+  const why = modelId === undefined ? '' : `, as a run on ${modelId} may cost money`;
+  const quoted = new Intl.ListFormat('en-GB').format(names.map((name) => `"${name}"`));
+  const [are, page] =
+    names.length === 1 ? ['is a draft', 'its page'] : ['are drafts', 'the page of each'];
+  return `${quoted} ${are}${why}: press "Run now" on ${page}, and activate it once that has succeeded.`;
+}
+
+async function activate(call: Call, routineId: string): Promise<void> {
+  // A plan may allow fewer active routines; one that it refuses stays a draft, and its page says why.
+  await call('POST', `/v1/routines/${routineId}/activate`, {}).catch(() => undefined);
+}
+
+/** Starts a run of each routine, which are activated once theirs has succeeded. */
+async function startFirstRun(
+  call: Call,
+  routineIds: readonly string[],
+): Promise<Required<Pick<Demo, 'leftToDo' | 'firstRun'>>> {
+  const name = `The first run of "${SITE_CHECK.body.name}"`;
+  const runs: string[] = [];
+  for (const id of routineIds) {
+    const run = z
+      .object({ id: z.string() })
+      .parse(await call('POST', `/v1/routines/${id}/run`, {}));
+    runs.push(run.id);
+  }
+  return {
+    leftToDo: `${name} is under way; its end is told below.`,
+    firstRun: Promise.all(
+      routineIds.map((routineId, index) =>
+        followRun(call, name, { routineId, runId: runs[index] ?? '' }),
+      ),
+    ).then(([told = '']) => told),
+  };
+}
+
+const runState = z.object({ state: z.string(), errorMessage: z.string().nullable() });
+
+async function followRun(
+  call: Call,
+  name: string,
+  { routineId, runId }: { readonly routineId: string; readonly runId: string },
 ): Promise<string> {
-  const name = `The first run of "${DEMO_ROUTINE.name}"`;
   const startedAt = Date.now();
   try {
     for (;;) {
@@ -141,99 +228,4 @@ async function followFirstRun(
   } catch (error) {
     return `${name} could not be followed: ${error instanceof Error ? error.message : String(error)}`;
   }
-}
-
-const DEMO_ROUTINE = {
-  name: 'Daily site check',
-  instructions:
-    'Greet {{site}} through the tool echo, then look it over as a visitor from a search engine ' +
-    'would and report, in five lines, what to mend first.',
-  variables: { site: 'example.com' },
-  schedule: '0 7 * * *',
-  timezone: 'UTC',
-  skills: ['seo-audit'],
-};
-
-const FIXTURE_MODEL = 'fixture/writer-small';
-const DEMO_TOOL = 'echo';
-
-/** Connects the tool server, discovers its tools for the routine and confirms one of them, as a person would. */
-async function giveTool(call: Call, routineId: string, url: string): Promise<void> {
-  const connection = withId.parse(
-    await call('POST', '/v1/connections', { name: 'Demo tools', url }),
-  );
-  await call('POST', `/v1/routines/${routineId}/connections/${connection.id}/discover`);
-  const policies = policyList.parse(await call('GET', `/v1/routines/${routineId}/tools`));
-  const policy = policies.find(({ name }) => name === DEMO_TOOL);
-  if (policy === undefined) throw new Error(`The demo tool server has no tool ${DEMO_TOOL}.`);
-  await call('PATCH', `/v1/routines/${routineId}/tools/${policy.id}`, {
-    confirmAutomaticExecution: true,
-  });
-}
-
-const modelList = z.array(
-  z.object({ provider: z.string(), connectionId: z.string().nullable(), modelId: z.string() }),
-);
-const policyList = z.array(z.object({ id: z.string(), name: z.string() }));
-const withId = z.object({ id: z.string() });
-const createdKey = z.object({ key: z.string() });
-const runState = z.object({ state: z.string(), errorMessage: z.string().nullable() });
-
-type Call = (method: string, target: string, body?: unknown) => Promise<unknown>;
-
-/** Signs the demo account up, if need be, confirms its address by the mail, and signs it in. */
-async function signIn(
-  baseUrl: string,
-  { uiOrigin, mail }: { uiOrigin: string; mail: string },
-): Promise<string> {
-  const post = (target: string, body: object) =>
-    fetch(`${baseUrl}${target}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', Origin: uiOrigin },
-      body: JSON.stringify(body),
-    });
-  const { name: _name, ...credentials } = ACCOUNT;
-  await post('/auth/sign-up/email', ACCOUNT);
-  let response = await post('/auth/sign-in/email', credentials);
-  if (response.status === 403) {
-    await confirmAddress(mail, ACCOUNT.email);
-    response = await post('/auth/sign-in/email', credentials);
-  }
-  if (!response.ok) throw new Error(`The demo account cannot sign in: ${await response.text()}`);
-  return response.headers
-    .getSetCookie()
-    .map((cookie) => cookie.split(';')[0])
-    .join('; ');
-}
-
-const caughtMails = z.array(z.object({ text: z.string() }));
-
-/** Follows the link in the latest mail to the address, once the mail is there. */
-async function confirmAddress(mail: string, address: string): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (Date.now() < end) {
-    const response = await fetch(`${mail}/messages?to=${encodeURIComponent(address)}`);
-    const [latest] = caughtMails.parse(await response.json());
-    const link = latest && /https?:\/\/\S+\/auth\/verify-email\?\S+/.exec(latest.text)?.[0];
-    if (link !== undefined) {
-      const followed = await fetch(link, { redirect: 'manual' });
-      await followed.body?.cancel();
-      return;
-    }
-    await sleep(100);
-  }
-  throw new Error('No mail came to confirm the demo account.');
-}
-
-function caller(baseUrl: string, headers: Record<string, string>): Call {
-  return async (method, target, body) => {
-    const response = await fetch(`${baseUrl}${target}`, {
-      method,
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${target} answered ${response.status}: ${text}`);
-    return z.object({ data: z.unknown() }).parse(JSON.parse(text)).data;
-  };
 }

@@ -17,13 +17,13 @@ import { seedDemo } from './seed.ts';
 import { stopOnSignals } from './shutdown.ts';
 import { summary } from './summary.ts';
 import { startCatcher } from './mail/start.ts';
-import { startToolServer } from './tool-server.ts';
 import {
   assertPortsFree,
   serviceEnvironment,
   startFixtureGateway,
   startPayments,
 } from './services.ts';
+import { serveDemoTools } from './demo/tools.ts';
 import { WATCH } from './watch.ts';
 
 const ROOT = path.dirname(DATA_DIR);
@@ -118,7 +118,7 @@ async function start(
         stop: { graceMs: 15_000 },
       });
     const dev = { dataDir: DATA_DIR, env, spawn: children.spawn };
-    const tools = during('the tool server', startToolServer({ port: ports.tools, ...dev }));
+    const tools = during('the tool server', serveDemoTools(ports.tools));
     tools.catch(() => undefined);
     const catcher = during(
       'the mail catcher',
@@ -132,9 +132,10 @@ async function start(
     const api = `http://localhost:${ports.api}`;
     const [mail] = await Promise.all([catcher, during('the API', untilReady(api, processes))]);
     const { UI_ORIGIN: uiOrigin } = base;
-    const seed = { dataDir: DATA_DIR, uiOrigin, mail, model: models.demo };
+    const { DATABASE_URL: databaseUrl } = environment;
+    const seed = { dataDir: DATA_DIR, databaseUrl, uiOrigin, mail, model: models.demo };
     const seeded = tools
-      .then((toolServer) => seedDemo(api, { ...seed, toolServer }))
+      .then(({ url: toolServer }) => seedDemo(api, { ...seed, toolServer }))
       .catch((error: unknown): undefined => {
         notes.push(`The demo could not be made, and the next start tries again: ${text(error)}`);
       });

@@ -11,6 +11,7 @@ import {
   formed,
   usageIn,
 } from './completion.ts';
+import { demoReply } from './demo-reply.ts';
 import {
   cutBeforeAnswer,
   cutMidway,
@@ -170,7 +171,7 @@ function replyTo(
         if (held !== undefined) return held;
       }
       const make = behaviour.kind === 'obey' ? obedientReply : naturalReply;
-      const reply = make(request, reasons);
+      const reply = demoReply(request) ?? make(request, reasons);
       return { ...reply, calls: reply.calls.map((call) => inManner(call, manner)) };
     }
   }

@@ -41,6 +41,11 @@ function turn(request: ChatRequest): Reply {
   return finish === undefined ? textReply(text) : callsReply([finish], text);
 }
 
+/** Names the tools that a request lets the model call. */
+export function offeredTools({ tools, tool_choice: choice }: ChatRequest): readonly string[] {
+  return choice === 'none' ? [] : (tools ?? []).map((tool) => tool.function.name);
+}
+
 /**
  * Makes the reply of a server whose grammar holds the whole output to a schema, so that no call can be written; undefined
  * where no schema is asked for.
@@ -63,7 +68,7 @@ export function textReply(text: string): Reply {
 }
 
 /** The tool by which a run states its outcome. */
-const FINISH = 'finish';
+export const FINISH = 'finish';
 
 /**
  * Chooses the calls of the first turn: every offered tool that the task names, else the first one. Once there is a tool result, it calls none.
