@@ -10,8 +10,9 @@ import {
   modelsFor,
   type Model,
 } from './demo/make.ts';
-import { markDemo, plantHistory, wasDeleted, withDatabase } from './demo/plant.ts';
+import { markDemo, plantHistory, stateOfProject, withDatabase } from './demo/plant.ts';
 import { DEMO_ROUTINES, SITE_CHECK } from './demo/routines.ts';
+import type { Database } from '#lib/database/index.ts';
 import type { DemoModel } from './models/find.ts';
 import { elapsed } from './progress.ts';
 
@@ -30,7 +31,7 @@ const demoFile = z.object({
 });
 
 /** The demo account of a local start. Its key is kept in the data folder, for its owner only, to be shown again. */
-export type Demo = z.output<typeof demoFile> & {
+export type Demo = DemoFile & {
   /** Says what the user can do about the routines, or wait for; absent when they run by themselves. */
   readonly leftToDo?: string;
   /** Resolves with a sentence when the first run has ended; absent when none was started. Never rejects. */
@@ -54,12 +55,6 @@ interface SeedOptions {
 export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<Demo> {
   const { databaseUrl, model } = options;
   const file = path.join(options.dataDir, 'demo.json');
-  const keep = (fields: Omit<z.output<typeof demoFile>, 'email' | 'password'>): Demo => {
-    const { email, password } = ACCOUNT;
-    const demo = { email, password, ...fields };
-    writeFileSync(file, JSON.stringify(demo, null, 2), { mode: 0o600 });
-    return demo;
-  };
   const kept = await keptDemo(baseUrl, file);
   if (kept?.routines !== undefined) return lookAfter(kept.call, kept.demo, kept.routines, model);
   if (kept?.isReached === true) {
@@ -67,43 +62,67 @@ export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<D
     if (model === undefined) return { ...kept.demo, leftToDo: NO_MODEL };
   }
   const person = await enter(baseUrl, options);
-  const ownKey = () => createKey(person.inProject(person.own.id));
-  const none = { routineId: null, otherRoutineIds: [] };
-  const earlierId = kept?.demo.projectId ?? null;
   return withDatabase(databaseUrl, async (database) => {
-    const isRemoved = earlierId !== null && (await wasDeleted(database, earlierId));
-    if (isRemoved || kept?.demo.removed === true) {
-      const demo = { apiKey: await ownKey(), projectId: earlierId, ...none, removed: true };
-      return { ...keep(demo), leftToDo: REMOVED };
+    const earlier = kept?.demo.projectId ?? null;
+    const state = earlier === null ? 'absent' : await stateOfProject(database, earlier);
+    const keep: Keep = (fields) => {
+      const { email, password } = ACCOUNT;
+      const none = { projectId: null, routineId: null, otherRoutineIds: [], removed: false };
+      const demo = { email, password, ...none, ...fields };
+      writeFileSync(file, JSON.stringify(demo, null, 2), { mode: 0o600 });
+      return demo;
+    };
+    if (state === 'deleted' || model === undefined) {
+      const apiKey = await createKey(person.inProject(person.own.id));
+      return state === 'deleted'
+        ? { ...keep({ apiKey, projectId: earlier, removed: true }), leftToDo: REMOVED }
+        : { ...keep({ apiKey }), leftToDo: NO_MODEL };
     }
-    if (model === undefined) {
-      const demo = { apiKey: await ownKey(), projectId: null, ...none, removed: false };
-      return { ...keep(demo), leftToDo: NO_MODEL };
-    }
-    const projectId = earlierId ?? (await createProject(person));
-    await markDemo(database, projectId);
+    const projectId = earlier !== null && state === 'there' ? earlier : await createProject(person);
     const call = person.inProject(projectId);
     const apiKey = await createKey(call);
+    if (kept?.isReached === false && state === 'there' && kept.demo.routineId !== null) {
+      // A person has revoked the key, and left the rest.
+      keep({ ...kept.demo, apiKey });
+      return seedDemo(baseUrl, options);
+    }
     // A start that is broken off leaves the project to the next one.
-    keep({ apiKey, projectId, ...none, removed: false });
-    const modelOf = await modelsFor(call, model);
-    const routines = await makeRoutines(call, options.toolServer, modelOf);
-    const past = await plantHistory(database, routines, { now: new Date(), proven: model.isFree });
-    await markEarlierRead(call, routines, past);
-    const idOf = (wanted: object) => routines.find(({ demo }) => demo === wanted)?.id ?? null;
-    const routineId = idOf(SITE_CHECK);
-    const otherRoutineIds = routines.flatMap(({ id }) => (id === routineId ? [] : [id]));
-    const demo = keep({ apiKey, projectId, routineId, otherRoutineIds, removed: false });
-    // In the order of lists.
-    const names = routines.map((routine) => routine.demo.body.name).toReversed();
-    if (!model.isFree) return { ...demo, leftToDo: runIt(names, modelOf(SITE_CHECK).modelId) };
-    for (const id of otherRoutineIds) await activate(call, id);
-    return { ...demo, ...(routineId === null ? {} : await startFirstRun(call, [routineId])) };
+    keep({ apiKey, projectId });
+    await markDemo(database, projectId);
+    return makeDemo(call, database, { ...options, model }, (ids) =>
+      keep({ apiKey, projectId, ...ids }),
+    );
   });
 }
 
-const REMOVED = 'The demo was removed; `npm start -- --fresh` begins anew, with a new one.';
+const REMOVED = 'The demo was removed; `npm start -- --fresh` makes a new one.';
 const NO_MODEL = 'The demo is made by the next start with a model.';
+
+type DemoFile = z.output<typeof demoFile>;
+/** Writes down what the next start has to know; what is left out is not there. */
+type Keep = (fields: Partial<DemoFile> & Pick<DemoFile, 'apiKey'>) => DemoFile;
+
+/** Makes the routines with their past, and lets them run where that costs nothing. */
+async function makeDemo(
+  call: Call,
+  database: Database,
+  { model, toolServer }: SeedOptions & { readonly model: DemoModel },
+  keep: (ids: Pick<DemoFile, 'routineId' | 'otherRoutineIds'>) => DemoFile,
+): Promise<Demo> {
+  const modelOf = await modelsFor(call, model);
+  const routines = await makeRoutines(call, toolServer, modelOf);
+  const past = await plantHistory(database, routines, { now: new Date(), proven: model.isFree });
+  await markEarlierRead(call, routines, past);
+  // The site check is made last, so that it stands first in lists.
+  const [siteCheck = '', ...otherRoutineIds] = routines.map(({ id }) => id).toReversed();
+  const demo = keep({ routineId: siteCheck, otherRoutineIds });
+  if (!model.isFree) {
+    const names = routines.map((routine) => routine.demo.body.name).toReversed();
+    return { ...demo, leftToDo: runIt(names, modelOf(SITE_CHECK).modelId) };
+  }
+  for (const id of otherRoutineIds) await activate(call, id);
+  return { ...demo, ...(await startFirstRun(call, [siteCheck])) };
+}
 
 async function createProject({ call, own }: Person): Promise<string> {
   const body = { organizationId: own.organizationId, name: 'Demo' };
@@ -142,7 +161,7 @@ async function keptDemo(baseUrl: string, file: string) {
 /** Says what the routines of an earlier start need, and moves those of the fixture to a model that was found since. */
 async function lookAfter(
   call: Call,
-  demo: z.output<typeof demoFile>,
+  demo: DemoFile,
   routines: readonly Routine[],
   model: DemoModel | undefined,
 ): Promise<Demo> {

@@ -16,13 +16,17 @@ export function markDemo(db: Db, projectId: string): Promise<number> {
   return execute(db, sql`update projects set is_demo = true where id = ${projectId}`);
 }
 
-/** Tells whether a person has deleted a project; false for one of another database. */
-export async function wasDeleted(db: Db, projectId: string): Promise<boolean> {
+/** Tells what has become of a project; one of another database is absent. */
+export async function stateOfProject(
+  db: Db,
+  projectId: string,
+): Promise<'there' | 'deleted' | 'absent'> {
   const found = await row<{ deleted: boolean }>(
     db,
     sql`select deleted_at is not null as deleted from projects where id = ${projectId}`,
   );
-  return found?.deleted === true;
+  if (found === undefined) return 'absent';
+  return found.deleted ? 'deleted' : 'there';
 }
 
 /** Opens the database for as long as the work takes. */

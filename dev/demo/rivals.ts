@@ -41,8 +41,8 @@ const PLANS: readonly (readonly [
   plan: string,
   at: (weeks: number) => readonly [price: number, seats: number] | undefined,
 ])[] = [
-  ['Studiolark', 'Solo', () => [19, 1]],
   ['Studiolark', 'Team', (weeks) => [weeks === 0 ? 39 : 49, 5]],
+  ['Studiolark', 'Solo', () => [19, 1]],
   ['Bookbright', 'Starter', () => [15, 2]],
   ['Bookbright', 'Growth', (weeks) => [weeks <= 3 ? 45 : 39, 6]],
   ['Bookbright', 'Pro', () => [89, 20]],

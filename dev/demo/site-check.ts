@@ -36,7 +36,7 @@ const NEWS: Readonly<Record<number, readonly [line: string, advice: string]>> = 
     'It reads well and keeps the word that people search for. Nothing to do if it was meant; the old one was “Pricing · Fernwell”.',
   ],
   [SITE_EVENTS.lostSignUp]: [
-    'The sign-up page answers 404: nobody can start a trial.',
+    'The sign-up page answers 404: no one can start a trial.',
     'Every “Start your free month” button leads there, and so do two ads that run until Sunday. Tell the web team now; until it is back, pause the ads.',
   ],
 };

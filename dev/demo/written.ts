@@ -37,7 +37,7 @@ export interface DemoRoutine {
   readonly fixtureModel: string;
   /** The latest times of its schedule that have a run, beside the proof before them. */
   readonly pastRuns: number;
-  /** The latest of them that nobody has read yet. */
+  /** The latest of them that are still unread. */
   readonly unread: number;
   readonly write: (moment: Moment) => Written;
 }

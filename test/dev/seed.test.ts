@@ -8,6 +8,7 @@ import { nextInTimetable, parseSchedule } from '#lib/schedule/index.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { ageCounts } from '#test/support/given.ts';
 import { startMailbox } from '#test/support/mail.ts';
+import { signIn } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService } from '#test/support/service.ts';
 
@@ -38,15 +39,8 @@ function clientOf({ apiKey }: { apiKey: string }): ApiClient {
 }
 
 /** The demo account as it is in a browser. */
-async function signIn({ email, password }: { email: string; password: string }) {
-  await letSignIn();
-  const response = await fetch(`${service.url}/auth/sign-in/email`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Origin: options.uiOrigin },
-    body: JSON.stringify({ email, password }),
-  });
-  const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';')[0]);
-  return new ApiClient(service.url, { Cookie: cookies.join('; '), Origin: options.uiOrigin });
+async function enter({ email, password }: { email: string; password: string }): Promise<ApiClient> {
+  return (await signIn(service, email, password)).session;
 }
 
 /** Has the next seed make the routines again, with the account that there is. */
@@ -92,7 +86,7 @@ test('a first run does not hold up the start: its end is told later, and the rou
 test('the past is one that the schedules, the usage and the news agree with', async () => {
   const demo = await kept();
   const key = clientOf(demo);
-  const session = await signIn(demo);
+  const session = await enter(demo);
   const project = session.with({ 'X-Project-Id': demo.projectId });
   const { data: routines } = await key.get('/v1/routines');
   const counts: Record<string, number> = {};
@@ -151,7 +145,7 @@ test('a run of now reads as those of the past, and is compared with them', async
   const { data: latest } = await key.get(`/v1/runs/${before[0].id}`);
   expect(latest.changes.counts).toEqual({ added: 1, removed: 1, changed: 2 });
   const { data: against } = await key.get(`/v1/runs/${latest.id}/diff`);
-  expect(against.changed.at(-1)).toMatchObject({
+  expect(against.changed[0]).toMatchObject({
     key: 'studiolark/team',
     before: { price: 49 },
     after: { price: 39 },
@@ -163,6 +157,17 @@ test('a run of now reads as those of the past, and is compared with them', async
     counts: { added: 0, removed: 0, changed: 0 },
   });
   expect(shapeOf(now.steps)).toEqual(shapeOf(latest.steps));
+});
+
+test('a key that was revoked is made again, and nothing else', async () => {
+  const demo = await kept();
+  const session = await enter(demo);
+  const project = session.with({ 'X-Project-Id': demo.projectId });
+  const { data: keys } = await project.get('/v1/api-keys');
+  for (const { id } of keys) await project.delete(`/v1/api-keys/${id}`);
+  const again = await seedDemo(service.url, options);
+  expect(again).toEqual({ ...demo, apiKey: expect.any(String) });
+  expect((await clientOf(again).get('/v1/routines')).data).toHaveLength(3);
 });
 
 test('a first run that fails says why', async () => {
@@ -203,7 +208,7 @@ test('routines of the fixture take the model that was found since, and an edited
 
 test('a demo that a person has removed is not made again, and the key is then of their own project', async () => {
   const demo = await kept();
-  const session = await signIn(demo);
+  const session = await enter(demo);
   const project = session.with({ 'X-Project-Id': demo.projectId });
   const { data: active } = await project.get('/v1/routines?state=active');
   for (const { id } of active) await project.post(`/v1/routines/${id}/pause`);
@@ -214,7 +219,7 @@ test('a demo that a person has removed is not made again, and the key is then of
   expect(after).toMatchObject({
     routineId: null,
     removed: true,
-    leftToDo: 'The demo was removed; `npm start -- --fresh` begins anew, with a new one.',
+    leftToDo: 'The demo was removed; `npm start -- --fresh` makes a new one.',
   });
   expect((await clientOf(after).get('/v1/routines')).data).toEqual([]);
   expect(await seedDemo(service.url, options)).toEqual(after);

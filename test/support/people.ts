@@ -30,8 +30,12 @@ export function newEmail(): string {
 }
 
 /** Signs in a person who has an account. */
-export async function signIn(service: Reachable, email: string): Promise<Person> {
-  const response = await post(service, '/auth/sign-in/email', { email, password: PASSWORD });
+export async function signIn(
+  service: Reachable,
+  email: string,
+  password = PASSWORD,
+): Promise<Person> {
+  const response = await post(service, '/auth/sign-in/email', { email, password });
   const { user } = (await response.json()) as { user: { id: string } };
   const cookie = cookieOf(response);
   const session = new ApiClient(service.url, { Cookie: cookie, Origin: service.config.UI_ORIGIN });
