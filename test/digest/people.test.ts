@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/ports.ts';
-import { openMailer } from '#lib/mail/index.ts';
+import { openMailer } from '#lib/mail.ts';
 import { mailingTest, makeDue, newsTo, outboxOf, sendNow } from '#test/notifications/fixture.ts';
 import { changeDigests, changeOrganizations, giveRole } from '#test/support/given.ts';
 import { startMailbox } from '#test/support/mail.ts';
