@@ -12,6 +12,7 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY sdk/package.json sdk/
 COPY ui/package.json ui/
 COPY dev/node dev/node
 RUN npm ci
@@ -23,6 +24,7 @@ RUN npm run build && npm run ui:build
 FROM ${NODE_IMAGE} AS modules
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY sdk/package.json sdk/
 COPY ui/package.json ui/
 COPY dev/node dev/node
 RUN npm ci --omit=dev --omit=peer --omit=optional --workspaces=false \

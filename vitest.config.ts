@@ -25,6 +25,7 @@ const UNIT = [
   'test/results/{changes,json-pointer}.test.ts',
   'test/runs/{gateway-fetch,briefing,event-frames,judge,model-call,model-retry,run-ids}.test.ts',
   'test/scheduling/{schedule-oracle,schedule,timetable}.test.ts',
+  'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
   'test/secrets/secret-box.test.ts',
   'test/skills/{catalogue,eval-cases,needs,state-block}.test.ts',
   'test/tools/decide-call.test.ts',

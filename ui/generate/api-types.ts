@@ -15,12 +15,13 @@ const API = path.join(import.meta.dirname, '..', 'src', 'api');
 export const TYPES_FILE = path.join(API, 'schema.d.ts');
 export const FIELDS_FILE = path.join(API, 'routine-fields.ts');
 
-/** Renders the types from the document that `/v1/openapi.json` serves, without a server. */
-export async function renderApiTypes(): Promise<string> {
-  const document = buildOpenApi(routes, {
-    publicUrl: 'http://localhost:3000',
-    productTag: 'ras',
-  });
+/** Returns the document that `/v1/openapi.json` serves, with these routes, without a server. */
+export function documentOf(served: Parameters<typeof buildOpenApi>[0]) {
+  return buildOpenApi(served, { publicUrl: 'http://localhost:3000', productTag: 'ras' });
+}
+
+/** Renders the types of a document: bodies, parameters and responses. */
+export async function renderApiTypes(document: object = documentOf(routes)): Promise<string> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two names for the same document
   const written = JSON.parse(JSON.stringify(document, onlyBodies)) as OpenAPI3;
   const nodes = await openapiTS(written, {

@@ -1,0 +1,75 @@
+/** A success with what came beside its data. */
+export interface Reply<T> {
+  readonly data: T;
+  readonly status: number;
+  /** Names the request in the logs of the service. */
+  readonly requestId: string | undefined;
+  /** The version of what was read or saved, for `ifMatch`. */
+  readonly etag: string | undefined;
+  /** Requests a minute, and how many of them are left. */
+  readonly limits: { readonly limit: number; readonly remaining: number } | undefined;
+  /** True when an idempotency key had its first response given again. */
+  readonly replayed: boolean;
+  /** Where the next page of a list begins. */
+  readonly nextCursor: string | undefined;
+}
+
+/** A call that is under way: a promise of its data. */
+export class Call<T> implements Promise<T> {
+  readonly [Symbol.toStringTag] = 'Call';
+  readonly #reply: Promise<Reply<T>>;
+
+  constructor(reply: Promise<Reply<T>>) {
+    this.#reply = reply;
+  }
+
+  /** Resolves with the data and what came beside it. */
+  withResponse(): Promise<Reply<T>> {
+    return this.#reply;
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- it is a promise
+  then<A = T, B = never>(
+    fulfilled?: ((data: T) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#data().then(fulfilled, rejected);
+  }
+
+  catch<B = never>(rejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<T | B> {
+    return this.#data().catch(rejected);
+  }
+
+  finally(settled?: (() => void) | null): Promise<T> {
+    return this.#data().finally(settled);
+  }
+
+  /** Made for who asks: a promise that was made and not looked at would count as an unhandled rejection. */
+  async #data(): Promise<T> {
+    const { data } = await this.#reply;
+    return data;
+  }
+}
+
+/** Reads what a success says in its headers, beside its data. */
+export function replyOf<T>({ status, headers }: Response, data: T): Reply<T> {
+  const limit = headers.get('x-ratelimit-limit');
+  return {
+    data,
+    status,
+    requestId: headers.get('x-request-id') ?? undefined,
+    etag: headers.get('etag') ?? undefined,
+    limits:
+      limit === null
+        ? undefined
+        : { limit: Number(limit), remaining: Number(headers.get('x-ratelimit-remaining')) },
+    replayed: headers.get('idempotent-replayed') === 'true',
+    nextCursor: nextCursorOf(headers.get('link')),
+  };
+}
+
+/** Reads the cursor from the header `Link: <…?cursor=…>; rel="next"`. */
+function nextCursorOf(link: string | null): string | undefined {
+  const cursor = /<[^>]*[?&]cursor=([^&>]+)[^>]*>\s*;\s*rel="next"/.exec(link ?? '')?.[1];
+  return cursor === undefined ? undefined : decodeURIComponent(cursor);
+}

@@ -1,0 +1,71 @@
+import { fieldsOf, RasError } from './errors.ts';
+import { Connections, Tools } from './resources/connections.ts';
+import { ModelAccounts, Models } from './resources/models.ts';
+import { Results, Schedules, Usage } from './resources/results.ts';
+import { Routines } from './resources/routines.ts';
+import { Runs } from './resources/runs.ts';
+import { Skills } from './resources/skills.ts';
+import { Transport } from './transport.ts';
+import { webhooks } from './webhooks.ts';
+
+export interface RasOptions {
+  /** An API key of one project. Default `RAS_API_KEY` of the environment. */
+  readonly apiKey?: string | undefined;
+  /** Address of the service. Default `RAS_API_URL` of the environment. */
+  readonly baseUrl?: string | undefined;
+  /** Time for each attempt at a call. Default 60 seconds. */
+  readonly timeoutMs?: number | undefined;
+  /** How often a call is made again after a failure that may pass. Default 2. */
+  readonly maxRetries?: number | undefined;
+  /** In place of the global one. */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** A client of the Routine Automation Service, for one project. */
+export class Ras {
+  readonly routines: Routines;
+  readonly runs: Runs;
+  readonly results: Results;
+  readonly skills: Skills;
+  readonly tools: Tools;
+  readonly connections: Connections;
+  readonly models: Models;
+  readonly modelAccounts: ModelAccounts;
+  readonly schedules: Schedules;
+  readonly usage: Usage;
+  readonly webhooks = webhooks;
+
+  /** @throws {RasError} where there is no API key, or no address */
+  constructor(options: RasOptions = {}) {
+    const { timeoutMs = 60_000, maxRetries = 2, fetch } = options;
+    const apiKey = options.apiKey ?? environment('RAS_API_KEY');
+    const baseUrl = addressOf(options.baseUrl ?? environment('RAS_API_URL'));
+    if (!apiKey) throw new RasError('Give apiKey, or set RAS_API_KEY.');
+    const transport = new Transport({ apiKey, baseUrl, timeoutMs, maxRetries, fetch });
+    this.routines = new Routines(transport);
+    this.runs = new Runs(transport);
+    this.results = new Results(transport);
+    this.skills = new Skills(transport);
+    this.tools = new Tools(transport);
+    this.connections = new Connections(transport);
+    this.models = new Models(transport);
+    this.modelAccounts = new ModelAccounts(transport);
+    this.schedules = new Schedules(transport);
+    this.usage = new Usage(transport);
+  }
+}
+
+/** Reads a variable where the platform has an environment, as browsers and edge workers have not. */
+function environment(name: string): string | undefined {
+  const { process } = fieldsOf(globalThis);
+  const value = fieldsOf(fieldsOf(process)['env'])[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function addressOf(given: string | undefined): string {
+  if (!given) throw new RasError('Give baseUrl, or set RAS_API_URL.');
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given)) {
+    throw new RasError(`"${given}" is no address that begins with https:// or http://.`);
+  }
+  return given.replace(/\/+$/, '');
+}

@@ -1,0 +1,190 @@
+import { ConnectionError, RateLimitError, TimeoutError } from './errors.ts';
+import { readEvents, type StreamedEvent } from './events.ts';
+import { isTemporary, pause } from './retry.ts';
+import type { Transport } from './transport.ts';
+import type { Shape } from './types.ts';
+
+/** A state that the run has entered. */
+export interface RunStateEvent {
+  readonly event: 'state';
+  readonly data: Shape<'Run'>;
+  /** For `lastEventId`; undefined where streams do not come through and the run is read at intervals. */
+  readonly id: string | undefined;
+}
+
+/** A step that is finished. */
+export interface RunStepEvent {
+  readonly event: 'step';
+  readonly data: Shape<'Step'>;
+  readonly id: string | undefined;
+}
+
+export type RunEvent = RunStateEvent | RunStepEvent;
+
+export interface FollowOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The `id` of the last event seen: those after it follow. */
+  readonly lastEventId?: string | undefined;
+}
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Time until which the run has to end. Default none. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** In milliseconds, but for the counts. */
+export const TIMES = {
+  /** The service sends at least a comment every 15 seconds. */
+  silence: 40_000,
+  retry: 1_000,
+  poll: 3_000,
+  /** Connections without an event after which the run is read at intervals. */
+  attempts: 3,
+  /** Reads after which a stream is tried again. */
+  polls: 100,
+  /** Time without any response after which the follower gives up. */
+  patience: 300_000,
+};
+
+const END_STATES: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
+
+interface Follower {
+  readonly transport: Transport;
+  readonly runId: string;
+  readonly signal: AbortSignal | undefined;
+  readonly times: typeof TIMES;
+  lastEventId: string | undefined;
+  retryMs: number;
+}
+
+/**
+ * Yields the events of a run until it has ended. After a cut it goes on with the event after the last one; where streams
+ * do not come through it reads the run at intervals.
+ */
+export async function* followRun(
+  transport: Transport,
+  runId: string,
+  { signal, lastEventId }: FollowOptions = {},
+  times = TIMES,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const follower = { transport, runId, signal, times, lastEventId, retryMs: times.retry };
+  const seen = new Seen();
+  let failures = 0;
+  let aliveAt = Date.now();
+  for (;;) {
+    const isPolling = failures >= times.attempts;
+    let lost: unknown = new ConnectionError('The stream of events was cut.');
+    failures = isPolling ? times.attempts - 1 : failures + 1;
+    try {
+      for await (const event of isPolling ? poll(follower) : stream(follower)) {
+        if (!isPolling) failures = 0;
+        aliveAt = Date.now();
+        if (event === 'over') return;
+        if (event === 'alive' || !seen.isNew(event)) continue;
+        yield event;
+        if (seen.isOver()) return;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!isTemporary(error)) throw error;
+      // As many streams are open as there may be.
+      if (error instanceof RateLimitError) failures = times.attempts;
+      lost = error;
+    }
+    if (Date.now() - aliveAt > times.patience) throw lost;
+    await pause(follower.retryMs * (0.5 + Math.random()), signal);
+  }
+}
+
+/** Follows a run to its end and reads it. @throws {TimeoutError} */
+export async function waitForEnd(
+  transport: Transport,
+  runId: string,
+  { signal, timeoutMs }: WaitOptions = {},
+): Promise<Shape<'RunDetail'>> {
+  const signals = [signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)];
+  const either = AbortSignal.any(signals.filter((each) => each !== undefined));
+  try {
+    let isOver = false;
+    const events = followRun(transport, runId, { signal: either });
+    while (!isOver) isOver = (await events.next()).done === true;
+    return await transport.send('readRun', { ids: [runId], signal: either });
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!either.aborted) throw error;
+    throw new TimeoutError(`The run has not ended within ${timeoutMs} ms.`);
+  }
+}
+
+/** Recognizes what comes again: after a cut, or by a read after events. */
+class Seen {
+  #state: string | undefined;
+  #steps = 0;
+
+  isNew({ event, data }: RunEvent): boolean {
+    if (event === 'state') {
+      if (data.state === this.#state) return false;
+      this.#state = data.state;
+    } else {
+      if (data.index < this.#steps) return false;
+      this.#steps = data.index + 1;
+    }
+    return true;
+  }
+
+  isOver(): boolean {
+    return this.#state !== undefined && END_STATES.has(this.#state);
+  }
+}
+
+type Sign = RunEvent | 'alive' | 'over';
+
+/** Follows one stream until it ends or is cut. */
+async function* stream(follower: Follower): AsyncGenerator<Sign, void, undefined> {
+  const { transport, runId, signal, times, lastEventId } = follower;
+  const silence = new AbortController();
+  const signals = signal === undefined ? [silence.signal] : [signal, silence.signal];
+  const spoken = <T>(answer: Promise<T>): Promise<T> => {
+    const timer = setTimeout(() => silence.abort(), times.silence);
+    return answer.finally(() => clearTimeout(timer));
+  };
+  try {
+    const headers = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId };
+    const input = { ids: [runId], signal: AbortSignal.any(signals) };
+    const response = await spoken(transport.open('followRun', input, headers));
+    if (response.body === null || response.status === 204) return yield 'over';
+    const reader = response.body.getReader();
+    const read = () =>
+      spoken(reader.read()).then(
+        ({ value }) => value,
+        () => undefined,
+      );
+    for await (const message of readEvents(read)) yield signOf(message, follower);
+  } finally {
+    silence.abort();
+  }
+}
+
+/** Remembers where the stream goes on from, and when. */
+function signOf({ event, id, data, retryMs }: StreamedEvent, follower: Follower): Sign {
+  follower.retryMs = retryMs ?? follower.retryMs;
+  if ((event !== 'state' && event !== 'step') || data === undefined) return 'alive';
+  follower.lastEventId = id ?? follower.lastEventId;
+  return { event, id, data: JSON.parse(data) };
+}
+
+/** Reads the run at intervals, as events. */
+async function* poll({ transport, runId, signal, times }: Follower) {
+  for (let count = 0; count < times.polls; count += 1) {
+    if (count > 0) await pause(times.poll, signal);
+    const run = await transport.send('readRun', { ids: [runId], signal });
+    const isOver = END_STATES.has(run.state);
+    const state: RunEvent = { event: 'state', id: undefined, data: run };
+    const open = run.steps.findIndex(({ state }) => state === 'pending' || state === 'started');
+    const finished = isOver || open === -1 ? run.steps : run.steps.slice(0, open);
+    if (!isOver) yield state;
+    for (const data of finished) yield { event: 'step', id: undefined, data } satisfies RunEvent;
+    if (isOver) yield state;
+  }
+}

@@ -1,0 +1,45 @@
+export { Ras, type RasOptions } from './client.ts';
+export type { Call, Reply } from './call.ts';
+export {
+  ApiError,
+  AuthenticationError,
+  BadRequestError,
+  ConflictError,
+  ConnectionError,
+  KeyReusedError,
+  NotFoundError,
+  PermissionError,
+  PlanError,
+  PreconditionFailedError,
+  RasError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  WebhookVerificationError,
+} from './errors.ts';
+export type {
+  FollowOptions,
+  RunEvent,
+  RunStateEvent,
+  RunStepEvent,
+  WaitOptions,
+} from './follow.ts';
+export type { ErrorCode } from './generated/operations.ts';
+export type { Page, Pages } from './pages.ts';
+export type {
+  Body,
+  CallOptions,
+  ChangeOptions,
+  CreateOptions,
+  Data,
+  Item,
+  OperationId,
+  Query,
+  Shape,
+} from './types.ts';
+export {
+  webhooks,
+  type SignedWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+} from './webhooks.ts';

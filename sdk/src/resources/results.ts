@@ -1,0 +1,62 @@
+import type { Call } from '../call.ts';
+import type { Pages } from '../pages.ts';
+import type { Transport } from '../transport.ts';
+import type { Body, CallOptions, Data, Item, Query } from '../types.ts';
+
+/** What runs have brought, and what the caller has read of it. */
+export class Results {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  list(query: Query<'listResults'> = {}, options?: CallOptions): Pages<Item<'listResults'>> {
+    return this.#transport.list('listResults', { ...options, query });
+  }
+
+  countUnread(options?: CallOptions): Call<Data<'countUnreadResults'>> {
+    return this.#transport.send('countUnreadResults', options);
+  }
+
+  markRead(body: Body<'markResultsRead'>, options?: CallOptions): Call<Data<'markResultsRead'>> {
+    return this.#transport.send('markResultsRead', { ...options, body });
+  }
+}
+
+export class Schedules {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Shows the next times of a schedule that is not saved. */
+  preview(query: Query<'previewSchedule'>, options?: CallOptions): Call<Data<'previewSchedule'>> {
+    return this.#transport.send('previewSchedule', { ...options, query });
+  }
+
+  /** Lists the times at which active routines fall due. */
+  occurrences(
+    query: Query<'listScheduledOccurrences'>,
+    options?: CallOptions,
+  ): Call<Data<'listScheduledOccurrences'>> {
+    return this.#transport.send('listScheduledOccurrences', { ...options, query });
+  }
+}
+
+export class Usage {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Sums up the usage of the project. */
+  read(
+    query: Query<'readProjectUsage'> = {},
+    options?: CallOptions,
+  ): Call<Data<'readProjectUsage'>> {
+    return this.#transport.send('readProjectUsage', { ...options, query });
+  }
+}

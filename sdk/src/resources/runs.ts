@@ -1,0 +1,80 @@
+import type { Call } from '../call.ts';
+import {
+  followRun,
+  waitForEnd,
+  type FollowOptions,
+  type RunEvent,
+  type WaitOptions,
+} from '../follow.ts';
+import type { Pages } from '../pages.ts';
+import type { Transport } from '../transport.ts';
+import type { Body, CallOptions, CreateOptions, Data, Item, Query, Shape } from '../types.ts';
+
+export class Runs {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  list(query: Query<'listRuns'> = {}, options?: CallOptions): Pages<Item<'listRuns'>> {
+    return this.#transport.list('listRuns', { ...options, query });
+  }
+
+  /** The last runs of each routine. */
+  recent(
+    query: Query<'listRecentRuns'> = {},
+    options?: CallOptions,
+  ): Pages<Item<'listRecentRuns'>> {
+    return this.#transport.list('listRecentRuns', { ...options, query });
+  }
+
+  read(runId: string, options?: CallOptions): Call<Data<'readRun'>> {
+    return this.#transport.send('readRun', { ...options, ids: [runId] });
+  }
+
+  /** Pins a run, which is then kept, or lets it go. */
+  update(runId: string, body: Body<'updateRun'>, options?: CallOptions): Call<Data<'updateRun'>> {
+    return this.#transport.send('updateRun', { ...options, ids: [runId], body });
+  }
+
+  /** Resolves with the run when it has ended. @throws {TimeoutError} */
+  wait(runId: string, options?: WaitOptions): Promise<Shape<'RunDetail'>> {
+    return waitForEnd(this.#transport, runId, options);
+  }
+
+  /** Yields each state that the run enters and each step once it is finished, until the run has ended. */
+  follow(runId: string, options?: FollowOptions): AsyncGenerator<RunEvent, void, undefined> {
+    return followRun(this.#transport, runId, options);
+  }
+
+  steps(
+    runId: string,
+    query: Query<'listRunSteps'> = {},
+    options?: CallOptions,
+  ): Pages<Item<'listRunSteps'>> {
+    return this.#transport.list('listRunSteps', { ...options, ids: [runId], query });
+  }
+
+  /** Compares the data of two runs of a routine. */
+  diff(runId: string, query: Query<'diffRun'> = {}, options?: CallOptions): Call<Data<'diffRun'>> {
+    return this.#transport.send('diffRun', { ...options, ids: [runId], query });
+  }
+
+  cancel(runId: string, options?: CallOptions): Call<Data<'cancelRun'>> {
+    return this.#transport.send('cancelRun', { ...options, ids: [runId] });
+  }
+
+  /** Starts another run with what this one was made with. */
+  retry(runId: string, options?: CreateOptions): Call<Data<'retryRun'>> {
+    return this.#transport.send('retryRun', { ...options, ids: [runId] });
+  }
+
+  redeliverWebhook(
+    runId: string,
+    deliveryId: string,
+    options?: CallOptions,
+  ): Call<Data<'redeliverWebhook'>> {
+    return this.#transport.send('redeliverWebhook', { ...options, ids: [runId, deliveryId] });
+  }
+}

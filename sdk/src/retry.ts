@@ -1,0 +1,67 @@
+import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
+import type { OperationId } from './types.ts';
+
+/** A longer wait is left to the caller, whom the error tells of it. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 8_000;
+
+/** Calls that, carried out already, would be done once more or respond with an error that says nothing was done. */
+const ONCE: ReadonlySet<OperationId> = new Set([
+  'cancelRun',
+  'deleteConnection',
+  'deleteSkill',
+  'redeliverWebhook',
+  'rotateWebhookSecret',
+]);
+
+/** Tells whether a call may be made again when it may have been carried out: `ifMatch` would then name an old version. */
+export function isRepeatable(id: OperationId, ifMatch: string | undefined): boolean {
+  return !ONCE.has(id) && ifMatch === undefined;
+}
+
+/**
+ * Returns the pause before the same request is sent again, or undefined where it must not be.
+ * @param attempt 0 after the first one
+ */
+export function pauseBefore(
+  error: unknown,
+  { repeatable, attempt }: { repeatable: boolean; attempt: number },
+): number | undefined {
+  if (!isTemporary(error) || (!repeatable && !isRefusal(error))) return undefined;
+  if (error instanceof ApiError && error.retryAfterMs !== undefined) {
+    return error.retryAfterMs <= LONGEST_RETRY_AFTER_MS ? error.retryAfterMs : undefined;
+  }
+  const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** attempt, LONGEST_PAUSE_MS);
+  return pauseMs * (0.5 + Math.random() / 2);
+}
+
+/** Tells whether the same request may succeed later. */
+export function isTemporary(error: unknown): boolean {
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return true;
+  if (!(error instanceof ApiError)) return false;
+  const { status, code } = error;
+  return status === 408 || status === 429 || status >= 500 || code === 'idempotency_in_progress';
+}
+
+/** Tells whether the service has certainly not begun with the request. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 408 || error.status === 429);
+}
+
+/** Resolves after this time; rejects with the reason of the signal when it aborts. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,47 @@
+import type { components, operations } from './generated/schema.ts';
+
+/** A named shape of the API's document: `Shape<'RunDetail'>`. */
+export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
+
+export type OperationId = keyof operations;
+
+/** The data of a success. */
+export type Data<Id extends OperationId> = operations[Id] extends { responses: infer R }
+  ? R[keyof R] extends { content: { 'application/json': { data: infer D } } }
+    ? D
+    : never
+  : never;
+
+/** One item of a list. */
+export type Item<Id extends OperationId> = Data<Id> extends readonly (infer I)[] ? I : never;
+
+export type Query<Id extends OperationId> = operations[Id] extends {
+  parameters: { query?: infer Q };
+}
+  ? NonNullable<Q>
+  : never;
+
+export type Body<Id extends OperationId> = operations[Id] extends {
+  requestBody?: { content: { 'application/json': infer B } };
+}
+  ? B
+  : never;
+
+export interface CallOptions {
+  /** Gives the call up; it then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time for each attempt. Default 60 seconds, or the client's. */
+  readonly timeoutMs?: number | undefined;
+  /** Default 2, or the client's. */
+  readonly maxRetries?: number | undefined;
+}
+
+export interface CreateOptions extends CallOptions {
+  /** Names this creation: the same key and body give the first response again, for 24 hours. Default a new one. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface ChangeOptions extends CallOptions {
+  /** The `etag` of `.withResponse()`: the change is refused with `PreconditionFailedError` if another came between. */
+  readonly ifMatch?: string | undefined;
+}

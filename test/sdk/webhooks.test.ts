@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { generateWebhookSecret } from '#core/routines/webhook.ts';
+import { type WebhookEvent, webhooks, WebhookVerificationError } from '../../sdk/src/index.ts';
+
+const secret = generateWebhookSecret();
+
+const EVENT: WebhookEvent = {
+  type: 'routine.paused',
+  timestamp: '2026-11-25T07:00:00.000Z',
+  data: {
+    routineId: 'rtn_1',
+    projectId: 'prj_1',
+    name: 'Räport 👍',
+    state: 'paused',
+    reason: 'It failed three times in a row.',
+    runId: null,
+  },
+};
+
+test('what is signed for a test is verified, as text or as bytes', () => {
+  const { body, headers } = webhooks.signForTest(EVENT, secret);
+  expect(webhooks.verify(body, headers, secret)).toEqual(EVENT);
+  expect(webhooks.verify(new TextEncoder().encode(body), new Headers(headers), secret)).toEqual(
+    EVENT,
+  );
+  const others = [generateWebhookSecret(), secret];
+  expect(webhooks.verify(body, headers, others)).toEqual(EVENT);
+});
+
+const signed = webhooks.signForTest(EVENT, secret);
+
+test.each([
+  ['another body', { ...signed, body: signed.body.replace('three', 'four') }, secret],
+  ['another id', { ...signed, headers: { ...signed.headers, 'webhook-id': 'whd_2' } }, secret],
+  ['no signature', { ...signed, headers: { 'webhook-id': 'whd_1' } }, secret],
+  ['another secret', signed, generateWebhookSecret()],
+  ['no secret', signed, []],
+  ['an old signature', signedIn(-6), secret],
+  ['a signature of the future', signedIn(6), secret],
+])('%s is refused', (_, { body, headers }, secrets) => {
+  expect(() => webhooks.verify(body, headers, secrets)).toThrow(WebhookVerificationError);
+});
+
+function signedIn(minutes: number) {
+  return webhooks.signForTest(EVENT, secret, { at: new Date(Date.now() + minutes * 60_000) });
+}
