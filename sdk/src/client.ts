@@ -4,7 +4,7 @@ import { ModelAccounts, Models } from './resources/models.ts';
 import { Results, Schedules, Usage } from './resources/results.ts';
 import { Routines } from './resources/routines.ts';
 import { Runs } from './resources/runs.ts';
-import { Skills } from './resources/skills.ts';
+import { Facts, Skills } from './resources/skills.ts';
 import { Transport } from './transport.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -27,6 +27,7 @@ export class Ras {
   readonly runs: Runs;
   readonly results: Results;
   readonly skills: Skills;
+  readonly facts: Facts;
   readonly tools: Tools;
   readonly connections: Connections;
   readonly models: Models;
@@ -46,6 +47,7 @@ export class Ras {
     this.runs = new Runs(transport);
     this.results = new Results(transport);
     this.skills = new Skills(transport);
+    this.facts = new Facts(transport);
     this.tools = new Tools(transport);
     this.connections = new Connections(transport);
     this.models = new Models(transport);

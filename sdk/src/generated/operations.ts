@@ -7,6 +7,7 @@ export const OPERATIONS = {
   backfillRoutine: { method: 'POST', path: '/v1/routines/{routineId}/backfill', keyed: true },
   cancelRun: { method: 'POST', path: '/v1/runs/{runId}/cancel' },
   connectWithApiKey: { method: 'POST', path: '/v1/connections/api-key/{provider}', keyed: true },
+  countResultsByDay: { method: 'GET', path: '/v1/results/days' },
   countUnreadResults: { method: 'GET', path: '/v1/results/unread' },
   createConnection: { method: 'POST', path: '/v1/connections', keyed: true },
   createRoutine: { method: 'POST', path: '/v1/routines', keyed: true },
@@ -21,6 +22,7 @@ export const OPERATIONS = {
   listConnectionAccounts: { method: 'GET', path: '/v1/connections/{connectionId}/accounts' },
   listConnectionProviders: { method: 'GET', path: '/v1/connections/providers' },
   listConnections: { method: 'GET', path: '/v1/connections' },
+  listFactsVersions: { method: 'GET', path: '/v1/projects/{projectId}/facts/versions' },
   listModelConnections: { method: 'GET', path: '/v1/model-connections' },
   listModelProviders: { method: 'GET', path: '/v1/model-connections/providers' },
   listModelSources: { method: 'GET', path: '/v1/model-sources' },
@@ -40,7 +42,10 @@ export const OPERATIONS = {
   pauseRoutine: { method: 'POST', path: '/v1/routines/{routineId}/pause' },
   previewRoutine: { method: 'POST', path: '/v1/routines/{routineId}/preview' },
   previewSchedule: { method: 'GET', path: '/v1/schedules/preview' },
+  readAttention: { method: 'GET', path: '/v1/attention' },
   readConnection: { method: 'GET', path: '/v1/connections/{connectionId}' },
+  readFacts: { method: 'GET', path: '/v1/projects/{projectId}/facts' },
+  readFactsVersion: { method: 'GET', path: '/v1/projects/{projectId}/facts/versions/{factsVersion}' },
   readKeyProvider: { method: 'GET', path: '/v1/model-connections/provider-c' },
   readProjectUsage: { method: 'GET', path: '/v1/usage' },
   readRoutine: { method: 'GET', path: '/v1/routines/{routineId}' },
@@ -58,6 +63,7 @@ export const OPERATIONS = {
   updateRun: { method: 'PATCH', path: '/v1/runs/{runId}' },
   updateSkill: { method: 'PATCH', path: '/v1/skills/{skillId}' },
   updateToolPolicy: { method: 'PATCH', path: '/v1/routines/{routineId}/tools/{policyId}' },
+  writeFacts: { method: 'PUT', path: '/v1/projects/{projectId}/facts' },
 } as const;
 
 /** The codes of errors; the list may grow. */
@@ -97,6 +103,7 @@ export type ErrorCode =
   | 'skill_not_found'
   | 'routine_not_found'
   | 'version_not_found'
+  | 'facts_version_not_found'
   | 'run_not_found'
   | 'delivery_not_found'
   | 'attempt_not_found'

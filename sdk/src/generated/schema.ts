@@ -27,6 +27,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -59,7 +60,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -85,6 +86,61 @@ export interface components {
             ready: boolean;
             /** @description The code of the error that activating would get; null when ready. `own_variables_required` is a `successful_run_required`: runs have succeeded, all of them with values for variables that differ from its own. */
             reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "definition_unreadable" | "schedule_ended" | "allowance_exceeded") | null;
+        };
+        Attention: {
+            /** @description Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first. */
+            budgets: {
+                /** @enum {string} */
+                limit: "maxTokensPerDay" | "maxCostUsdPerMonth";
+                name: string;
+                percent: number;
+                /** @enum {string} */
+                scope: "routine" | "project" | "organization";
+                scopeId: string;
+            }[];
+            /** @description Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped. */
+            failed: {
+                errorMessage: string | null;
+                finishedAt: components["schemas"]["Timestamp"];
+                reason: string | null;
+                /** @description Id of the routine. */
+                routineId: string;
+                routineName: string;
+                /** @description The latest failed run. */
+                runId: string;
+                /** @description Failed runs of these 24 hours. */
+                runs: number;
+            }[];
+            /** @description Model accounts and connections that need another sign-in. */
+            signIns: {
+                id: string;
+                /** @enum {string} */
+                kind: "model_account" | "connection";
+                name: string;
+                /** @description The person who can sign in again; null where each member can. */
+                ownerId: string | null;
+                ownerName: string | null;
+                updatedAt: components["schemas"]["Timestamp"];
+            }[];
+            /** @description Active routines that run an older text of a skill than the newest, until a proof run with that and another activation. */
+            skillsBehind: {
+                /** @description Id of the routine. */
+                routineId: string;
+                routineName: string;
+                /** @description Names of the skills. */
+                skills: string[];
+            }[];
+            /** @description Routines that the service has taken off their schedules, and why. */
+            stopped: {
+                reason: string;
+                /** @description Id of the routine. */
+                routineId: string;
+                routineName: string;
+                state: string;
+                updatedAt: components["schemas"]["Timestamp"];
+            }[];
+            /** @description Whether a list has more than its 20 entries. */
+            truncated: boolean;
         };
         Backfill: {
             /** @description Id of the backfill. */
@@ -261,6 +317,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -293,7 +350,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -338,6 +395,11 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
             /** @default null */
             gate?: components["schemas"]["GateInput"];
             instructions: string;
@@ -505,6 +567,44 @@ export interface components {
             truncated: boolean;
             unchanged: number;
             vanished: number;
+        };
+        /** @description Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active. */
+        FactsBehind: {
+            /** @description The version that scheduled runs are told; null for none. */
+            activated: number | null;
+            newest: number;
+            /** @description The version that the latest proof was told, which activating again has scheduled runs be told; null for none. */
+            proven: number | null;
+        } | null;
+        /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
+        FactsChanges: {
+            /** @description The first five, cut at 300 characters. */
+            added: string[];
+            counts: {
+                added: number;
+                removed: number;
+            };
+            /** @description The first five, cut at 300 characters. */
+            removed: string[];
+        };
+        FactsVersion: {
+            /** @description The text of the version before; null for the first one, and where it is no longer kept. */
+            before: string | null;
+            changes: components["schemas"]["FactsChanges"];
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Characters of the text. */
+            length: number;
+            text: string;
+            version: number;
+        };
+        FactsVersionSummary: {
+            changes: components["schemas"]["FactsChanges"];
+            createdAt: components["schemas"]["Timestamp"];
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Characters of the text. */
+            length: number;
+            version: number;
         };
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
@@ -843,6 +943,13 @@ export interface components {
             /** @description The reason that the run would fail with, of the reasons of runs: `blocked_model`, `blocked_models_unavailable`, `blocked_connection`, `blocked_provider_disabled`, `blocked_provider_mismatch`, `blocked_usage_limit`, `blocked_budget`, `blocked_routine`, `blocked_definition`, `blocked_variable`, `blocked_prompt_too_large`. */
             reason: string | null;
         };
+        /** @description The facts of the project in the prompt; null for a routine without `facts`. */
+        PreviewedFacts: {
+            /** @description Characters. */
+            length: number;
+            /** @description 0 where there are none. */
+            version: number;
+        } | null;
         /** @description What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
         PreviewedGate: {
             /** @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may. */
@@ -882,6 +989,15 @@ export interface components {
             variables?: {
                 [key: string]: string;
             };
+        };
+        ProjectFacts: {
+            createdAt: components["schemas"]["Timestamp"] | null;
+            /** @description The author of this version. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
+            text: string;
+            /** @description Counts the changes; 0 while no one has written any. */
+            version: number;
         };
         ProjectUsage: {
             /** Format: date */
@@ -1058,6 +1174,18 @@ export interface components {
             };
             removed: string[];
         } | null;
+        ResultsByDay: {
+            /** @description Today last. */
+            days: {
+                /** Format: date */
+                date: string;
+                failed: number;
+                startsAt: components["schemas"]["Timestamp"];
+                succeeded: number;
+            }[];
+            /** @description Whether there are more than the 20,000 newest, which are counted. */
+            truncated: boolean;
+        };
         RotatedRoutine: {
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
@@ -1067,6 +1195,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -1114,6 +1243,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -1177,6 +1307,8 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
+            factsBehind: components["schemas"]["FactsBehind"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -1218,13 +1350,15 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         RoutineEndsAt: components["schemas"]["Timestamp"] | null;
+        /** @description Tells each run the facts of its project. */
+        RoutineFacts: boolean;
         RoutineForecast: {
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
@@ -1331,6 +1465,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             /** @description Id of the routine. */
             id: string;
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
@@ -1373,11 +1508,12 @@ export interface components {
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             instructions: components["schemas"]["RoutineInstructions"];
             limits: components["schemas"]["RoutineLimits"];
@@ -1405,7 +1541,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -1425,7 +1561,7 @@ export interface components {
         };
         RoutineWarning: {
             /** @enum {string} */
-            code: "skill_need_unmet" | "skill_deleted" | "forecast_over_budget" | "mixes_untrusted_and_outward" | "interval_beyond_retention";
+            code: "skill_need_unmet" | "skill_deleted" | "facts_missing" | "forecast_over_budget" | "mixes_untrusted_and_outward" | "interval_beyond_retention";
             message: string;
             /**
              * @description What the skill works on.
@@ -1539,6 +1675,8 @@ export interface components {
             /** @description What the result holds, by the `resultSchema` of its version; null without one. */
             data: unknown;
             errorMessage: string | null;
+            /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
+            factsVersion: number | null;
             failureClass: components["schemas"]["RunFailureClass"];
             finishedAt: components["schemas"]["Timestamp"] | null;
             gate: components["schemas"]["GateVerdict"];
@@ -1557,7 +1695,7 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            /** @description What the model was given: instructions and skills, rendered. */
+            /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
@@ -1707,7 +1845,7 @@ export interface components {
              * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "success_ping" | "model_connection" | "webhook_changed" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
@@ -1729,11 +1867,12 @@ export interface components {
                 most: components["schemas"]["ForecastAmount"];
                 typical: components["schemas"]["RunEstimate"];
             };
+            facts: components["schemas"]["PreviewedFacts"];
             gate: components["schemas"]["PreviewedGate"];
             /** @description The first words of every run of every routine. */
             preamble: string;
             preflight: components["schemas"]["PreflightVerdict"];
-            /** @description Instructions and skills, rendered; null where they would be too large. */
+            /** @description Instructions, skills and facts, rendered; null where they would be too large. */
             prompt: string | null;
             /** @description In order, without those that were deleted since. */
             skills: {
@@ -1811,6 +1950,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
             id: string;
@@ -1843,7 +1983,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -2146,6 +2286,8 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
+            /** @description Tells each run the facts of its project. */
+            facts?: boolean;
             gate?: components["schemas"]["GateInput"];
             instructions?: string;
             /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
@@ -2258,6 +2400,10 @@ export interface components {
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";
         };
+        WriteFacts: {
+            /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
+            text: string;
+        };
     };
     responses: never;
     parameters: {
@@ -2265,10 +2411,14 @@ export interface components {
         connectionId: string;
         /** @description From the `Link: <…>; rel="next"` header of the page before. */
         cursor: string;
+        /** @description From the `Link: <…>; rel="next"` header of the page before. */
+        "cursor-2": string;
         /** @description The same key and body give the first response again, for 24 hours. */
         "Idempotency-Key": string;
         /** @description Items a page, at most 200. */
         limit: number;
+        /** @description Id of the project. */
+        projectId: string;
         /** @description Id of the routine. */
         routineId: string;
         /** @description Id of the run. */
@@ -2283,6 +2433,18 @@ export interface components {
     pathItems: never;
 }
 export interface operations {
+    readAttention: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Attention"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listConnections: {
         parameters: {
             query?: {
@@ -2524,11 +2686,96 @@ export interface operations {
             };
         };
     };
-    listResults: {
+    readFacts: {
+        parameters: {
+            path: {
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ProjectFacts"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    writeFacts: {
+        parameters: {
+            path: {
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WriteFacts"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ProjectFacts"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listFactsVersions: {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor"];
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+            };
+            path: {
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FactsVersionSummary"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readFactsVersion: {
+        parameters: {
+            path: {
+                /** @description Its number. */
+                factsVersion: number;
+                /** @description Id of the project. */
+                projectId: components["parameters"]["projectId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FactsVersion"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listResults: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that ended at this time or later. */
@@ -2544,6 +2791,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Result"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    countResultsByDay: {
+        parameters: {
+            query?: {
+                timezone?: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ResultsByDay"];
                         requestId: string;
                     };
                 };
@@ -2881,7 +3145,7 @@ export interface operations {
                 /** @description Only those of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
@@ -2964,7 +3228,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
             };
@@ -3059,7 +3323,7 @@ export interface operations {
                 /** @description Only those of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
@@ -3425,7 +3689,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
             };

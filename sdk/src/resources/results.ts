@@ -19,6 +19,19 @@ export class Results {
     return this.#transport.send('countUnreadResults', options);
   }
 
+  /** Counts the results of each day, by what they are to a reader. */
+  countByDay(
+    query: Query<'countResultsByDay'> = {},
+    options?: CallOptions,
+  ): Call<Data<'countResultsByDay'>> {
+    return this.#transport.send('countResultsByDay', { ...options, query });
+  }
+
+  /** What someone has to mend: routines that failed or stopped, sign-ins, budgets. */
+  attention(options?: CallOptions): Call<Data<'readAttention'>> {
+    return this.#transport.send('readAttention', options);
+  }
+
   markRead(body: Body<'markResultsRead'>, options?: CallOptions): Call<Data<'markResultsRead'>> {
     return this.#transport.send('markResultsRead', { ...options, body });
   }

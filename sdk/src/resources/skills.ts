@@ -1,7 +1,15 @@
 import type { Call } from '../call.ts';
 import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
-import type { Body, CallOptions, CreateOptions, Data, Item, Query } from '../types.ts';
+import type {
+  Body,
+  CallOptions,
+  ChangeOptions,
+  CreateOptions,
+  Data,
+  Item,
+  Query,
+} from '../types.ts';
 
 export class Skills {
   readonly #transport: Transport;
@@ -41,5 +49,42 @@ export class Skills {
     options?: CallOptions,
   ): Pages<Item<'listSkillRevisions'>> {
     return this.#transport.list('listSkillRevisions', { ...options, ids: [skillId], query });
+  }
+}
+
+/** One text of the project that each routine with `facts: true` is told. */
+export class Facts {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  read(projectId: string, options?: CallOptions): Call<Data<'readFacts'>> {
+    return this.#transport.send('readFacts', { ...options, ids: [projectId] });
+  }
+
+  write(
+    projectId: string,
+    body: Body<'writeFacts'>,
+    options?: ChangeOptions,
+  ): Call<Data<'writeFacts'>> {
+    return this.#transport.send('writeFacts', { ...options, ids: [projectId], body });
+  }
+
+  versions(
+    projectId: string,
+    query: Query<'listFactsVersions'> = {},
+    options?: CallOptions,
+  ): Pages<Item<'listFactsVersions'>> {
+    return this.#transport.list('listFactsVersions', { ...options, ids: [projectId], query });
+  }
+
+  version(
+    projectId: string,
+    version: number,
+    options?: CallOptions,
+  ): Call<Data<'readFactsVersion'>> {
+    return this.#transport.send('readFactsVersion', { ...options, ids: [projectId, version] });
   }
 }
