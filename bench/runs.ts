@@ -216,7 +216,7 @@ async function start(stack: Stack, workers: number) {
   const routineId = await demoRoutine(first);
   let turn = 0;
   return {
-    run() {
+    run: () => {
       turn += 1;
       return runToSuccess(services[turn % services.length] ?? first, watch, routineId);
     },

@@ -1,4 +1,4 @@
-import { spentBudgets, type SpentBudget } from '#core/usage/index.ts';
+import { spentBudgets } from '#core/usage/index.ts';
 import { ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
 
 /** A routine whose last run that ended has failed. */
@@ -47,7 +47,7 @@ export interface Attention {
   readonly stopped: readonly StoppedRoutine[];
   readonly failed: readonly FailedRoutine[];
   readonly signIns: readonly EndedSignIn[];
-  readonly budgets: readonly SpentBudget[];
+  readonly budgets: Awaited<ReturnType<typeof spentBudgets>>;
   readonly skillsBehind: readonly RoutineBehind[];
   /** True when there is more of some kind than is listed. */
   readonly truncated: boolean;

@@ -5,6 +5,5 @@ export {
   patchDigest,
   readDigest,
   WEEKDAYS,
-  type DigestPatch,
   type DigestSettings,
 } from './settings.ts';

@@ -26,12 +26,5 @@ export {
 export { findLostCalls, lockLostCall } from './lost-calls.ts';
 export { reserve } from './reserve.ts';
 export { isSettled, releaseAttempt, settlement, type Attempt, type Spent } from './settle.ts';
-export {
-  PACE_DAYS,
-  readSpending,
-  sharesUsed,
-  spentBudgets,
-  type Spending,
-  type SpentBudget,
-} from './spending.ts';
+export { PACE_DAYS, readSpending, sharesUsed, spentBudgets, type Spending } from './spending.ts';
 export { leastOf, MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';

@@ -17,7 +17,7 @@ const stubbed = new Ras({
   apiKey: 'ras_1',
   baseUrl: 'http://127.0.0.1:9',
   fetch: async (url, init) => {
-    requests.push(`${init?.method} ${String(url)}`);
+    requests.push(`${init?.method} ${new URL(url instanceof Request ? url.url : url).href}`);
     return new Response(JSON.stringify({ data: [{ id: 'run_1' }], requestId: 'req-1' }));
   },
 });

@@ -17,7 +17,7 @@ import { Textarea } from '#ui/parts/input.tsx';
 import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
-import { TextDiff } from '#ui/parts/text-diff.tsx';
+import { TextDiff } from '#ui/parts/lazily.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { OneVersion, Versions } from './versions.tsx';
 

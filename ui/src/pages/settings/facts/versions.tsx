@@ -9,7 +9,7 @@ import { Fold } from '#ui/parts/fold.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { Skeleton, SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
-import { TextDiff } from '#ui/parts/text-diff.tsx';
+import { TextDiff } from '#ui/parts/lazily.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
 type Version = Shape<'FactsVersionSummary'>;
