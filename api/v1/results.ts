@@ -158,7 +158,11 @@ const countResultsByDay = route({
   summary: 'Count the results of the last seven days',
   auth: 'key-or-session',
   scope: 'runs:read',
-  query: z.strictObject({ timezone: scheduleFields.timezone.default('UTC') }),
+  query: z.strictObject({
+    timezone: scheduleFields.timezone
+      .default('UTC')
+      .meta({ description: 'IANA time zone whose days are counted.' }),
+  }),
   success: { status: 200, data: week, description: 'The counts, by day in the time zone.' },
   errors: ['invalid_timezone'],
 }).to(async ({ access, query, deps }) => ({

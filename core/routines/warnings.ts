@@ -76,7 +76,7 @@ export async function routineWarnings(
 async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<RoutineWarning[]> {
   if (!facts || (await readFacts(db, projectId)).text.trim() !== '') return [];
   const message =
-    'The project has no facts yet, so runs are told none. Write them under Settings › Facts, or by PUT /v1/projects/{projectId}/facts.';
+    'The project has no facts yet, so runs are told none. Write them under Settings › Facts.';
   return [{ code: 'facts_missing', message }];
 }
 

@@ -2800,6 +2800,7 @@ export interface operations {
     countResultsByDay: {
         parameters: {
             query?: {
+                /** @description IANA time zone whose days are counted. */
                 timezone?: string;
             };
         };

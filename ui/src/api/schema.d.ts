@@ -5069,6 +5069,7 @@ export interface operations {
     countResultsByDay: {
         parameters: {
             query?: {
+                /** @description IANA time zone whose days are counted. */
                 timezone?: string;
             };
         };
