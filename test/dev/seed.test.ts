@@ -161,6 +161,7 @@ test('a run of now reads as those of the past, and is compared with them', async
 
 test('a key that was revoked is made again, and nothing else', async () => {
   const demo = await kept();
+  await letSignIn();
   const session = await enter(demo);
   const project = session.with({ 'X-Project-Id': demo.projectId });
   const { data: keys } = await project.get('/v1/api-keys');

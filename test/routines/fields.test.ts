@@ -27,6 +27,7 @@ test(
       overridable: null,
       skills: [],
       carryResult: true,
+      facts: false,
       builtInTools: [],
       outcome: 'optional',
       checks: [],
@@ -66,9 +67,12 @@ test(
     expect(created.data).toEqual(defaults);
     expect(created.headers.get('etag')).toBe('"1"');
     const read = await key.get(`/v1/routines/${created.data.id}`);
-    const { nextRuns, activation, callableTools, mailDelivery, skillsBehind, ...rest } = read.data;
+    const { nextRuns, activation, callableTools, mailDelivery, skillsBehind, ...others } =
+      read.data;
+    const { factsBehind, ...rest } = others;
     expect(rest).toEqual(defaults);
     expect([callableTools, mailDelivery, skillsBehind]).toEqual([[], 'unavailable', []]);
+    expect(factsBehind).toBeNull();
     expect(nextRuns).toHaveLength(5);
     const reason = 'successful_run_required';
     expect(activation).toEqual({ ready: false, proofRunId: null, reason });
@@ -131,7 +135,7 @@ test('an empty change changes nothing but the version', async ({ key }) => {
   const patched = await key.patch(`/v1/routines/${id}`, {});
   expect(patched.status).toBe(200);
   const { nextRuns: _n, activation: _a, callableTools: _c, mailDelivery: _m, ...shown } = before;
-  const { skillsBehind: _s, ...rest } = shown;
+  const { skillsBehind: _s, factsBehind: _f, ...rest } = shown;
   expect(patched.data).toEqual({ ...rest, updatedAt: patched.data.updatedAt });
 });
 

@@ -60,8 +60,8 @@ test('the demo reads as a usual morning, from Home to each run', async ({ demo, 
 
   const { page, complaints } = await visit(run(watch), { as: person });
   await page.getByText('Studiolark cut Team from 49 to 39 USD').first().waitFor();
-  await page.getByText('1 added').first().waitFor();
-  await page.getByText('2 changed').first().waitFor();
+  await page.getByRole('row', { name: '~ Changed' }).filter({ hasText: 'was 49' }).waitFor();
+  await page.getByRole('row', { name: '+ Added' }).waitFor();
   await page.getByText('Same version, model, variables and tools.').waitFor();
   expect(complaints).toEqual([]);
 });

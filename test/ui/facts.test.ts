@@ -102,7 +102,7 @@ test('a routine is told facts by a switch, its run names them, and newer ones ar
   const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
   await page.getByRole('button', { name: /^Results/ }).click();
   await page.getByRole('checkbox', { name: 'Tell each run the project facts' }).click();
-  await page.getByText('Changed the project facts').waitFor();
+  await page.getByText('Changed project facts').waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
   const run = await runOnce(session, id);

@@ -69,7 +69,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
       act: async (page) => {
         await page.getByText('The first of its kind').waitFor();
         // All of it is new, so no row says so.
-        await expect.poll(() => page.getByRole('cell', { name: 'sugar' }).count()).toBe(1);
+        await expect.poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count()).toBe(1);
         expect(await page.getByText('+ Added').count()).toBe(0);
       },
     },
@@ -81,7 +81,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
         await row('~ Changed').filter({ hasText: 'was 3' }).waitFor();
         expect(await row('+ Added').innerText()).toContain('rice');
         expect(await row('− Removed').innerText()).toContain('salt');
-        await page.getByText('Tea is dearer than ever.').waitFor();
+        await page.getByText('Tea is dearer than ever.', { exact: true }).waitFor();
         const run = page.getByRole('link', { name: 'the run that was delivered last' });
         expect(await run.getAttribute('href')).toContain(first.id);
       },

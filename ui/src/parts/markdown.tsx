@@ -120,7 +120,7 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
     case 'table':
       return (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
-        <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
+        <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
           <table>{children.map(draw)}</table>
         </div>
       );

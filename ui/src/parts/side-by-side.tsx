@@ -30,7 +30,7 @@ export default function SideBySide({ label, before, after }: SideBySideProps) {
         tabIndex={0}
         role="region"
         aria-label={label}
-        className="overflow-x-auto rounded-lg border border-line bg-surface py-1 text-sm"
+        className="relative overflow-x-auto rounded-lg border border-line bg-surface py-1 text-sm"
       >
         {groups.slice(0, shown).map((group) =>
           group.kind === 'pair' ? (

@@ -83,7 +83,7 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
         tabIndex={0}
         role="region"
         aria-label={`Table of ${title}`}
-        className="overflow-x-auto rounded-lg border border-line bg-surface"
+        className="relative overflow-x-auto rounded-lg border border-line bg-surface"
       >
         <table className="w-full border-collapse text-sm">
           <thead>

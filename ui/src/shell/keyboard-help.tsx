@@ -20,13 +20,21 @@ export default function KeyboardHelp({ onClose }: { readonly onClose: () => void
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
   return (
     <Dialog open onClose={onClose} title="Keyboard">
-      <Group label="General" rows={GENERAL} />
-      <Group
-        label="Go to"
-        rows={placesFor(config.data)
-          .flat()
-          .map(({ key, label }) => ({ keys: ['G', key.toUpperCase()], label }))}
-      />
+      <div
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- on a phone the list scrolls, by the keyboard too
+        tabIndex={0}
+        role="region"
+        aria-label="Keys"
+        className="flex flex-col gap-4"
+      >
+        <Group label="General" rows={GENERAL} />
+        <Group
+          label="Go to"
+          rows={placesFor(config.data)
+            .flat()
+            .map(({ key, label }) => ({ keys: ['G', key.toUpperCase()], label }))}
+        />
+      </div>
     </Dialog>
   );
 }

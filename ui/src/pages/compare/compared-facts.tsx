@@ -41,7 +41,7 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
         tabIndex={0}
         role="region"
         aria-label="Facts of the two runs"
-        className="overflow-x-auto rounded-lg border border-line bg-surface"
+        className="relative overflow-x-auto rounded-lg border border-line bg-surface"
       >
         <table className="w-full table-fixed text-sm max-sm:min-w-120">
           <thead>
