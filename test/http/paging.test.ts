@@ -153,9 +153,10 @@ test('lists carry summaries, and the detail has the whole', async () => {
     resultSchema,
     mailDelivery,
     skillsBehind,
+    factsBehind,
     ...rest
   } = detail;
-  expect(skillsBehind).toEqual([]);
+  expect([skillsBehind, factsBehind]).toEqual([[], null]);
   expect(listed).toEqual(rest);
   expect([activation.ready, callableTools, warnings]).toEqual([false, [], []]);
   expect([instructions, variables]).toEqual(['On {{topic}}.', { topic: 'tea' }]);

@@ -30,6 +30,7 @@ test('every material change is a version that says what changed and who did it',
     [['limits'], { limits: { maxTotalTokens: 1_000_000 } }],
     [['limits'], { limits: { maxTotalTokens: null } }],
     [['carryResult'], { carryResult: false }],
+    [['facts'], { facts: true }],
     [['builtInTools'], { builtInTools: ['calculate'] }],
     [['outcome'], { outcome: 'required' }],
     [['checks'], { checks: [{ type: 'distinct_sources', atLeast: 2 }] }],
@@ -42,13 +43,13 @@ test('every material change is a version that says what changed and who did it',
   }
   const listed = (await key.get(versions)).data;
   expect(listed.map(({ revision }: { revision: number }) => revision)).toEqual([
-    15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
+    16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1,
   ]);
   expect(listed.map(({ changed }: { changed: string[] }) => changed).toReversed()).toEqual([
     [],
     ...changes.map(([changed]) => changed),
   ]);
-  expect(listed[14]).toEqual({
+  expect(listed[15]).toEqual({
     revision: 1,
     createdAt: expect.any(String),
     createdBy: { kind: 'person', id: ada.userId, name: 'Test Person' },
@@ -63,7 +64,7 @@ test('every material change is a version that says what changed and who did it',
 
   const first = await key.get(`${versions}/1`);
   expect(first.data).toEqual({
-    ...listed[14],
+    ...listed[15],
     ...START,
     routineId: id,
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
@@ -77,6 +78,7 @@ test('every material change is a version that says what changed and who did it',
     },
     overridable: null,
     carryResult: true,
+    facts: false,
     builtInTools: [],
     outcome: 'optional',
     checks: [],
@@ -85,9 +87,10 @@ test('every material change is a version that says what changed and who did it',
     resultKey: null,
     tools: [],
   });
-  const { data: thirteenth } = await key.get(`${versions}/14`);
-  expect(thirteenth).toMatchObject({
+  const { data: latest } = await key.get(`${versions}/15`);
+  expect(latest).toMatchObject({
     carryResult: false,
+    facts: true,
     builtInTools: ['calculate'],
     outcome: 'required',
     checks: [{ type: 'distinct_sources', atLeast: 2 }],

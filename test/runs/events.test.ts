@@ -71,6 +71,7 @@ test('a run is followed from its beginning to its end, and the stream ends with 
     routineName: _routineName,
     workflowUrl: _workflowUrl,
     textsLeftOutFrom: _textsLeftOutFrom,
+    factsVersion: _factsVersion,
     ...run
   } = detail;
   expect(events.at(-1)!.data).toEqual(run);
