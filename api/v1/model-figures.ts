@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { patchFigures, type ModelOption } from '#core/models/index.ts';
-import { AppError } from '#lib/errors.ts';
+import { AppError, invalid } from '#lib/errors.ts';
 import type { ProjectSessionAccess } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { route, type Route } from '../route.ts';
@@ -28,11 +28,7 @@ const figuresPatch = z
     prices: z
       .strictObject({ input: price, output: price, cachedInput: price.nullable().default(null) })
       .nullable()
-      .optional()
-      .refine((quoted) => Number(quoted?.cachedInput ?? 0) <= Number(quoted?.input ?? 1), {
-        path: ['cachedInput'],
-        error: 'must not be above the price of other input',
-      }),
+      .optional(),
   })
   .meta({ id: 'UpdateModelFigures' });
 
@@ -51,6 +47,11 @@ const updateModelFigures = route({
 }).to(async ({ access, by, body, deps }) => {
   const { modelId: id, ...patch } = body;
   const { organizationId } = access;
+  // JSON Schema, and so the document, cannot compare two of its values.
+  if (Number(patch.prices?.cachedInput ?? 0) > Number(patch.prices?.input ?? 1)) {
+    const message = 'must not be above the price of other input';
+    throw invalid([{ path: 'prices.cachedInput', message }]);
+  }
   const option = await findSourced(deps, access, id);
   await patchFigures(deps, option, { organizationId, by, patch });
   deps.figures.forget();
