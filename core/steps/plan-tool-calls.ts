@@ -4,7 +4,6 @@ import {
   FINISH,
   withoutDialect,
   type OfferedTool,
-  SHOWN_LENGTH,
   type PendingTool,
   type PlannedCall,
   noResult,
@@ -13,6 +12,7 @@ import { readFinish, type Finish } from '#core/outcomes/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
+import { shownArguments } from './tool-step-end.ts';
 
 /** Limit of calls for one response; a model that asks for more is told that the rest were refused. */
 const MAX_CALLS_OF_ANSWER = 32;
@@ -64,7 +64,12 @@ export function planToolCalls(
       if (finish.kind !== 'refused') continue;
       const error = `Refused: ${finish.why}.`;
       told.push({ call, error });
-      refused.push({ ...pending(call, target), ...shownOf(call), rejected: true, error });
+      refused.push({
+        ...pending(call, target),
+        ...shownArguments(call.input, []),
+        rejected: true,
+        error,
+      });
     } else if (target === undefined || toMake.length >= MAX_CALLS_OF_ANSWER) {
       told.push({ call, error: TOO_MANY });
       refused.push({ ...pending(call, target), rejected: true, error: TOO_MANY });
@@ -88,7 +93,10 @@ interface ToldRefusal {
 const TOO_MANY = `Refused: more than ${MAX_CALLS_OF_ANSWER} calls in one answer.`;
 
 function pending(call: ToolCallRequest, target: OfferedTool | undefined): PendingTool {
-  const shown = target === undefined ? shownOf(call) : { arguments: null, argumentsLength: null };
+  const shown =
+    target === undefined
+      ? shownArguments(call.input, [])
+      : { arguments: null, argumentsLength: null };
   return {
     ...noResult(),
     ...shown,
@@ -102,12 +110,6 @@ function pending(call: ToolCallRequest, target: OfferedTool | undefined): Pendin
     input: call.input,
     rejected: false,
   };
-}
-
-/** Returns the arguments of a call that is not made, so no secret of a connection can be in them. */
-function shownOf({ input }: ToolCallRequest) {
-  const text = JSON.stringify(input) ?? 'null';
-  return { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length };
 }
 
 function refusalOf(refusals: readonly ToldRefusal[]): ModelMessage {

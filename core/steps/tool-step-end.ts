@@ -124,7 +124,7 @@ function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMe
   };
 }
 
-/** Returns the arguments of a call as its step shows them. */
+/** Returns the arguments of a call as its step shows them, without these secrets and what has the form of one. */
 export function shownArguments(
   args: unknown,
   secrets: readonly string[],

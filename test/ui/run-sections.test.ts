@@ -69,7 +69,9 @@ test('what a run brought, what changed in it, and who was not told of it', async
       act: async (page) => {
         await page.getByText('The first of its kind').waitFor();
         // All of it is new, so no row says so.
-        await expect.poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count()).toBe(1);
+        await expect
+          .poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count())
+          .toBe(1);
         expect(await page.getByText('+ Added').count()).toBe(0);
       },
     },
