@@ -76,7 +76,8 @@ test('what cannot be computed is a failed step that says what to send, and the r
 test('a routine that did not choose it is not offered it, also with a skill that names it', async () => {
   const mark = marker();
   const id = await createRoutine(key, { instructions: mark, skills: ['budget-pacing'] });
-  scriptCalls(service, mark, { name: 'calculate', arguments: WILSON });
+  const token = `ghp_${'a'.repeat(36)}`;
+  scriptCalls(service, mark, { name: 'calculate', arguments: { ...WILSON, token } });
   const run = await runOnce(key, id);
   expect(run.state).toBe('succeeded');
   expect(run.prompt).toContain('`calculate`');
@@ -85,7 +86,7 @@ test('a routine that did not choose it is not offered it, also with a skill that
   expect(step).toMatchObject({
     state: 'failed',
     errorMessage: 'Refused: the run has no tool of this name.',
-    tool: { toolName: null, result: null },
+    tool: { toolName: null, result: null, arguments: expect.stringContaining('"[redacted]"') },
   });
 });
 
