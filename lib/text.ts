@@ -7,6 +7,16 @@ export function cut(text: string, length: number): string {
 /** Matches the first half of a surrogate pair whose second half was cut off. */
 const HALF = /[\uD800-\uDBFF]$/;
 
+/** Begins a text with a capital. */
+export function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Makes a sentence of a clause, which has no full stop of its own. */
+export function sentence(clause: string): string {
+  return `${capitalized(clause)}.`;
+}
+
 /** Cuts a text from outside to what a list or a log line can show: one line of whole characters. */
 export function shownText(text: string, maxLength: number): string {
   return text

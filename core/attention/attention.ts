@@ -42,7 +42,7 @@ interface RoutineBehind {
   readonly skills: readonly string[];
 }
 
-/** What keeps a project from working as its people mean it to. */
+/** Everything in a project that a person has to mend. */
 export interface Attention {
   readonly stopped: readonly StoppedRoutine[];
   readonly failed: readonly FailedRoutine[];

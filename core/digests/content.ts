@@ -2,7 +2,7 @@ import type { Attention } from '#core/attention/index.ts';
 import type { MailContent, MailEntry, MailSection } from '#core/outbox/index.ts';
 import type { Result, ResultKind, Unread } from '#core/results/index.ts';
 import { reasonInWords, RUN_REASONS, type RunReason } from '#core/run-states/index.ts';
-import { cut, shownText, withoutUnseen } from '#lib/text.ts';
+import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
 import { changesInWords } from './differences.ts';
 
 /** Results that a digest looks at; it shows the latest of each routine. */
@@ -118,7 +118,7 @@ function resultEntry(
 /** Says of a failure its reason by the closed list, and of a result how it begins, where no difference says more. */
 function tellingLines(result: Result, differs: boolean): string[] {
   if (result.kind === 'failed') {
-    return isReason(result.reason) ? [sentence(reasonInWords(result.reason))] : [];
+    return isReason(result.reason) ? [inWords(reasonInWords(result.reason))] : [];
   }
   const summary = result.outcomeSummary === null ? [] : [plainLine(result.outcomeSummary)];
   const text = differs ? '' : (result.excerpt ?? '');
@@ -152,7 +152,7 @@ function attentionEntries(attention: Attention, projectId: string): MailEntry[] 
   });
   return [
     ...attention.stopped.map(({ routineId, routineName, reason }) =>
-      entry(routineName, `/routines/${routineId}`, 'Stopped by the service', [sentence(reason)]),
+      entry(routineName, `/routines/${routineId}`, 'Stopped by the service', [inWords(reason)]),
     ),
     ...attention.signIns.map(({ kind, name, ownerName }) =>
       entry(
@@ -193,9 +193,10 @@ function oneLine(text: string, length: number): string {
   return line.length > length ? `${cut(line, length - 1)}…` : line;
 }
 
-function sentence(words: string): string {
-  const text = words.replaceAll('_', ' ');
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+/** Makes a sentence of a reason: a code, a clause, or a sentence already. */
+function inWords(reason: string): string {
+  const text = capitalized(reason.replaceAll('_', ' '));
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function plural(count: number, word: string): string {

@@ -7,7 +7,7 @@ import { findLineChanges } from '#lib/line-changes.ts';
 /** Limit of the text, in Unicode code points as schemas count them. */
 export const MAX_FACTS = 24_000;
 
-/** What a project holds to be true, in the words of its people. */
+/** The text of a project that its routines are told, in one of its versions. */
 export interface Facts {
   /** Counts the changes; 0 while no one has written any. */
   readonly version: number;

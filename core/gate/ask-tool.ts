@@ -14,6 +14,7 @@ import {
 import type { Gate } from '#core/definition/index.ts';
 import { row, sql, type Db } from '#lib/database/index.ts';
 import { startDeadline } from '#lib/deadline.ts';
+import { sentence } from '#lib/text.ts';
 import {
   GATE_TIMEOUT_MS,
   gateFailed,
@@ -140,8 +141,4 @@ async function readTarget(
   });
   const found = await row<{ target: TargetJson | null }>(db, sql`select ${target} as target`);
   return found?.target == null ? undefined : targetOf(found.target);
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -54,7 +54,7 @@ export interface MailEntry {
   readonly title: string;
   /** Path of its page in the dashboard. */
   readonly path: string;
-  /** What it is, in a word or two, and how good that is. */
+  /** The kind of entry, in a word or two; `tone` says how good that is. */
   readonly label: string;
   readonly tone: 'good' | 'warn' | 'bad' | 'plain';
   /** Time, cost and the like. */

@@ -10,7 +10,7 @@ import {
   readResult,
 } from '#core/tools/index.ts';
 import { fence } from '#core/prompt/index.ts';
-import { cut } from '#lib/text.ts';
+import { cut, sentence } from '#lib/text.ts';
 
 export interface ToolStepEnd {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
@@ -131,10 +131,6 @@ export function shownArguments(
 ): Pick<ToolRecord, 'arguments' | 'argumentsLength'> {
   const text = redact(JSON.stringify(args) ?? 'null', secrets);
   return { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length };
-}
-
-function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /** Characters of one result that a model is given. */

@@ -54,7 +54,7 @@ In the summary say in two sentences what has changed since last week and what it
   write,
 };
 
-/** What changed in a week, by weeks before the latest run. */
+/** The news of each week, by weeks before the latest run. */
 const NEWS: Readonly<Record<number, string>> = {
   0: 'Studiolark cut Team from 49 to 39 USD, now below our Studio plan, and leads with text reminders. Bookbright sells an assistant at 12 USD; Tidal Desk dropped Basic.',
   2: 'Tidal Desk doubled the seats in Plus to 10 at the same price: three dollars a seat, a third of ours.',

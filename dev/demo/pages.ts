@@ -23,7 +23,7 @@ const OWN: Readonly<Record<string, readonly [title: string, ms: number, text: st
 
 export const OWN_PATHS = Object.keys(OWN);
 
-/** What was once amiss with the site, by days before the latest check. */
+/** Faults that the site once had, by days before the latest check. */
 export const SITE_EVENTS = { slowTemplates: 22, newTitle: 13, outage: 6, lostSignUp: 1 } as const;
 
 /** Reads a page of the demo's web as it was at a time; undefined for one that is not there at all. */

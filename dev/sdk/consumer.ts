@@ -1,4 +1,4 @@
-/** What someone does who has installed the SDK; `npm run check:sdk` compiles it and runs it on each platform. */
+/** A program that uses the installed SDK; `npm run check:sdk` compiles it and runs it on each platform. */
 import { ConnectionError, Ras, webhooks, type Shape } from 'routine-automation-sdk';
 
 const { body, headers } = webhooks.signForTest(

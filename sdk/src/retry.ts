@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 import type { OperationId } from './types.ts';
 
-/** A longer wait is left to the caller, whom the error tells of it. */
+/** Leaves a longer wait to the caller, whose error states it. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 const FIRST_PAUSE_MS = 500;

@@ -91,5 +91,5 @@ const rotateWebhookSecret = route({
   return { data: { ...presentRoutine(rotated), webhookSecret } };
 });
 
-/** What is done to a routine beside its fields. */
+/** Operations that change a routine's state or secret, and none of its fields. */
 export const actionRoutes: readonly Route[] = [activateRoutine, pauseRoutine, rotateWebhookSecret];

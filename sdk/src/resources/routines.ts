@@ -14,7 +14,7 @@ import type {
 } from '../types.ts';
 
 export interface Wait {
-  /** Resolves when the run has ended, `true` at whatever time, rather than when it is queued. */
+  /** Resolves when the run has ended, and not when it is queued; `true` waits without a limit. */
   readonly wait: true | WaitOptions;
 }
 

@@ -1,7 +1,7 @@
 import { scaleBand, scaleLinear } from '@visx/scale';
 import { BarRounded } from '@visx/shape';
 import { SHADES } from './legend.tsx';
-import { useWidth } from './width.ts';
+import { GridLines, useWidth } from './chart.tsx';
 
 export interface BarPart {
   readonly key: string;
@@ -48,20 +48,7 @@ export default function Bars({ label, data, format, series, height = 180 }: Bars
   return (
     <div ref={measure} className="w-full overflow-hidden">
       <svg role="img" aria-label={label} width={width} height={height}>
-        {y.ticks(3).map((value) => (
-          <g key={value}>
-            <line x1={LEFT} x2={width} y1={y(value)} y2={y(value)} className="stroke-line" />
-            <text
-              x={LEFT - 8}
-              y={y(value)}
-              dy="0.32em"
-              textAnchor="end"
-              className="fill-faint text-xs tabular"
-            >
-              {format(value)}
-            </text>
-          </g>
-        ))}
+        <GridLines y={y} from={LEFT} to={width} format={format} />
         {data.map((datum, index) => (
           <g key={datum.key}>
             <title>{`${datum.label}: ${format(totals[index] ?? 0)}`}</title>

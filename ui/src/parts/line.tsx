@@ -1,6 +1,6 @@
 import { scaleLinear, scaleTime } from '@visx/scale';
 import { LinePath } from '@visx/shape';
-import { useWidth } from './width.ts';
+import { GridLines, useWidth } from './chart.tsx';
 
 export interface LinePoint {
   readonly key: string;
@@ -45,20 +45,7 @@ export default function Line({ label, points, format, dayOf }: LineProps) {
   return (
     <div ref={measure} className="w-full overflow-hidden">
       <svg role="img" aria-label={label} width={width} height={HEIGHT}>
-        {y.ticks(3).map((value) => (
-          <g key={value}>
-            <line x1={LEFT} x2={width} y1={y(value)} y2={y(value)} className="stroke-line" />
-            <text
-              x={LEFT - 8}
-              y={y(value)}
-              dy="0.32em"
-              textAnchor="end"
-              className="fill-faint text-xs tabular"
-            >
-              {format(value)}
-            </text>
-          </g>
-        ))}
+        <GridLines y={y} from={LEFT} to={width} format={format} />
         <LinePath
           data={[...points]}
           x={({ at }) => x(at)}
