@@ -65,6 +65,9 @@ export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
   return actor.kind === 'session' || actor.scopes.includes('routines:write');
 }
 
+/** The face that a call came by, where that is not HTTP itself, and the name that its client gave. */
+export type Via = NonNullable<Actor['via']>;
+
 /** A caller with an id: a person or a key. */
 export type Caller = Actor & { readonly id: string };
 

@@ -22,6 +22,8 @@ export interface RouteSpec<
   readonly description?: string;
   readonly auth: A;
   readonly scope?: Scope;
+  /** How it appears as a tool over MCP; false where no assistant may call it. */
+  readonly mcp: Tool | false;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
@@ -46,6 +48,29 @@ export interface RouteSpec<
   };
   /** The errors of this operation itself; those of its path, authentication, limits and parsing are derived. */
   readonly errors?: readonly ErrorCode[];
+}
+
+/** Groups of tools of which a client of `/mcp` takes some: `?toolsets=routines,runs`. */
+export const TOOLSETS = {
+  models: 'default',
+  skills: 'default',
+  routines: 'default',
+  runs: 'default',
+  connections: 'default',
+  results: 'default',
+  authoring: 'on request',
+  usage: 'on request',
+} as const;
+
+export type Toolset = keyof typeof TOOLSETS;
+
+/** The tool of an operation; its name is the operation's id in snake_case. */
+export interface Tool {
+  readonly toolset: Toolset;
+  /** The fields of the response, or of each item of a list, that an assistant is shown; all where it is left out. */
+  readonly view?: readonly string[];
+  /** Cannot be taken back. */
+  readonly destructive?: true;
 }
 
 export interface Input<A extends AuthKind, P, Q, B> {

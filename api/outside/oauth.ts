@@ -17,6 +17,7 @@ export const completeConnectionSignIn = route({
   description:
     'The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state works once, within ten minutes, for that session and provider; each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. What the provider says of an error is not repeated.',
   auth: 'session',
+  mcp: false,
   params: z.strictObject({
     provider: z
       .string()

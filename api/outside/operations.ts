@@ -14,6 +14,7 @@ const health = route({
   summary: 'Liveness',
   description: 'The process responds. That says nothing about Postgres or Temporal; see `/ready`.',
   auth: 'none',
+  mcp: false,
   success: {
     status: 200,
     data: z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' }),
@@ -30,6 +31,7 @@ const ready = route({
   description:
     'Whether Postgres and Temporal can be reached, and the database has every migration that this release needs. One address that asks more than 120 times a minute gets what was found last, at most five seconds ago.',
   auth: 'none',
+  mcp: false,
   success: {
     status: 200,
     data: z
@@ -60,6 +62,7 @@ export const schedulerTick = route({
   description:
     'The same tick that the scheduler workflow makes each minute, in this process, for an external cron as a fallback. Ticks may overlap. The response does not wait for the tick to end.',
   auth: 'scheduler-secret',
+  mcp: false,
   success: {
     status: 202,
     data: z
@@ -84,6 +87,7 @@ export const receivePaymentEvent = route({
   description:
     'For the payment processor only. The signature in `Stripe-Signature` is verified over the raw body. An event only asks for the current subscriptions of its customer; nothing in it grants anything. Events of other kinds, of the other mode and repetitions are accepted and ignored.',
   auth: 'stripe-signature',
+  mcp: false,
   success: {
     status: 200,
     data: z.strictObject({ received: z.literal(true) }).meta({ id: 'PaymentEventReceived' }),

@@ -13,6 +13,7 @@ export const readPublicConfig = route({
   description:
     'The product tag, the launch switches and who may sign up. The dashboard is not ready while its own switches differ from these.',
   auth: 'none',
+  mcp: false,
   success: {
     status: 200,
     data: z
@@ -59,6 +60,7 @@ export const submitBusinessLead = route({
   description:
     'From a page of the user interface only. At most 5 an hour from one address, 20 from one network and 200 in all, of which 100 are not the first of their address. The response is the same whether the enquiry is kept or taken for a robot.',
   auth: 'ui-origin',
+  mcp: false,
   body: z
     .strictObject({
       name: nameOf(100),

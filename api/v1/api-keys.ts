@@ -29,6 +29,7 @@ const listApiKeys = route({
   tag: 'API keys',
   summary: 'List the API keys of the project',
   auth: 'project-session',
+  mcp: false,
   query: pageQuery('apiKey', {}),
   success: {
     status: 200,
@@ -50,6 +51,7 @@ const createApiKey = route({
   description:
     'The key is in this response and nowhere else: only its SHA-256 is stored. Keys with a write scope are made by owners and admins. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.',
   auth: 'project-session',
+  mcp: false,
   fresh: true,
   body: z.strictObject({
     name: nameOf(100).meta({ example: 'nightly import' }),
@@ -101,6 +103,7 @@ const revokeApiKey = route({
   summary: 'Revoke an API key',
   description: 'Takes effect with the next request.',
   auth: 'project-session',
+  mcp: false,
   fresh: true,
   params: z.strictObject({ apiKeyId: idOf('apiKey', EXAMPLE.apiKey) }),
   success: { status: 200, data: apiKey, description: 'The key that was revoked.' },

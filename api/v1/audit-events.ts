@@ -40,6 +40,7 @@ const listAudit = route({
   description:
     'Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, of what routines do and where their results go, pinning and activation are recorded together with the change, and never altered.',
   auth: 'session',
+  mcp: false,
   query: pageQuery('auditEvent', {
     organizationId: idOf('organization', EXAMPLE.organization),
     projectId: idOf('project', EXAMPLE.project)

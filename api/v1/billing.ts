@@ -82,6 +82,7 @@ const readBillingSummary = route({
   description:
     'With `refresh=true` the payment processor is asked first, as after a return from its pages, at most 60 times a minute for an organization. Being led back from there grants nothing.',
   auth: 'project-session',
+  mcp: false,
   query: z.strictObject({
     refresh: z.enum(['true', 'false']).default('false').meta({
       description: 'Ask the payment processor first, for at most five seconds.',
@@ -108,6 +109,7 @@ const startCheckout = route({
   description:
     'An organization that has a subscription is led to the portal instead. `entrypoint` names the page to return to; an unknown one leads to the page on billing.',
   auth: 'org-owner-session',
+  mcp: false,
   fresh: true,
   body: z
     .strictObject({
@@ -143,6 +145,7 @@ const openBillingPortal = route({
   summary: 'Open the portal of the payment processor',
   description: 'To change or cancel a subscription, its means of payment and its addresses.',
   auth: 'org-owner-session',
+  mcp: false,
   fresh: true,
   success: {
     status: 200,

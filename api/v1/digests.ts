@@ -42,6 +42,7 @@ const readDigest = route({
   tag,
   summary: 'Read when you are mailed the digest of a project',
   auth: 'session',
+  mcp: false,
   params,
   success: { status: 200, data: digest, description: 'Your choice.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
@@ -58,6 +59,7 @@ const updateDigest = route({
   description:
     'For the caller alone. A digest has what is new on Home since the one before: new results and what needs attention. With nothing new there is no mail, and there are never two on one date.',
   auth: 'session',
+  mcp: false,
   params,
   body: z.strictObject(fields).partial().meta({ id: 'UpdateDigest' }),
   success: { status: 200, data: digest, description: 'Your choice.' },

@@ -75,6 +75,7 @@ const readFacts = route({
   description:
     'One text that each routine with `facts: true` is told, so that they agree. The project is that of the key or the session.',
   auth: 'key-or-session',
+  mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   params,
   success: { status: 200, data: projectFacts, description: 'The newest version.', headers },
@@ -93,6 +94,7 @@ const writeFacts = route({
   description:
     'Another text is a new version; the same one changes nothing. The next manual run of each routine with `facts: true` is told it. Scheduled runs of active routines go on with the version that was proven, until the routine is activated again after a successful manual run. With `If-Match` the change is refused when someone else has changed the facts meanwhile; `"0"` expects that there are none.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'routines:write',
   params,
   body: z.strictObject({ text }).meta({ id: 'WriteFacts' }),
@@ -117,6 +119,7 @@ const listFactsVersions = route({
   summary: 'List the versions of the facts of the project',
   description: `The newest ${facts.KEPT_FACTS} are kept, and of the older ones those that a routine, its proof or a run that is kept names.`,
   auth: 'key-or-session',
+  mcp: false,
   scope: 'routines:read',
   params,
   query: pageQuery('revision', {}),
@@ -136,6 +139,7 @@ const readFactsVersion = route({
   tag,
   summary: 'Read a version of the facts of the project',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'routines:read',
   params: z.strictObject({
     ...params.shape,

@@ -36,6 +36,7 @@ const listInvitations = route({
   summary: 'List open invitations',
   description: 'Needs the role owner or admin.',
   auth: 'session',
+  mcp: false,
   params: z.strictObject({ organizationId }),
   query: pageQuery('invitation', {}),
   success: {
@@ -64,6 +65,7 @@ const createInvitation = route({
   description:
     'Needs the role owner or admin. It holds for seven days and for this address only; an earlier one of the same address is replaced. The token is in this response, and in the mail where there is a mail server, and nowhere else. Ownership is handed over to a member afterwards.',
   auth: 'session',
+  mcp: false,
   fresh: true,
   params: z.strictObject({ organizationId }),
   body: z.strictObject({ email: emailAddress, role: role.default('member') }),
@@ -97,6 +99,7 @@ const deleteInvitation = route({
   summary: 'Take an invitation back',
   description: 'Needs the role owner or admin.',
   auth: 'session',
+  mcp: false,
   params: invitationParams,
   success: { status: 200, data: invitation, description: 'The invitation that was taken back.' },
   errors: ['forbidden'],
@@ -117,6 +120,7 @@ const acceptInvitation = route({
   description:
     'Signed in with the address that was invited. The invitation is used up. A token that is unknown, over or for another address is the same 404.',
   auth: 'session',
+  mcp: false,
   body: z.strictObject({
     token: z
       .string()

@@ -52,6 +52,7 @@ const listMembers = route({
   tag,
   summary: 'List the members of an organization',
   auth: 'session',
+  mcp: false,
   params: z.strictObject({ organizationId }),
   success: {
     status: 200,
@@ -72,6 +73,7 @@ const changeMemberRole = route({
   description:
     'Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope, of an owner or admin who becomes a member.',
   auth: 'session',
+  mcp: false,
   fresh: true,
   params: memberParams,
   body: z.strictObject({ role: z.enum(['owner', 'admin', 'member']) }),
@@ -95,6 +97,7 @@ const removeMember = route({
   description:
     'Owners and admins remove others, owners also owners; everyone may leave, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.',
   auth: 'session',
+  mcp: false,
   fresh: true,
   params: memberParams,
   query: z.strictObject({
@@ -120,6 +123,7 @@ const endMemberSessions = route({
   description:
     'Needs the role owner or admin; those of an owner are ended by an owner. The person signs in again. Their API keys go on.',
   auth: 'session',
+  mcp: false,
   params: memberParams,
   success: {
     status: 200,

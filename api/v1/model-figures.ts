@@ -41,6 +41,7 @@ const updateModelFigures = route({
   description:
     'For the whole organization, and for what neither the model’s server nor the operator states. Needs the role owner or admin. A field that is left out keeps its value; null takes it back. Where the operator limits what each organization may spend, only the operator can set prices (403).',
   auth: 'project-session',
+  mcp: false,
   body: figuresPatch,
   success: { status: 200, data: modelOption, description: 'The model as it is now.' },
   errors: ['invalid_model', 'forbidden', 'limit_reached', 'models_unavailable'],

@@ -42,6 +42,7 @@ const testModelNow = route({
   description:
     'Asks the model for one short text, one call of a tool and one answer by a schema, and remembers what it can do. It costs what these three requests cost, which counts towards the budgets of project and organization and stands in their usage as `model-tests`; `dryRun: true` says what that is at most, and asks nothing. Needs the role owner or admin. At most 30 an hour for an organization.',
   auth: 'project-session',
+  mcp: false,
   body: z.strictObject({ modelId, dryRun: z.boolean().default(false) }).meta({ id: 'TestModel' }),
   success: { status: 200, data: modelTest, description: 'What each check has shown.' },
   errors: ['invalid_model', 'forbidden', 'allowance_exceeded', 'models_unavailable'],

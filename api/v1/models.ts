@@ -90,6 +90,7 @@ const listModels = route({
   description:
     'The live lists of the model sources and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While a source is away its last list serves on, with `X-Models-Stale: true`.',
   auth: 'key-or-session',
+  mcp: { toolset: 'models' },
   scope: 'models:read',
   success: {
     status: 200,
@@ -121,6 +122,7 @@ const listModelSources = route({
   description:
     'The model servers that the operator has configured, in the order of the configuration: whether each can be reached, and if not, what came back. One that is away hides no models of the others.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'models:read',
   success: { status: 200, data: z.array(modelSource), description: 'The sources.' },
 }).to(async ({ deps }) => ({

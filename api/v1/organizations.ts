@@ -43,6 +43,7 @@ const listOrganizations = route({
   tag: 'Organizations and projects',
   summary: 'List the organizations you belong to',
   auth: 'session',
+  mcp: false,
   query: pageQuery('organization', {}),
   success: { status: 200, data: z.array(organization), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
@@ -60,6 +61,7 @@ const deleteOrganization = route({
   description:
     'Needs the role owner, no active routine in any project, no subscription, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.',
   auth: 'session',
+  mcp: false,
   fresh: true,
   params: z.strictObject({ organizationId: idOf('organization', EXAMPLE.organization) }),
   query: confirmation,
@@ -85,6 +87,7 @@ const deleteProject = route({
   description:
     'Needs the role owner or admin, no active routine, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.',
   auth: 'session',
+  mcp: false,
   fresh: true,
   params: z.strictObject({ projectId: idOf('project', EXAMPLE.project) }),
   query: confirmation,
@@ -102,6 +105,7 @@ const createOrganization = route({
   tag: 'Organizations and projects',
   summary: 'Create an organization with its default project',
   auth: 'session',
+  mcp: false,
   body: z.strictObject({ name: nameOf(100).meta({ example: 'Acme' }) }),
   idempotent: true,
   success: {
@@ -133,6 +137,7 @@ const listProjects = route({
   tag: 'Organizations and projects',
   summary: 'List your projects',
   auth: 'session',
+  mcp: false,
   query: pageQuery('project', {
     organizationId: z
       .string()
@@ -159,6 +164,7 @@ const createProject = route({
   summary: 'Create a project',
   description: 'Needs the role owner or admin in the organization.',
   auth: 'session',
+  mcp: false,
   body: z.strictObject({
     organizationId: z.string().max(64).meta({ example: EXAMPLE.organization }),
     name: nameOf(100).meta({ example: 'Website' }),

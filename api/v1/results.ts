@@ -98,6 +98,7 @@ const listResults = route({
   description:
     'The runs of the project that succeeded or failed, the last that ended first, each with what is new in it. A page with filters looks at 1,000 results: it may have fewer than its limit, or none, and still name a next page. Results whose content is erased are left out.',
   auth: 'key-or-session',
+  mcp: { toolset: 'results' },
   scope: 'runs:read',
   query: pageQuery('run', {
     since: instant.optional().meta({ description: 'Only those that ended at this time or later.' }),
@@ -126,6 +127,7 @@ const countUnreadResults = route({
   tag,
   summary: 'Count unread results',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:read',
   success: { status: 200, data: unread, description: 'The counts.' },
 }).to(async ({ access, deps }) => ({
@@ -157,6 +159,7 @@ const countResultsByDay = route({
   tag,
   summary: 'Count the results of the last seven days',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:read',
   query: z.strictObject({
     timezone: scheduleFields.timezone
@@ -178,6 +181,7 @@ const markResultsRead = route({
   description:
     'For the caller alone. With `until`, all that ended up to then, but not in the future: give the `finishedAt` of the newest one shown, so that what has ended meanwhile stays unread. Runs that are gone are passed over.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:read',
   body: z
     .strictObject({

@@ -31,6 +31,7 @@ const previewSchedule = route({
   summary: 'Show the next times of a schedule',
   description: 'Or the errors that saving a routine with it would get.',
   auth: 'key-or-session',
+  mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   query: z.strictObject({
     schedule: scheduleFields.schedule,
@@ -92,6 +93,7 @@ const listScheduledOccurrences = route({
   summary: 'List the times of the active routines',
   description: `Inside their windows, without their skipped dates. At most ${MAX_DAYS} days.`,
   auth: 'key-or-session',
+  mcp: { toolset: 'usage' },
   scope: 'routines:read',
   query: z.strictObject({
     from: instantOfThisAge.meta({ description: 'Times after this one.' }),

@@ -33,6 +33,7 @@ const listSessions = route({
   tag,
   summary: 'List your sessions',
   auth: 'session',
+  mcp: false,
   success: {
     status: 200,
     data: z.array(session).max(identity.MAX_LISTED_SESSIONS),
@@ -51,6 +52,7 @@ const revokeSession = route({
   summary: 'End a session',
   description: 'Takes effect with the next request. Your present one can be ended too.',
   auth: 'session',
+  mcp: false,
   params: z.strictObject({ sessionId }),
   success: { status: 200, data: session, description: 'The session that was ended.' },
 }).to(async ({ access: { userId, sessionId: current }, params, deps }) => {

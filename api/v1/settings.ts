@@ -86,6 +86,7 @@ const readOrganization = route({
   tag,
   summary: 'Read an organization with its budget',
   auth: 'session',
+  mcp: false,
   params: organizationParams,
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
 }).to(async ({ access, params: { organizationId }, deps }) => {
@@ -102,6 +103,7 @@ const updateOrganization = route({
   description:
     'Needs the role owner or admin. `budget` is changed field by field. `requiresSecondFactor` is for an owner who has a second factor, and asks for a fresh proof.',
   auth: 'session',
+  mcp: false,
   params: organizationParams,
   body: organizationPatch.meta({ id: 'UpdateOrganization' }),
   success: { status: 200, data: organizationDetail, description: 'The organization.' },
@@ -121,6 +123,7 @@ const readProject = route({
   tag,
   summary: 'Read a project with its budget and how long it keeps runs',
   auth: 'session',
+  mcp: false,
   params: projectParams,
   success: { status: 200, data: projectDetail, description: 'The project.' },
 }).to(async ({ access, params: { projectId }, deps }) => {
@@ -139,6 +142,7 @@ const updateProject = route({
     'Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention holds ' +
     'for the runs that there are, within minutes, and what it erases is gone for good.',
   auth: 'session',
+  mcp: false,
   params: projectParams,
   body: projectPatch.meta({ id: 'UpdateProject' }),
   success: { status: 200, data: projectDetail, description: 'The project.' },

@@ -70,6 +70,7 @@ const readProjectUsage = route({
   summary: 'Read what the project has used',
   description: `Sums of tokens and cost by calendar day (UTC), over at most ${MAX_DAYS} days. Without \`to\` it ends today, without \`from\` it begins 29 days before its end.`,
   auth: 'key-or-session',
+  mcp: { toolset: 'usage' },
   scope: 'runs:read',
   query: z.strictObject({
     from: day.optional().meta({ description: 'The first day.' }),

@@ -9,6 +9,8 @@ export interface Actor {
   readonly id: string | null;
   /** The address of the caller; null where the service acts by itself. */
   readonly address: string | null;
+  /** The face that the call came by, where that is not HTTP itself, and the name that its client gave. */
+  readonly via?: { readonly via: 'mcp'; readonly client: string };
 }
 
 /** The service itself, for changes that no one asked for. */
@@ -40,7 +42,7 @@ export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
     sql`
       insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
       values (${newId('auditEvent')}, ${organizationId}, ${projectId ?? null}, ${by.kind}, ${by.id}, ${by.address},
-        ${action}, ${targetId}, ${JSON.stringify(details ?? {})}::jsonb)
+        ${action}, ${targetId}, ${JSON.stringify({ ...details, ...by.via })}::jsonb)
     `,
   );
 }
@@ -53,7 +55,7 @@ export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Prom
     sql`
       insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
       select ${newId('auditEvent')}, p.organization_id, p.id, ${by.kind}, ${by.id}, ${by.address},
-        ${action}, ${targetId}, ${JSON.stringify(details ?? {})}::jsonb
+        ${action}, ${targetId}, ${JSON.stringify({ ...details, ...by.via })}::jsonb
       from projects p where p.id = ${projectId}
     `,
   );

@@ -24,6 +24,7 @@ const listConnections = route({
   summary: 'List the connections of the project',
   description: 'Credentials are never part of a response.',
   auth: 'key-or-session',
+  mcp: { toolset: 'connections' },
   scope: 'connections:read',
   query: pageQuery('connection', {}),
   success: { status: 200, data: z.array(connection), description: 'Newest first.' },
@@ -40,6 +41,7 @@ const readConnection = route({
   tag,
   summary: 'Read a connection',
   auth: 'key-or-session',
+  mcp: { toolset: 'connections' },
   scope: 'connections:read',
   params: connectionParams,
   success: { status: 200, data: connection, description: 'The connection.' },
@@ -58,6 +60,7 @@ const createConnection = route({
   description:
     'The server is asked before anything is kept: it has to answer at this address in MCP over Streamable HTTP and to take the credentials. What is wrong with the address or credentials is `invalid_request`; a server that cannot be reached or fails is `provider_error`.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:write',
   body: connectionBody,
   idempotent: true,
@@ -86,6 +89,7 @@ const updateConnection = route({
   description:
     'Credentials that a person types in: the server is asked first, as for a new connection, and nothing is changed unless it takes them. A connection that was `needs_reauthorization` is then `ready` again. Id and tool policies stay, and routines keep their state. Where a provider gave the credentials only the name can be changed: those connect again with `connectionId`.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:write',
   params: connectionParams,
   body: connectionPatch,
@@ -111,6 +115,7 @@ const deleteConnection = route({
   description:
     'Its tool policies go with it. Routines with an automatic tool of it go back to draft; `stateReason` says why. A sign-in is revoked at its provider too, where that takes tokens back (RFC 7009); the response does not wait for it.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:write',
   params: connectionParams,
   success: { status: 200, data: deletedConnection, description: 'The deleted connection.' },

@@ -56,6 +56,7 @@ const listConnectionProviders = route({
   tag,
   summary: 'List the managed providers',
   auth: 'key-or-session',
+  mcp: false,
   success: { status: 200, data: z.array(provider), description: 'By category and name.' },
 }).to(async ({ deps }) => ({
   data: deps.providers.providers.map((each) =>
@@ -72,6 +73,7 @@ const startConnectionSignIn = route({
   description:
     'Returns the address that the browser of this person goes to next. The provider sends it back to `redirectUri`, which hands on to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for a tool server of your own that wants a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, and asked for what its server has found missing as well. Only the session that begins a sign-in can end it.',
   auth: 'project-session',
+  mcp: false,
   params: providerParams,
   bodyOptional: true,
   body: z.strictObject({
@@ -125,6 +127,7 @@ const connectWithApiKey = route({
   summary: 'Connect a provider with an API key of it',
   description: 'The key is tried at the provider first. It is stored encrypted and never returned.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:write',
   params: providerParams,
   body: z.strictObject({
@@ -164,6 +167,7 @@ const listConnectionAccounts = route({
   description:
     'Asked from the provider now: sites, properties, workspaces or the like. Empty where there is no such list, as of a tool server of your own.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:read',
   params: connectionParams,
   success: {

@@ -52,6 +52,7 @@ const startDeviceSignIn = route({
   description:
     'Gives a code that the person types in at the provider (RFC 8628), in place of the attempt that they have under way. It runs out when the provider says, after 15 minutes at most. With `connectionId` the same account is signed in to again, and the connection keeps its id.',
   auth: 'owner-session',
+  mcp: false,
   scope: 'connections:write',
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
@@ -70,6 +71,7 @@ const pollDeviceSignIn = route({
   description:
     'Only for the person who began it; others get 404. However often it is polled, the provider is asked at most once in `intervalSeconds`, which grows when the provider asks for that.',
   auth: 'owner-session',
+  mcp: false,
   scope: 'connections:write',
   params: attemptParams,
   success: { status: 200, data: deviceAttempt, description: 'The attempt.' },
@@ -86,6 +88,7 @@ const cancelDeviceSignIn = route({
   summary: 'Cancel a device-code attempt',
   description: 'One that has ended stays as it is.',
   auth: 'owner-session',
+  mcp: false,
   scope: 'connections:write',
   params: attemptParams,
   success: { status: 200, data: deviceAttempt, description: 'The attempt.' },

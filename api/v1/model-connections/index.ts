@@ -22,6 +22,7 @@ const listModelProviders = route({
   description:
     'The managed gateway and the three connected providers, those that are switched off too. `viewer` says whether the caller can connect an account there now, and if not, why.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:read',
   success: { status: 200, data: z.array(modelProvider), description: 'Four descriptors.' },
 }).to(async ({ access, deps }) => {
@@ -37,6 +38,7 @@ const readKeyProvider = route({
   summary: 'Read the provider that takes API keys',
   description: 'Its descriptor, whether it is enabled, and the page on which a person makes a key.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:read',
   success: { status: 200, data: modelProvider, description: 'The descriptor.' },
 }).to(async ({ access, deps }) => ({
@@ -54,6 +56,7 @@ const listModelConnections = route({
   description:
     'Of everybody in the project, revoked ones too, whose record stays. Credentials are never part of a response.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:read',
   query: pageQuery('modelConnection', {}),
   success: { status: 200, data: z.array(modelConnection), description: 'Newest first.' },
@@ -72,6 +75,7 @@ const listAccountModels = route({
   description:
     'As last listed by its provider; the service asks again in the background. Only of an account that is ready.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'models:read',
   params: modelConnectionParams,
   success: {
@@ -109,6 +113,7 @@ const revokeModelConnection = route({
   description:
     'Its credential is of no use from now on: routines on it pause, the provider is told where it takes credentials back, and then it is erased. The record stays. Revoking again gives the same record.',
   auth: 'owner-session',
+  mcp: false,
   scope: 'connections:write',
   params: modelConnectionParams,
   success: { status: 200, data: modelConnection, description: 'The record that stays.' },

@@ -28,6 +28,7 @@ const startModelSignIn = route({
   description:
     'Returns the address that the browser of this person goes to next, in place of the sign-in that they have under way. The provider sends it back to `redirectUri` within ten minutes. Where `redirect` is `paste` nothing listens there: the person copies the address at which the browser ended and hands it to the callback. With `connectionId` the same account is signed in to again, and the connection keeps its id. Only the session that begins a sign-in can end it.',
   auth: 'owner-session',
+  mcp: false,
   scope: 'connections:write',
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
@@ -92,6 +93,7 @@ const completeModelSignIn = route({
   description:
     'Takes the query that the provider sent the browser back with, or that address as a whole, from the session that began the sign-in. A state works once, within ten minutes. The account is tried before it is stored; what the provider says of an error is not repeated.',
   auth: 'returning-owner',
+  mcp: false,
   scope: 'connections:write',
   query: returnedQuery,
   success: { status: 200, data: modelConnection, description: 'The account.' },

@@ -105,6 +105,7 @@ const readRoutineForecast = route({
   summary: 'Forecast what a routine will cost',
   description: `The occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, times what its runs have used (p50 and p95 by the nearest rank), held against every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
   auth: 'key-or-session',
+  mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   params: routineParams,
   success: { status: 200, data: forecast, description: 'The forecast.' },

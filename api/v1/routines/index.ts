@@ -33,6 +33,7 @@ const listRoutines = route({
   tag,
   summary: 'List the routines of the project',
   auth: 'key-or-session',
+  mcp: { toolset: 'routines' },
   scope: 'routines:read',
   query: pageQuery('routine', {
     state: z
@@ -83,6 +84,7 @@ const createRoutine = route({
   description:
     'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response holds `webhookSecret`, once: a response that is repeated under its `Idempotency-Key` no longer has it, so rotate it if the first one was lost.',
   auth: 'key-or-session',
+  mcp: { toolset: 'routines' },
   scope: 'routines:write',
   body: routineBody,
   idempotent: true,
@@ -108,6 +110,7 @@ const readRoutine = route({
   tag,
   summary: 'Read a routine',
   auth: 'key-or-session',
+  mcp: { toolset: 'routines' },
   scope: 'routines:read',
   params,
   success: {
@@ -136,6 +139,7 @@ const updateRoutine = route({
   summary: 'Change a routine',
   description: `A change of ${listed('or')} is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as \`superseded\`. \`limits\`, \`budget\` and \`notifications\` are changed field by field. With \`If-Match\` the change is refused when someone else has changed the routine meanwhile.`,
   auth: 'key-or-session',
+  mcp: { toolset: 'routines' },
   scope: 'routines:write',
   params,
   body: routinePatch,
@@ -172,6 +176,7 @@ const archiveRoutine = route({
   summary: 'Archive a routine',
   description: 'It never runs again; its runs stay, those that have not begun as `skipped`.',
   auth: 'key-or-session',
+  mcp: { toolset: 'routines', destructive: true },
   scope: 'routines:write',
   params,
   success: { status: 200, data: routine, description: 'The archived routine.' },

@@ -70,6 +70,7 @@ export const forecastBackfill = route({
   description:
     'The runs that a backfill of this window would make, what they would use if all of them ran today, and every limit that binds them. Nothing is made.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'routines:read',
   params: routineParams,
   query: z.strictObject({
@@ -95,6 +96,7 @@ export const backfillRoutine = route({
   description:
     'Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they use has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it even when the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:write',
   params: routineParams,
   body: z

@@ -33,6 +33,7 @@ export const followRun = eventRoute({
   description:
     'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. The stream ends after the final state. A comment comes every 15 seconds. Where a stream ends before that, an `end` event says why: after 15 minutes, when the server stops (go on with `Last-Event-ID`, as browsers do by themselves), or when the credential may not read the run any more, which is checked every minute. A credential may have 20 streams open and an organization 200, unless the operator has set other limits; one more is 429. A client that does not read for 15 seconds is cut off.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:read',
   params: runParams,
   success: {

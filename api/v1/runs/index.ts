@@ -30,6 +30,7 @@ const runRoutine = route({
   description:
     'The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, even when the routine is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.',
   auth: 'key-or-session',
+  mcp: { toolset: 'routines' },
   scope: 'runs:write',
   params: routineParams,
   body: z.strictObject({
@@ -63,6 +64,7 @@ const listRoutineRuns = route({
   tag,
   summary: 'List the runs of a routine',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:read',
   params: routineParams,
   query: runQuery,
@@ -79,6 +81,7 @@ const listRuns = route({
   tag,
   summary: 'List the runs of the project',
   auth: 'key-or-session',
+  mcp: { toolset: 'runs' },
   scope: 'runs:read',
   query: runQuery,
   success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
@@ -91,6 +94,7 @@ const readRun = route({
   tag,
   summary: 'Read a run with its steps, usage and webhook deliveries',
   auth: 'key-or-session',
+  mcp: { toolset: 'runs' },
   scope: 'runs:read',
   params,
   success: { status: 200, data: runDetail, description: 'The run.' },
@@ -107,6 +111,7 @@ const listRunSteps = route({
   description:
     'In their order, with all texts. A page ends before its limit where its texts have 4,000,000 characters.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:read',
   params,
   query: pageQuery('step', {}),
@@ -125,6 +130,7 @@ const diffRun = route({
   description:
     'By the `resultKey` that the run ended with. Unlike its `changes` this has every item, however many there are.',
   auth: 'key-or-session',
+  mcp: { toolset: 'runs' },
   scope: 'runs:read',
   params,
   query: z.strictObject({
@@ -147,6 +153,7 @@ const updateRun = route({
   summary: 'Pin a run, or unpin it',
   description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${retention.MAX_PINNED} pinned runs.`,
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:write',
   params,
   body: z.strictObject({ pinned: z.boolean() }).meta({ id: 'UpdateRun' }),
@@ -165,6 +172,7 @@ const cancelRun = route({
   description:
     'A queued run is cancelled at once; one under way stops within seconds, in the middle of its model call.',
   auth: 'key-or-session',
+  mcp: { toolset: 'runs' },
   scope: 'runs:write',
   params,
   success: { status: 202, data: run, description: 'The run, cancelled or about to be.' },
@@ -181,6 +189,7 @@ const retryRun = route({
   summary: 'Run again with the same inputs',
   description: 'A new manual run of the routine as it is now, with the variables of this one.',
   auth: 'key-or-session',
+  mcp: { toolset: 'runs' },
   scope: 'runs:write',
   params,
   idempotent: true,
@@ -207,6 +216,7 @@ const redeliverWebhook = route({
   summary: 'Send a webhook delivery again',
   description: 'With the same `webhook-id` and body, and again with all its retries.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:write',
   params: z.strictObject({
     runId: idOf('run', EXAMPLE.run),

@@ -56,6 +56,7 @@ export const listRecentRuns = route({
   description:
     'A few of each, and the result of the last that ended: for an overview that would need a request for each routine.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'runs:read',
   query: pageQuery('routine', {
     perRoutine: decimal(1, runs.MAX_RECENT)

@@ -26,6 +26,7 @@ const listSkills = route({
   description:
     "The project's custom skills, newest first, and behind the last of them the curated catalogue. `limit` counts both.",
   auth: 'key-or-session',
+  mcp: { toolset: 'skills' },
   scope: 'routines:read',
   query: pageQuery('skillOrSlug', {}),
   success: { status: 200, data: z.array(skillSummary), description: 'Without the instructions.' },
@@ -54,6 +55,7 @@ const createSkill = route({
   tag: 'Skills',
   summary: 'Create a custom skill',
   auth: 'key-or-session',
+  mcp: { toolset: 'authoring' },
   scope: 'routines:write',
   body: z.strictObject(fields),
   idempotent: true,
@@ -77,6 +79,7 @@ const readSkill = route({
   tag: 'Skills',
   summary: 'Read a skill with its instructions',
   auth: 'key-or-session',
+  mcp: { toolset: 'skills' },
   scope: 'routines:read',
   params,
   success: { status: 200, data: skillDetail, description: 'The skill.' },
@@ -98,6 +101,7 @@ const updateSkill = route({
   description:
     'Another name or text is a new revision. The next manual run of each routine that has it attached takes it. Scheduled runs of active routines, which keep their state, go on with the revision that was proven, until the routine is activated again after a successful manual run.',
   auth: 'key-or-session',
+  mcp: { toolset: 'authoring' },
   scope: 'routines:write',
   params,
   body: z.strictObject(fields).partial(),
@@ -123,6 +127,7 @@ const deleteSkill = route({
   description:
     'Routines that have it attached skip it from their next run on; those runs do not fail.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'routines:write',
   params,
   success: { status: 200, data: skill, description: 'The skill that was deleted.' },
@@ -138,6 +143,7 @@ const listSkillRevisions = route({
   summary: 'List the revisions of a custom skill',
   description: `Each has its whole text, and names what differs from the one before. The newest ${skills.KEPT_REVISIONS} are kept, and of the older ones those that a routine, its proof or a run that is kept names.`,
   auth: 'key-or-session',
+  mcp: false,
   scope: 'routines:read',
   params,
   query: pageQuery('revision', {}),

@@ -27,6 +27,7 @@ const discoverTools = route({
   description:
     'Each tool gets a policy for this routine, disabled. Asking again adds new tools and marks vanished ones; a tool that changed since it was confirmed, or vanished, is disabled, and the routine goes back to draft.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:write',
   params: discoverParams,
   success: { status: 200, data: discovery, description: 'What was found.' },
@@ -54,6 +55,7 @@ const listTools = route({
   tag,
   summary: 'List the tool policies of a routine',
   auth: 'key-or-session',
+  mcp: { toolset: 'connections' },
   scope: 'connections:read',
   params: routineParams,
   query: pageQuery('policy', {}),
@@ -74,6 +76,7 @@ const updateToolPolicy = route({
   description:
     'With `confirmAutomaticExecution: true` runs of the routine may call the tool as it is defined now. Without it a policy can only be made stricter. Any change is material: the routine goes back to draft.',
   auth: 'key-or-session',
+  mcp: false,
   scope: 'connections:write',
   params: policyParams,
   body: policyPatch,
