@@ -1,13 +1,11 @@
 import cors from '@koa/cors';
-import Koa, { type Middleware } from 'koa';
-import { isTransient } from '#lib/database/index.ts';
-import { AppError, failureBody } from '#lib/errors.ts';
-import type { Log } from '#lib/log.ts';
+import Koa from 'koa';
 import { authMount } from './auth/mount.ts';
 import type { Deps } from './deps.ts';
 import { docs } from './docs/page.ts';
-import { awaitsContinue } from './http/body.ts';
 import { strictHttp } from './http/listen.ts';
+import { mcp } from './mcp/serve.ts';
+import { errors } from './middleware/errors.ts';
 import { requestId, securityHeaders } from './middleware/headers.ts';
 import { accessLog, logContext, requestMetrics, requestTracing } from './middleware/observe.ts';
 import { clientMetadata } from './outside/oauth.ts';
@@ -33,6 +31,7 @@ export function createApp(deps: Deps): Koa {
   );
   app.use(router.routes());
   app.use(authMount(deps));
+  app.use(mcp(deps));
   app.use(docs(deps.config));
   app.use(clientMetadata(deps));
   app.use(unsubscribe(deps));
@@ -54,35 +53,3 @@ const EXPOSED_HEADERS = [
   'X-RateLimit-Remaining',
   'X-Request-Id',
 ];
-
-/** Turns what was thrown into the failure envelope. An unexpected error tells the caller nothing. */
-function errors(log: Log): Middleware {
-  return async (ctx, next) => {
-    try {
-      await next();
-    } catch (thrown) {
-      const error = translate(thrown);
-      if (error.status >= 500) {
-        log.error(
-          { err: thrown, requestId: ctx.state.requestId, route: ctx.state.route },
-          'failed',
-        );
-      }
-      ctx.status = error.status;
-      ctx.set({ ...error.headers });
-      // The caller was not told to send the body, so nothing can follow on this connection.
-      if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
-      ctx.set('Cache-Control', 'no-store');
-      ctx.type = 'application/json';
-      ctx.body = failureBody(error, String(ctx.state.requestId));
-    }
-  };
-}
-
-function translate(thrown: unknown): AppError {
-  if (thrown instanceof AppError) return thrown;
-  if (isTransient(thrown)) {
-    return new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
-  }
-  return new AppError('internal_error');
-}

@@ -78,20 +78,37 @@ export async function countedKey(ctx: Context, deps: Deps) {
 }
 
 async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<ProjectAccess> {
-  const key = await countedKey(ctx, deps);
-  if (spec.scope !== undefined && !key.scopes.includes(spec.scope)) {
-    throw new AppError('insufficient_scope', `The API key lacks the scope ${spec.scope}.`);
-  }
-  const plan = effectivePlan(deps.planRule, key.paidPlan);
-  if (spec.method !== 'GET' && !mayWrite(plan, 'key')) {
-    throw await writeRefused(deps.database, { organizationId: key.organizationId, plan });
-  }
+  const access = accessOfKey(await countedKey(ctx, deps), deps);
+  await assertPermitted(spec, access, deps);
+  return access;
+}
+
+/** Returns what a key gives access to, before the scope that an operation needs is looked at. */
+export function accessOfKey(
+  key: Awaited<ReturnType<typeof countedKey>>,
+  { planRule }: Deps,
+): ProjectAccess {
   return {
     projectId: key.projectId,
     organizationId: key.organizationId,
-    plan,
+    plan: effectivePlan(planRule, key.paidPlan),
     actor: { kind: 'key', keyId: key.keyId, scopes: key.scopes },
   };
+}
+
+/** Checks that a caller with scopes may call an operation. @throws {AppError} of scope and plan */
+export async function assertPermitted(
+  { scope, method }: RouteSpec,
+  { actor, plan, organizationId }: ProjectAccess,
+  { database }: Deps,
+): Promise<void> {
+  if (actor.kind === 'session') return;
+  if (scope !== undefined && !actor.scopes.includes(scope)) {
+    throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`);
+  }
+  if (method !== 'GET' && !mayWrite(plan, 'key')) {
+    throw await writeRefused(database, { organizationId, plan });
+  }
 }
 
 async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {

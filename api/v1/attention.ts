@@ -89,7 +89,7 @@ const readAttention = route({
   summary: 'Read what needs attention in the project',
   description: 'At most 20 entries of each kind.',
   auth: 'key-or-session',
-  mcp: { toolset: 'results' },
+  mcp: { toolset: 'results', foreign: ['errorMessage'] },
   scope: 'runs:read',
   success: {
     status: 200,

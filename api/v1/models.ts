@@ -90,7 +90,10 @@ const listModels = route({
   description:
     'The live lists of the model sources and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While a source is away its last list serves on, with `X-Models-Stale: true`.',
   auth: 'key-or-session',
-  mcp: { toolset: 'models' },
+  mcp: {
+    toolset: 'models',
+    view: ['provider', 'connectionId', 'modelId', 'name', 'contextTokens', 'prices'],
+  },
   scope: 'models:read',
   success: {
     status: 200,

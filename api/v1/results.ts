@@ -98,7 +98,26 @@ const listResults = route({
   description:
     'The runs of the project that succeeded or failed, the last that ended first, each with what is new in it. A page with filters looks at 1,000 results: it may have fewer than its limit, or none, and still name a next page. Results whose content is erased are left out.',
   auth: 'key-or-session',
-  mcp: { toolset: 'results' },
+  mcp: {
+    toolset: 'results',
+    view: [
+      'runId',
+      'routineId',
+      'routineName',
+      'kind',
+      'state',
+      'reason',
+      'errorMessage',
+      'outcome',
+      'excerpt',
+      'changes',
+      'lines',
+      'costUsd',
+      'finishedAt',
+      'unread',
+    ],
+    foreign: ['excerpt', 'lines', 'errorMessage'],
+  },
   scope: 'runs:read',
   query: pageQuery('run', {
     since: instant.optional().meta({ description: 'Only those that ended at this time or later.' }),

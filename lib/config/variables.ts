@@ -50,6 +50,7 @@ export const variables = {
   EVENT_STREAMS_PER_ORGANIZATION: integer(200, 1, 100_000),
   EVENT_STREAMS_PER_PROCESS: integer(2_000, 1, 100_000),
   EVENT_STREAM_CHECK_SECONDS: integer(60, 1, 60),
+  MCP_FROM_ROUTINES: flag(false),
 
   SIGN_UP: z
     .enum(['open', 'invited', 'closed'], { error: 'expected open, invited or closed' })

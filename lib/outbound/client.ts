@@ -11,6 +11,9 @@ import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
 import { sendRequest, type OutboundRequestOptions, type OutboundResponse } from './request.ts';
 import { checkedUrl } from './urls.ts';
 
+/** By which a server knows that a request comes from this service. */
+export const USER_AGENT = 'routine-automation-service';
+
 export interface OutboundClientOptions {
   /** Opens http and private addresses, for local use. */
   allowPrivateNetwork: boolean;
@@ -67,7 +70,7 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
   const context: CallContext = {
     dispatcher: agent.compose(refuseResetContent),
     allowPrivateNetwork,
-    userAgent: options.userAgent ?? 'routine-automation-service',
+    userAgent: options.userAgent ?? USER_AGENT,
   };
   return {
     request: (request) => sendRequest(request, context),

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import * as connections from '#core/connections/index.ts';
 import * as deletion from '#core/deletion/index.ts';
+import { invalid } from '#lib/errors.ts';
+import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -66,19 +68,29 @@ const createConnection = route({
   idempotent: true,
   success: { status: 201, data: connection, description: 'The connection, ready.' },
   errors: ['limit_reached', 'provider_error'],
-}).to(async ({ access, by, body, deps, newId }) => ({
-  data: presentConnection(
-    await connections.createToolServer(deps, {
-      id: newId('connection'),
-      projectId: access.projectId,
-      name: body.name,
-      url: body.url,
-      credentials: credentialsOf(body),
-      createdBy: access.actor.kind === 'session' ? access.actor.userId : null,
-      by,
-    }),
-  ),
-}));
+}).to(async ({ access, by, body, deps, newId }) => {
+  assertElsewhere(body.url, deps);
+  const made = await connections.createToolServer(deps, {
+    id: newId('connection'),
+    projectId: access.projectId,
+    name: body.name,
+    url: body.url,
+    credentials: credentialsOf(body),
+    createdBy: access.actor.kind === 'session' ? access.actor.userId : null,
+    by,
+  });
+  return { data: presentConnection(made) };
+});
+
+/** Says plainly what `/mcp` would only refuse: routines that call the service that runs them could go on for ever. */
+function assertElsewhere(url: string, { config }: Deps): void {
+  const isOwn = URL.parse(url)?.origin === new URL(config.PUBLIC_URL).origin;
+  if (isOwn && !config.MCP_FROM_ROUTINES) {
+    throw invalid([
+      { path: 'url', message: 'is this service, which its own routines may not call' },
+    ]);
+  }
+}
 
 const updateConnection = route({
   method: 'PATCH',

@@ -3,7 +3,7 @@ import { pauseWithRuns } from '#core/runs/index.ts';
 import { activateWithForecast } from '#core/forecast/index.ts';
 import * as routines from '#core/routines/index.ts';
 import { route, type Route } from '../../route.ts';
-import { routineParams } from './fields.ts';
+import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { presentRoutine, presentWarnings } from './present.ts';
 import { activateBody, pauseBody } from './requests.ts';
 import { activatedRoutine, routine, rotatedRoutine } from './responses.ts';
@@ -20,7 +20,7 @@ const activateRoutine = route({
   description:
     'Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs take the texts that its custom skills and the facts of its project had in the latest such run; activating an active routine again takes over newer ones. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, `warnings` has `forecast_over_budget`, which names the limit, the day, and who may raise it; with `refuseOverBudget: true` that is the error instead.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines' },
+  mcp: { toolset: 'routines', view: [...CHANGED_ROUTINE, 'warnings'] },
   scope: 'routines:write',
   params,
   body: activateBody,
@@ -55,7 +55,7 @@ const pauseRoutine = route({
   description:
     'From any state but `archived`, which is 409 `routine_archived`: an archived routine never runs again. Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines' },
+  mcp: { toolset: 'routines', view: CHANGED_ROUTINE },
   scope: 'routines:write',
   params,
   body: pauseBody,

@@ -4,6 +4,16 @@ import { POLICIES } from '#core/routines/index.ts';
 import { EXAMPLE, idOf, instantOfThisAge, nameOf, timestamp } from '../../http/schemas.ts';
 import { budgetFields, mailSettings } from '../settings-schemas.ts';
 
+/** What an assistant is told of a routine that it has changed. */
+export const CHANGED_ROUTINE = [
+  'id',
+  'name',
+  'state',
+  'stateReason',
+  'revision',
+  'nextRunAt',
+] as const;
+
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
 export const MAX_SKIP_DATES = 366;

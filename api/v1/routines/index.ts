@@ -10,7 +10,7 @@ import { route, type Route } from '../../route.ts';
 import { deliveryOf } from '../settings-schemas.ts';
 import { actionRoutes } from './actions.ts';
 import { etag, listed, saveErrors, routineBody, routinePatch } from './requests.ts';
-import { routineParams } from './fields.ts';
+import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
 import { presentDetail, presentRoutine, presentRoutineSummary, presentSaved } from './present.ts';
 import { previewRoutes } from './preview.ts';
@@ -33,7 +33,10 @@ const listRoutines = route({
   tag,
   summary: 'List the routines of the project',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines' },
+  mcp: {
+    toolset: 'routines',
+    view: ['id', 'name', 'state', 'stateReason', 'schedule', 'timezone', 'nextRunAt', 'lastRunAt'],
+  },
   scope: 'routines:read',
   query: pageQuery('routine', {
     state: z
@@ -84,7 +87,11 @@ const createRoutine = route({
   description:
     'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response holds `webhookSecret`, once: a response that is repeated under its `Idempotency-Key` no longer has it, so rotate it if the first one was lost.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines' },
+  mcp: {
+    toolset: 'routines',
+    view: [...CHANGED_ROUTINE, 'warnings'],
+    note: 'It is a draft until it has run once and is activated',
+  },
   scope: 'routines:write',
   body: routineBody,
   idempotent: true,
@@ -139,7 +146,11 @@ const updateRoutine = route({
   summary: 'Change a routine',
   description: `A change of ${listed('or')} is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as \`superseded\`. \`limits\`, \`budget\` and \`notifications\` are changed field by field. With \`If-Match\` the change is refused when someone else has changed the routine meanwhile.`,
   auth: 'key-or-session',
-  mcp: { toolset: 'routines' },
+  mcp: {
+    toolset: 'routines',
+    view: [...CHANGED_ROUTINE, 'warnings'],
+    note: 'Fields are those of create_routine; a change of what it does makes it a draft again',
+  },
   scope: 'routines:write',
   params,
   body: routinePatch,
@@ -176,7 +187,7 @@ const archiveRoutine = route({
   summary: 'Archive a routine',
   description: 'It never runs again; its runs stay, those that have not begun as `skipped`.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines', destructive: true },
+  mcp: { toolset: 'routines', view: CHANGED_ROUTINE, destructive: true },
   scope: 'routines:write',
   params,
   success: { status: 200, data: routine, description: 'The archived routine.' },

@@ -6,7 +6,7 @@ import { present } from '../../http/present.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { etag, listed, saveErrors } from './requests.ts';
-import { routineParams } from './fields.ts';
+import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { presentSaved } from './present.ts';
 import { savedRoutine } from './responses.ts';
 import { version, versionParams, versionSummary } from './version-schemas.ts';
@@ -59,7 +59,7 @@ const restoreRoutineVersion = route({
   summary: 'Restore a version of a routine',
   description: `${listed('and')} become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.`,
   auth: 'key-or-session',
-  mcp: { toolset: 'authoring' },
+  mcp: { toolset: 'authoring', view: [...CHANGED_ROUTINE, 'warnings'] },
   scope: 'routines:write',
   params: versionParams,
   idempotent: true,

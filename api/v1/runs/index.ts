@@ -13,7 +13,15 @@ import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
-import { run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
+import {
+  RUN_FOREIGN,
+  RUN_VIEW,
+  run,
+  runDetail,
+  runParams,
+  runQuery,
+  runSummary,
+} from './schemas.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
@@ -30,7 +38,7 @@ const runRoutine = route({
   description:
     'The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, even when the routine is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines' },
+  mcp: { toolset: 'routines', view: ['id', 'routineId', 'state'] },
   scope: 'runs:write',
   params: routineParams,
   body: z.strictObject({
@@ -81,7 +89,24 @@ const listRuns = route({
   tag,
   summary: 'List the runs of the project',
   auth: 'key-or-session',
-  mcp: { toolset: 'runs' },
+  mcp: {
+    toolset: 'runs',
+    view: [
+      'id',
+      'routineId',
+      'routineName',
+      'trigger',
+      'state',
+      'reason',
+      'errorMessage',
+      'outcome',
+      'outcomeSummary',
+      'resultPreview',
+      'createdAt',
+      'finishedAt',
+    ],
+    foreign: ['resultPreview', 'outcomeSummary', 'errorMessage'],
+  },
   scope: 'runs:read',
   query: runQuery,
   success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
@@ -94,7 +119,7 @@ const readRun = route({
   tag,
   summary: 'Read a run with its steps, usage and webhook deliveries',
   auth: 'key-or-session',
-  mcp: { toolset: 'runs' },
+  mcp: { toolset: 'runs', view: RUN_VIEW, foreign: RUN_FOREIGN },
   scope: 'runs:read',
   params,
   success: { status: 200, data: runDetail, description: 'The run.' },
@@ -130,7 +155,7 @@ const diffRun = route({
   description:
     'By the `resultKey` that the run ended with. Unlike its `changes` this has every item, however many there are.',
   auth: 'key-or-session',
-  mcp: { toolset: 'runs' },
+  mcp: { toolset: 'runs', foreign: ['added', 'removed', 'changed'] },
   scope: 'runs:read',
   params,
   query: z.strictObject({
@@ -172,7 +197,7 @@ const cancelRun = route({
   description:
     'A queued run is cancelled at once; one under way stops within seconds, in the middle of its model call.',
   auth: 'key-or-session',
-  mcp: { toolset: 'runs' },
+  mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'cancelRequestedAt'] },
   scope: 'runs:write',
   params,
   success: { status: 202, data: run, description: 'The run, cancelled or about to be.' },
@@ -189,7 +214,7 @@ const retryRun = route({
   summary: 'Run again with the same inputs',
   description: 'A new manual run of the routine as it is now, with the variables of this one.',
   auth: 'key-or-session',
-  mcp: { toolset: 'runs' },
+  mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'retryOf'] },
   scope: 'runs:write',
   params,
   idempotent: true,

@@ -186,3 +186,47 @@ export const runQuery = pageQuery('run', {
 });
 
 export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
+
+/** Fields of a run that tell what it brought. */
+export const RUN_VIEW = [
+  'id',
+  'routineId',
+  'routineName',
+  'trigger',
+  'state',
+  'reason',
+  'failureClass',
+  'errorMessage',
+  'outcome',
+  'outcomeSummary',
+  'checks',
+  'waitingFor',
+  'model',
+  'stepCount',
+  'usage',
+  'result',
+  'data',
+  'changes',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
+] as const;
+
+/** Fields of a run and of its steps that models, tools and pages have written. */
+export const RUN_FOREIGN = [
+  'result',
+  'data',
+  'added',
+  'removed',
+  'changed',
+  'outcomeSummary',
+  'errorMessage',
+  'checks',
+  'prompt',
+  'briefing',
+  'gate',
+  'text',
+  'arguments',
+  'structured',
+  'webhookDeliveries',
+] as const;

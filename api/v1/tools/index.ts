@@ -55,7 +55,11 @@ const listTools = route({
   tag,
   summary: 'List the tool policies of a routine',
   auth: 'key-or-session',
-  mcp: { toolset: 'connections' },
+  mcp: {
+    toolset: 'connections',
+    view: ['id', 'connectionId', 'name', 'title', 'description', 'state', 'warnings'],
+    foreign: ['name', 'title', 'description'],
+  },
   scope: 'connections:read',
   params: routineParams,
   query: pageQuery('policy', {}),

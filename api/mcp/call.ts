@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { openRunEvents } from '#core/run-events/index.ts';
+import { isEndState, RUN_STATES } from '#core/run-states/index.ts';
+import { idPattern } from '#lib/ids.ts';
+import { credentialId, type ProjectAccess, type Via } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import { assertPermitted } from '../http/authenticate.ts';
+import { validate } from '../http/validate.ts';
+import { type Call, perform, type Performed } from '../perform.ts';
+import { answerText, viewed } from './answer.ts';
+import { readArguments, runArguments, waitArguments } from './arguments.ts';
+import { type RouteTool, toolNamed } from './tools.ts';
+
+/** A request to `/mcp`, once its caller is known. */
+export interface Caller {
+  readonly access: ProjectAccess;
+  readonly via: Via;
+  readonly requestId: string;
+  readonly clientAddress: string;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** Calls a tool, and returns the text that the model is to read. @throws {AppError} of permission and of the operation */
+export async function callTool(
+  tool: RouteTool,
+  given: Arguments,
+  context: { readonly caller: Caller; readonly deps: Deps },
+): Promise<string> {
+  await assertPermitted(tool.route.spec, context.caller.access, context.deps);
+  switch (tool.definition.name) {
+    case 'run_routine': {
+      const { waitSeconds, ...rest } = given;
+      const wait = validate(runArguments, definedOf({ waitSeconds }));
+      const { data } = await performed(tool, rest, context);
+      return endedRun(identified.parse(data).id, wait.waitSeconds, context);
+    }
+    case 'wait_for_run': {
+      const { runId, ...rest } = given;
+      const wait = validate(waitArguments, rest);
+      return endedRun(String(runId), wait.timeoutSeconds, context);
+    }
+    case 'read_run': {
+      const { detail, resultFrom, ...rest } = given;
+      const wanted = validate(readArguments, definedOf({ detail, resultFrom }));
+      const { data } = await performed(tool, rest, context);
+      return runText(data, wanted, context);
+    }
+    default: {
+      const { data, headers, nextCursor } = await performed(tool, given, context);
+      const { view, foreign = [] } = tool.tool;
+      const { ETag: etag } = headers;
+      const shown = viewed(data, view);
+      return answerText({
+        data: etag === undefined ? shown : { ...Object(shown), etag },
+        foreign,
+        notes: [
+          ...(nextCursor === undefined
+            ? []
+            : [`There are more: call again with cursor "${nextCursor}".`]),
+          ...pageOf(data, context),
+        ],
+      });
+    }
+  }
+}
+
+interface Context {
+  readonly caller: Caller;
+  readonly deps: Deps;
+}
+
+/** Performs the operation of a tool with arguments of one object, of which each goes to its place in the request. */
+function performed(
+  tool: RouteTool,
+  given: Arguments,
+  { caller, deps }: Context,
+): Promise<Performed> {
+  const { spec } = tool.route;
+  const { idempotencyKey, ifMatch, ...values } = given;
+  const params: Record<string, unknown> = {};
+  const query: Record<string, unknown> = {};
+  const body: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (tool.params.has(name)) params[name] = String(value);
+    // In a query all is text, and what is null was not asked for.
+    else if (spec.method !== 'GET') body[name] = value;
+    else if (value !== null) query[name] = asText(value);
+  }
+  if (tool.query.has('limit')) query['limit'] ??= String(LIST_LENGTH);
+  const call: Call = {
+    ...caller,
+    path: spec.path.replaceAll(/:(\w+)/g, (_, name: string) =>
+      encodeURIComponent(String(params[name])),
+    ),
+    params,
+    query,
+    body: () => Promise.resolve({ raw: Buffer.from(JSON.stringify(body)), value: body }),
+    ifMatch: typeof ifMatch === 'string' ? ifMatch : undefined,
+    idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
+  };
+  return perform(tool.route, call, deps);
+}
+
+const LIST_LENGTH = 20;
+
+function asText(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
+
+/** Waits for the end of a run for some seconds, and tells of it as it is then. */
+async function endedRun(runId: string, seconds: number, context: Context): Promise<string> {
+  const { caller, deps } = context;
+  const summary = readArguments.parse({});
+  const read = async () => readable.parse((await performed(READ_RUN, { runId }, context)).data);
+  const found = await read();
+  if (seconds === 0 || isEndState(found.state)) return runText(found, summary, context);
+  const { projectId, organizationId } = caller.access;
+  const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(seconds * 1_000)]);
+  const follower = { credential: credentialId(caller.access), organizationId };
+  const request = { follower, lastEventId: '', signal };
+  const events = await openRunEvents(deps, { projectId, id: runId }, request);
+  // The events themselves are of no use here: the run is read again when they are over.
+  for await (const event of events ?? []) void event;
+  return runText(await read(), summary, context);
+}
+
+const READ_RUN = toolNamed('read_run');
+
+const identified = z.object({ id: z.string() });
+
+const readable = z.looseObject({
+  id: z.string(),
+  state: z.enum(RUN_STATES),
+  result: z.string().nullable(),
+});
+
+function runText(
+  data: unknown,
+  { detail, resultFrom }: z.output<typeof readArguments>,
+  context: Context,
+): string {
+  const run = readable.parse(data);
+  const { view, foreign = [] } = READ_RUN.tool;
+  const shown = { full: undefined, steps: [...(view ?? []), 'steps'], summary: view }[detail];
+  const result = run.result?.slice(resultFrom) ?? null;
+  return answerText({
+    data: viewed({ ...run, result }, shown),
+    foreign,
+    notes: [
+      ...(isEndState(run.state) ? [] : ['It has not ended: call wait_for_run for its result.']),
+      ...pageOf(run, context),
+    ],
+  });
+}
+
+/** Says where a person sees the thing, and does with it what no assistant may. */
+function pageOf(data: unknown, { caller, deps }: Context): string[] {
+  const { id = '' } = identified.safeParse(data).data ?? {};
+  const kind = (['routine', 'run'] as const).find((each) => idPattern(each).test(id));
+  const base = `${deps.config.UI_ORIGIN}/p/${caller.access.projectId}`;
+  return kind === undefined ? [] : [`Page for people: ${base}/${kind}s/${id}`];
+}
+
+function definedOf(values: Arguments): Arguments {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

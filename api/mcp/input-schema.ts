@@ -1,0 +1,102 @@
+import { z } from 'zod';
+
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+}
+
+/**
+ * Returns the JSON Schema of what a caller may send, short enough to be read by a model with twenty others: the
+ * structure, the words of each choice, and the first sentence about each field. What is left out (lengths, patterns,
+ * examples, the sentences about inner fields) is checked all the same when the tool is called, and its error says it.
+ */
+export function inputSchemaOf(schema: z.ZodType, { terse = false } = {}): ObjectSchema {
+  // Of a schema that goes on to compute with what was sent, its first part says what that is.
+  const sent = schema instanceof z.ZodPipe ? schema.def.in : schema;
+  const full: JsonSchema = z.toJSONSchema(sent, { io: 'input', unrepresentable: 'any' });
+  const { properties, required } = shortened(full, {
+    defs: asSchema(full['$defs']),
+    depth: terse ? DEEPEST - 1 : 0,
+  });
+  return {
+    properties: asSchema(properties),
+    required: Array.isArray(required) ? required.map(String) : [],
+  };
+}
+
+export interface ObjectSchema {
+  readonly properties: JsonSchema;
+  readonly required: readonly string[];
+}
+
+interface Within {
+  readonly defs: JsonSchema;
+  /** Levels below the schema of the whole: fields are described at the first, and shown down to the third. */
+  readonly depth: number;
+}
+
+const DEEPEST = 3;
+
+function shortened(schema: JsonSchema, within: Within): JsonSchema {
+  const { $ref: ref, anyOf, oneOf, description, properties, items, ...rest } = schema;
+  if (typeof ref === 'string') {
+    const named = asSchema(within.defs[ref.slice('#/$defs/'.length)]);
+    return shortened({ ...named, ...(description !== undefined && { description }) }, within);
+  }
+  const inner = { ...within, depth: within.depth + 1 };
+  const short: Record<string, unknown> = {};
+  for (const keyword of KEPT) if (rest[keyword] !== undefined) short[keyword] = rest[keyword];
+  if (typeof description === 'string' && within.depth === 1)
+    short['description'] = gist(description);
+  if (properties !== undefined && within.depth < DEEPEST) {
+    const fields = Object.entries(asSchema(properties)).filter(([, each]) => !isEmptyList(each));
+    short['properties'] = Object.fromEntries(
+      fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]),
+    );
+  }
+  if (items !== undefined && within.depth < DEEPEST) {
+    short['items'] = shortened(asSchema(items), inner);
+  }
+  const choices = anyOf ?? oneOf;
+  if (!Array.isArray(choices) || properties !== undefined) return short;
+  return { ...short, ...joined(choices.map((each) => shortened(asSchema(each), within))) };
+}
+
+const KEPT = ['type', 'enum', 'const', 'required', 'format'];
+
+/** Joins choices into one schema: of kinds of one object, and of a value that may be null. */
+function joined(choices: readonly JsonSchema[]): JsonSchema {
+  const kinds = choices.map(({ properties }) => asSchema(asSchema(properties)['type'])['const']);
+  if (kinds.every((kind) => typeof kind === 'string')) {
+    const fields = Object.assign({}, ...choices.map(({ properties }) => properties));
+    const properties = { ...asSchema(fields), type: { enum: kinds } };
+    return { type: 'object', properties, required: ['type'] };
+  }
+  const [first, second, ...others] = choices;
+  if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
+  if (second['type'] !== 'null' || typeof first['type'] !== 'string') return { anyOf: choices };
+  const { enum: words } = first;
+  return {
+    ...first,
+    type: [first['type'], 'null'],
+    ...(Array.isArray(words) && { enum: [...(words as unknown[]), null] }),
+  };
+}
+
+/** Tells whether a field takes nothing but an empty list, which says nothing to a caller. */
+function isEmptyList(schema: unknown): boolean {
+  return asSchema(schema)['maxItems'] === 0;
+}
+
+const LONGEST = 110;
+
+/** Returns the first sentence of a description, cut at a word where that is long. */
+export function gist(text: string): string {
+  const [sentence = ''] = text.split(/(?<=[.:]) (?=[A-Z`])/);
+  if (sentence.length <= LONGEST) return sentence;
+  return `${sentence.slice(0, sentence.lastIndexOf(' ', LONGEST))} …`;
+}
+
+function asSchema(value: unknown): JsonSchema {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a JSON Schema holds schemas where it holds objects
+  return typeof value === 'object' && value !== null ? (value as JsonSchema) : {};
+}

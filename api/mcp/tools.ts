@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { AppError } from '#lib/errors.ts';
+import type { Scope } from '../access.ts';
+import {
+  type JsonRoute,
+  type Route,
+  type RouteSpec,
+  type Tool,
+  TOOLSETS,
+  type Toolset,
+} from '../route.ts';
+import { routes } from '../routes.ts';
+import { OWN_ARGUMENTS } from './arguments.ts';
+import { gist, inputSchemaOf, type JsonSchema } from './input-schema.ts';
+
+/** A tool as `tools/list` has it (MCP, revision 2026-07-28). */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema & { readonly type: 'object' };
+  readonly annotations: {
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+    readonly openWorldHint: boolean;
+  };
+}
+
+/** An operation that an assistant may call, with where each of its arguments goes. */
+export interface RouteTool {
+  readonly route: JsonRoute;
+  readonly tool: Tool;
+  readonly definition: ToolDefinition;
+  readonly params: ReadonlySet<string>;
+  readonly query: ReadonlySet<string>;
+}
+
+const TOOLS: ReadonlyMap<string, RouteTool> = new Map(
+  routes.flatMap((route) => {
+    const tool = toolOf(route);
+    if (tool === undefined) return [];
+    const { name } = tool.definition;
+    return name === 'read_run'
+      ? [
+          [name, tool],
+          ['wait_for_run', waitingFor(tool)],
+        ]
+      : [[name, tool]];
+  }),
+);
+
+/** @throws {AppError} `route_not_found` for an operation that is not a tool, and for what is none */
+export function toolNamed(name: string): RouteTool {
+  const found = TOOLS.get(name);
+  if (found !== undefined) return found;
+  throw new AppError('route_not_found', `There is no tool ${name.slice(0, 100)}.`);
+}
+
+/** Returns the tools that a caller with these scopes sees of these groups, in their order. */
+export function visibleTools(
+  scopes: readonly Scope[],
+  toolsets: readonly Toolset[],
+): readonly RouteTool[] {
+  return [...TOOLS.values()].filter(
+    ({ route: { spec }, tool }) =>
+      toolsets.includes(tool.toolset) && (spec.scope === undefined || scopes.includes(spec.scope)),
+  );
+}
+
+/**
+ * Reads the groups of tools that the address asks for: `?toolsets=runs,usage`, or `all`; the default ones without it.
+ * @throws {AppError} `invalid_request` for a group that does not exist
+ */
+export function readToolsets(asked: string | undefined): readonly Toolset[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+  const all = Object.keys(TOOLSETS) as Toolset[];
+  if (asked === undefined) return all.filter((each) => TOOLSETS[each] === 'default');
+  if (asked === 'all') return all;
+  return asked.split(',').map((name) => {
+    const found = all.find((each) => each === name.trim());
+    if (found !== undefined) return found;
+    throw new AppError('invalid_request', `toolsets: must be all, or some of ${all.join(', ')}`);
+  });
+}
+
+/** Makes the tool that waits for the end of a run of the one that reads it. */
+function waitingFor(reading: RouteTool): RouteTool {
+  const definition = {
+    ...reading.definition,
+    name: 'wait_for_run',
+    description:
+      'Wait for the end of a run and return what it brought. Call again while it has not ended.',
+    inputSchema: withArguments('wait_for_run', reading.route.spec),
+  };
+  return { ...reading, definition };
+}
+
+function toolOf(route: Route): RouteTool | undefined {
+  const { spec } = route;
+  if (spec.mcp === false || 'stream' in route) return undefined;
+  const name = spec.id.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const { mcp: tool } = spec;
+  const isRead = spec.method === 'GET';
+  const namesIn = (schema: z.ZodType | undefined) =>
+    new Set(Object.keys(schema instanceof z.ZodObject ? schema.shape : {}));
+  return {
+    route,
+    tool,
+    definition: {
+      name,
+      description: describe(spec, tool),
+      inputSchema: withArguments(name, spec),
+      annotations: {
+        readOnlyHint: isRead,
+        destructiveHint: tool.destructive === true,
+        idempotentHint: isRead || spec.idempotent !== true,
+        openWorldHint: false,
+      },
+    },
+    params: namesIn(spec.params),
+    query: namesIn(spec.query),
+  };
+}
+
+function describe({ summary, description = '' }: RouteSpec, { note }: Tool): string {
+  return [summary, note ?? gist(description)]
+    .filter((part) => part !== undefined && part !== '')
+    .map((part) => `${part?.replace(/[.:]$/, '')}.`)
+    .join(' ');
+}
+
+/** Joins what an operation takes in its path, query and body with the tool's own arguments. */
+function withArguments(name: string, spec: RouteSpec): ToolDefinition['inputSchema'] {
+  const schemas = [spec.params, spec.query, spec.body, OWN_ARGUMENTS[name]];
+  const parts = schemas
+    .filter((schema) => schema !== undefined)
+    .map((schema) => inputSchemaOf(schema, { terse: spec.method === 'PATCH' }));
+  return {
+    type: 'object',
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties), headersOf(spec)),
+    required: parts.flatMap(({ required }) => required),
+  };
+}
+
+/** Arguments that are headers over HTTP. */
+function headersOf({ idempotent, conditional, method }: RouteSpec) {
+  return {
+    ...(idempotent === true && {
+      idempotencyKey: { type: 'string', description: 'Same key: done once, however often called.' },
+    }),
+    ...(conditional !== undefined &&
+      method !== 'GET' && {
+        ifMatch: { type: 'string', description: 'Refuse unless `etag` still is this.' },
+      }),
+  };
+}

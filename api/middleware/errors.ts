@@ -1,0 +1,42 @@
+import type { Middleware } from 'koa';
+import { isTransient } from '#lib/database/index.ts';
+import { AppError, failureBody } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { awaitsContinue } from '../http/body.ts';
+
+/** Turns what was thrown into the failure envelope. An unexpected error tells the caller nothing. */
+export function errors(log: Log): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const error = translate(thrown);
+      const { requestId, route } = ctx.state;
+      logUnexpected(log, { thrown, error, requestId, route });
+      ctx.status = error.status;
+      ctx.set({ ...error.headers });
+      // The caller was not told to send the body, so nothing can follow on this connection.
+      if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
+      ctx.set('Cache-Control', 'no-store');
+      ctx.type = 'application/json';
+      ctx.body = failureBody(error, String(ctx.state.requestId));
+    }
+  };
+}
+
+export function translate(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (isTransient(thrown)) {
+    return new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
+  }
+  return new AppError('internal_error');
+}
+
+/** Logs what was thrown where the caller could not have caused it. */
+export function logUnexpected(
+  log: Log,
+  failure: { thrown: unknown; error: AppError; requestId: unknown; route: unknown },
+): void {
+  const { thrown, error, requestId, route } = failure;
+  if (error.status >= 500) log.error({ err: thrown, requestId, route }, 'failed');
+}

@@ -1,0 +1,39 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { ApiClient } from '#test/support/client.ts';
+
+export interface Assistant {
+  readonly client: Client;
+  /** Calls a tool, and gives its text and whether it is an error. */
+  call(name: string, args?: Record<string, unknown>): Promise<{ text: string; isError: boolean }>;
+  close(): Promise<void>;
+}
+
+/** Connects the client of the protocol's own SDK with the credential of an API client. */
+export async function assistantOf(
+  key: ApiClient,
+  { mode = 'auto', query = '' }: { mode?: 'auto' | 'legacy'; query?: string } = {},
+): Promise<Assistant> {
+  const client = new Client(
+    { name: 'test-assistant', version: '1' },
+    { versionNegotiation: { mode } },
+  );
+  const url = new URL(`${key.baseUrl}/mcp${query}`);
+  await client.connect(
+    new StreamableHTTPClientTransport(url, { requestInit: { headers: { ...key.headers } } }),
+  );
+  return {
+    client,
+    async call(name, args = {}) {
+      const { content, isError } = await client.callTool({ name, arguments: args });
+      const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('\n');
+      return { text, isError: isError === true };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** Reads the JSON that an answer begins with. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
+export function dataOf({ text }: { readonly text: string }): any {
+  return JSON.parse(text.split('\n\n')[0] ?? '');
+}

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { tokensOf } from '#api/mcp/answer.ts';
+import { readToolsets, visibleTools } from '#api/mcp/tools.ts';
+import { routes } from '#api/routes.ts';
+import { SCOPES } from '#core/organizations/index.ts';
+
+const all = visibleTools(SCOPES, readToolsets('all'));
+const offered = visibleTools(SCOPES, readToolsets(undefined));
+
+function fieldsOf(schema: z.ZodType | undefined): string[] {
+  const sent = schema instanceof z.ZodPipe ? schema.def.in : schema;
+  return sent instanceof z.ZodObject ? Object.keys(sent.shape) : [];
+}
+
+/** Fields at any depth of a schema. */
+function deepFields(schema: unknown, found = new Set<string>()): Set<string> {
+  if (typeof schema !== 'object' || schema === null) return found;
+  for (const [name, value] of Object.entries(schema)) {
+    if (name === 'properties') for (const field of Object.keys(value)) found.add(field);
+    deepFields(value, found);
+  }
+  return found;
+}
+
+test('the list that a client gets unasked costs a model at most 6,000 tokens', () => {
+  const list = JSON.stringify(offered.map(({ definition }) => definition));
+  expect(offered.length).toBeGreaterThanOrEqual(18);
+  expect(offered.length).toBeLessThanOrEqual(26);
+  expect(tokensOf(list)).toBeLessThanOrEqual(6_000);
+});
+
+test('every field that an operation takes is an argument of its tool, in one place', () => {
+  for (const { route, definition } of all) {
+    if (definition.name === 'wait_for_run') continue;
+    const { params, query, body } = route.spec;
+    const fields = [params, query, body].flatMap(fieldsOf);
+    expect(new Set(fields).size, definition.name).toBe(fields.length);
+    const given = Object.keys(Object(definition.inputSchema['properties']));
+    // Fields that take nothing but an empty list say nothing to a model.
+    const empty = ['tools', 'toolPolicies'];
+    expect(given, definition.name).toStrictEqual(
+      expect.arrayContaining(fields.filter((field) => !empty.includes(field))),
+    );
+  }
+});
+
+test('the fields that a tool shows or fences are fields of its response', () => {
+  for (const { route, tool, definition } of all) {
+    const fields = deepFields(
+      z.toJSONSchema(route.spec.success.data, { io: 'input', unrepresentable: 'any' }),
+    );
+    for (const field of [...(tool.view ?? []), ...(tool.foreign ?? [])]) {
+      expect([...fields], `${definition.name} ${field}`).toContain(field);
+    }
+  }
+});
+
+test('no tool takes or shows a secret, and none does what only people may', () => {
+  const secret = /secret|password|token$|apiKey|credential/i;
+  for (const { route, tool, definition } of all) {
+    const { success, id } = route.spec;
+    const shown = tool.view ?? [
+      ...deepFields(z.toJSONSchema(success.data, { io: 'input', unrepresentable: 'any' })),
+    ];
+    const args = Object.keys(Object(definition.inputSchema['properties']));
+    expect(
+      [...shown, ...args].filter((name) => secret.test(name)),
+      id,
+    ).toStrictEqual([]);
+  }
+  const people =
+    /Policy|Member|Invitation|ApiKey|Billing|Checkout|Session|Organization|Delete|Secret|SignIn/i;
+  const writesOfConnections = /^(create|update|delete|connect|revoke)\w*Connection/;
+  const names = all.map(({ route }) => route.spec.id);
+  expect(names.filter((name) => people.test(name) || writesOfConnections.test(name))).toStrictEqual(
+    [],
+  );
+});
+
+test('every operation that a key may call has decided whether it is a tool', () => {
+  const tools = new Set(all.map(({ route }) => route.spec.id));
+  const withKey = routes.filter(({ spec }) => spec.auth === 'key-or-session');
+  expect(withKey.length).toBeGreaterThan(tools.size);
+  const others = routes.filter(({ spec }) => spec.auth !== 'key-or-session' && tools.has(spec.id));
+  expect(others.map(({ spec }) => spec.id)).toStrictEqual([]);
+});
+
+test('hints say what a tool does', () => {
+  const hints = new Map(all.map(({ definition }) => [definition.name, definition.annotations]));
+  expect(hints.get('read_run')).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+  expect(hints.get('archive_routine')).toMatchObject({
+    readOnlyHint: false,
+    destructiveHint: true,
+  });
+  expect(hints.get('run_routine')).toMatchObject({ readOnlyHint: false, idempotentHint: false });
+});
