@@ -8,8 +8,7 @@ import { assertPermitted } from '../http/authenticate.ts';
 import { validate } from '../http/validate.ts';
 import { type Call, perform, type Performed } from '../perform.ts';
 import { answerText, viewed } from './answer.ts';
-import { readArguments, runArguments, waitArguments } from './arguments.ts';
-import { type RouteTool, toolNamed } from './tools.ts';
+import { readArguments, type RouteTool, runArguments, toolNamed, waitArguments } from './tools.ts';
 
 /** A request to `/mcp`, once its caller is known. */
 export interface Caller {
@@ -110,7 +109,7 @@ function asText(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }
 
-/** Waits for the end of a run for some seconds, and tells of it as it is then. */
+/** Waits for the end of a run for some seconds, and returns how it stands then. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<string> {
   const { caller, deps } = context;
   const summary = readArguments.parse({});

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { AppError } from '#lib/errors.ts';
 import { USER_AGENT } from '#lib/outbound/index.ts';
 import { shownText } from '#lib/text.ts';
-import { credentialId, type ProjectAccess } from '../access.ts';
+import { credentialId } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { accessOfKey, countedKey } from '../http/authenticate.ts';
 import { readJson } from '../http/body.ts';
