@@ -5,9 +5,15 @@ import { listRuns } from '#core/runs/index.ts';
 import { freePort, isListening } from '#dev/ports.ts';
 import { row, sql, type Database, type Sql } from '#lib/database/index.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { type Benchmark, type Benchmarks, compared, type Figure } from './harness/benchmark.ts';
+import {
+  type Benchmark,
+  type Benchmarks,
+  compared,
+  type Figure,
+  plain,
+} from './harness/benchmark.ts';
 import { loadResources, load, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
-import { alternate, timed, explained } from './harness/measure.ts';
+import { alternate, cpuSeconds, timed, explained } from './harness/measure.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const CONNECTIONS = 16;
@@ -49,6 +55,49 @@ const routineRead: Benchmark = {
     }
   },
 };
+
+const mcpCall: Benchmark = {
+  about:
+    'read_routine over /mcp against GET /v1/routines/:id: CPU time of the API for a call, one at a time',
+  async run({ service: shared, long }) {
+    const { url, client, authorization, api } = await shared();
+    const id = await createRoutine(client);
+    const headers = {
+      Authorization: authorization,
+      Accept: 'application/json, text/event-stream',
+      'Content-Type': 'application/json',
+      'MCP-Protocol-Version': '2026-07-28',
+      'Mcp-Method': 'tools/call',
+      'Mcp-Name': 'read_routine',
+    };
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const params = { _meta, name: 'read_routine', arguments: { routineId: id } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const millisecondsOf = (work: () => Promise<Response>) => async () => {
+      const before = await cpuSeconds(api.pid);
+      for (let call = 0; call < CALLS; call += 1) {
+        const response = await work();
+        if (!(await response.text()).includes(id)) throw new Error('a call failed');
+      }
+      return ((await cpuSeconds(api.pid)) - before) * (1_000 / CALLS);
+    };
+    const rounds = await alternate(long ? 15 : 7, {
+      value: millisecondsOf(() => fetch(`${url}/mcp`, { method: 'POST', headers, body })),
+      baseline: millisecondsOf(() => fetch(`${url}/v1/routines/${id}`, { headers })),
+    });
+    const beyond = rounds.value.map((value, at) => value - (rounds.baseline[at] ?? 0));
+    return [
+      compared('call', 'ms CPU', rounds),
+      plain('call, beyond the same by REST', 'ms CPU', beyond, { atMost: 1 }),
+    ];
+  },
+};
+
+const CALLS = 300;
 
 /** Each connection goes round the addresses, beginning where chance puts it. */
 async function requestsPerSecond(
@@ -283,4 +332,4 @@ export const NO_FILTER = {
   page: { limit: 100, after: undefined },
 } as const;
 
-export default { 'routine-read': routineRead, lists } satisfies Benchmarks;
+export default { 'routine-read': routineRead, 'mcp-call': mcpCall, lists } satisfies Benchmarks;

@@ -22,12 +22,13 @@ export interface Answer {
 export function answerText({ data, foreign, notes }: Answer): string {
   const fitted = fit(data);
   const texts: string[] = [];
-  const json = JSON.stringify(fitted.value, (name: string, value: unknown) => {
+  const fenced = (name: string, value: unknown) => {
     if (!foreign.includes(name) || isEmpty(value)) return value;
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     texts.push(fence(`The untrusted text ${texts.length + 1}, ${name},`, text));
     return `(untrusted text ${texts.length}, below)`;
-  });
+  };
+  const json = JSON.stringify(fitted.value, foreign.length === 0 ? undefined : fenced);
   return [json, ...texts, ...(fitted.isCut ? [CUT] : []), ...notes].join('\n\n');
 }
 
