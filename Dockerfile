@@ -12,6 +12,7 @@ ARG NODE_IMAGE=docker.io/library/node:24.21.0-bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY cli/package.json cli/
 COPY sdk/package.json sdk/
 COPY ui/package.json ui/
 COPY dev/node dev/node
@@ -24,6 +25,7 @@ RUN npm run build && npm run ui:build
 FROM ${NODE_IMAGE} AS modules
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY cli/package.json cli/
 COPY sdk/package.json sdk/
 COPY ui/package.json ui/
 COPY dev/node dev/node
@@ -50,6 +52,7 @@ COPY ui/server ui/server
 COPY activities activities
 COPY api api
 COPY core core
+COPY docs/*.md docs/
 COPY docs/model-providers docs/model-providers
 COPY lib lib
 COPY migrations migrations

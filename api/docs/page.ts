@@ -5,6 +5,7 @@ import type { Middleware } from 'koa';
 import type { Config } from '#lib/config/index.ts';
 import { DOCS_POLICY } from '../middleware/headers.ts';
 import { routes } from '../routes.ts';
+import { documentNamed, listForModels } from './documents.ts';
 import { buildOpenApi } from './openapi.ts';
 
 const ASSETS = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -14,19 +15,20 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves `/v1/openapi.json`, and `/docs`, which shows it. Both are public: they say nothing that is not in the source.
+ * Serves `/v1/openapi.json`, `/docs`, which shows it, the documents in Markdown and `/llms.txt`, which lists them. All are
+ * public: they say nothing that is not in the source.
  */
 export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middleware {
   // Made when it is first asked for: it takes 0.15 s of CPU, which no start has to wait for.
-  let document: string | undefined;
+  let api: string | undefined;
   return async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     if (ctx.path === '/v1/openapi.json') {
       ctx.type = 'application/json';
-      document ??= JSON.stringify(
+      api ??= JSON.stringify(
         buildOpenApi(routes, { publicUrl: config.PUBLIC_URL, productTag: config.PRODUCT_TAG }),
       );
-      ctx.body = document;
+      ctx.body = api;
     } else if (ctx.path === '/docs' || ctx.path === '/docs/') {
       ctx.type = 'text/html';
       ctx.set('Content-Security-Policy', DOCS_POLICY);
@@ -34,6 +36,14 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
     } else if (ctx.path === '/docs/start.js') {
       ctx.type = 'text/javascript';
       ctx.body = START;
+    } else if (ctx.path === '/llms.txt') {
+      ctx.type = 'text/plain';
+      ctx.body = await listForModels(config.PUBLIC_URL);
+    } else if (/^\/docs\/[a-z-]+\.md$/.test(ctx.path)) {
+      const document = await documentNamed(path.basename(ctx.path));
+      if (document === undefined) return next();
+      ctx.type = 'text/markdown';
+      ctx.body = document;
     } else {
       const file = /^\/docs\/([\w.-]+)$/.exec(ctx.path)?.[1];
       const type = file === undefined || !Object.hasOwn(FILES, file) ? undefined : FILES[file];

@@ -56,6 +56,20 @@ test('HEAD responds as GET does, without a body', async ({ service }) => {
   expect([missing.status, await missing.text()]).toEqual([404, '']);
 });
 
+test('/llms.txt lists the documents, each of which is there in Markdown', async ({ service }) => {
+  const list = await (await fetch(`${service.url}/llms.txt`)).text();
+  const addresses = [...list.matchAll(/\((http[^)]+\.md)\)/g)].map(([, address = '']) => address);
+  expect(addresses.length).toBeGreaterThan(20);
+  for (const address of addresses) {
+    const response = await fetch(address);
+    expect(response.headers.get('content-type'), address).toBe('text/markdown; charset=utf-8');
+    expect(await response.text()).toMatch(/^# /);
+  }
+  for (const path of ['/docs/nothing.md', '/docs/..%2FREADME.md', '/docs/adr.md']) {
+    expect(await service.anonymous.get(path), path).toMatchObject({ status: 404 });
+  }
+});
+
 test('a method that a path does not have is 405 with the ones it has', async ({ key }) => {
   const byPath = Map.groupBy(routes, ({ spec }) => spec.path);
   for (const [path, known] of byPath) {
