@@ -21,6 +21,7 @@ export interface Call {
   /** Resolves with the body and its bytes; undefined where the caller sent none. Called when all else is parsed. */
   readonly body: () => Promise<{ readonly raw: Buffer; readonly value: unknown } | undefined>;
   readonly ifMatch?: string | undefined;
+  readonly ifNoneMatch?: string | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -71,8 +72,11 @@ export async function parse(
   const query = parseQuery(spec, call.query);
   const { raw, value: body } = await parseBody(spec, call);
   const by = { ...actorOf(access, clientAddress), ...(via && { via }) };
-  const ifMatch = spec.conditional === true ? call.ifMatch : undefined;
-  return { input: { params, query, body, access, by, deps, requestId, ifMatch, newId }, raw };
+  const { conditional = false } = spec;
+  const ifMatch = conditional === false ? undefined : call.ifMatch;
+  const ifNoneMatch = conditional === 'create' ? call.ifNoneMatch : undefined;
+  const conditions = { ifMatch, ifNoneMatch };
+  return { input: { params, query, body, access, by, deps, requestId, newId, ...conditions }, raw };
 }
 
 type Spec = Route['spec'];
@@ -82,7 +86,10 @@ function parseParams(spec: Spec, params: Call['params']): unknown {
   const parsed = spec.params.safeParse(params);
   if (parsed.success) return parsed.data;
   const malformed = String(parsed.error.issues[0]?.path[0]);
-  throw new AppError(notFoundIn(spec.path).get(malformed) ?? 'route_not_found');
+  const code = notFoundIn(spec.path).get(malformed) ?? 'route_not_found';
+  // A key that cannot be: nothing is looked for, so nothing is missing.
+  if (code === 'invalid_request') validate(spec.params, params);
+  throw new AppError(code);
 }
 
 const notFound = new Map<string, ReadonlyMap<string, ErrorCode>>();

@@ -35,8 +35,8 @@ export interface RouteSpec<
   readonly idempotent?: boolean;
   /** Fields of the response that are null when it is repeated, where it has them. */
   readonly shownOnce?: readonly string[];
-  /** Honours `If-Match` and responds with `ETag`. */
-  readonly conditional?: boolean;
+  /** Honours `If-Match` and responds with `ETag`; one that may create honours `If-None-Match` too. */
+  readonly conditional?: boolean | 'create';
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly data: D;
@@ -86,8 +86,10 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly by: ActorOf<A>;
   readonly deps: Deps;
   readonly requestId: string;
-  /** The version named by `If-Match`, when the route is conditional and the header is there. */
+  /** The versions that `If-Match` names, when the route is conditional and the header is there. */
   readonly ifMatch: string | undefined;
+  /** The versions that `If-None-Match` rules out, where such a route may create. */
+  readonly ifNoneMatch: string | undefined;
   /**
    * Gives the id for the one resource that this request creates. A retry under the same `Idempotency-Key` gets the
    * same id, so it finds what was committed before the response was lost.

@@ -71,6 +71,7 @@ export const ERRORS = {
   subscription_active: [409, 'Cancel the subscription first.'],
   schedule_ended: [409, 'The schedule has no time left: change endsAt first.'],
   routine_archived: [409, 'The routine is archived.'],
+  external_key_taken: [409, 'Another one of this project has this externalKey.'],
   definition_unreadable: [
     409,
     'A newer release wrote this routine, and this one cannot read all of it.',
@@ -92,7 +93,7 @@ export const ERRORS = {
   account_mismatch: [409, 'This is another account than the one that the connection is for.'],
   attempt_expired: [409, 'The attempt has expired.'],
   idempotency_in_progress: [409, 'A request with this Idempotency-Key is still in progress.'],
-  precondition_failed: [412, 'The resource has changed since the version in If-Match.'],
+  precondition_failed: [412, 'The resource is not as If-Match or If-None-Match expects it.'],
   body_too_large: [413, 'The request body is larger than 1 MB.'],
   unsupported_media_type: [415, 'Send the body as application/json.'],
   idempotency_key_reused: [422, 'This Idempotency-Key was used with a different request.'],

@@ -51,8 +51,14 @@ function headersOf(spec: RouteSpec) {
       .optional()
       .meta({ description: 'The `id` of the last event you have seen; the ones after it follow.' });
   }
-  if (spec.conditional === true) {
+  if (spec.conditional !== undefined) {
     shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
+    if (spec.conditional === 'create') {
+      shape['If-None-Match'] = z
+        .string()
+        .optional()
+        .meta({ description: '`*` where it must not be there yet.' });
+    }
   }
   return Object.keys(shape).length === 0 ? {} : { header: z.object(shape) };
 }

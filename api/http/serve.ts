@@ -22,7 +22,8 @@ export function serve(route: Route, deps: Deps): Middleware {
       params: ctx.params,
       query: { ...ctx.query },
       body: async () => (isBodyDue(route, ctx) ? readJson(ctx) : undefined),
-      ifMatch: ifMatch(ctx),
+      ifMatch: ctx.get('if-match') || undefined,
+      ifNoneMatch: ctx.get('if-none-match') || undefined,
       idempotencyKey: ctx.req.headers['idempotency-key']?.toString(),
     };
     if ('stream' in route) {
@@ -69,9 +70,4 @@ async function* checkedEach(route: Route, events: AsyncIterable<SentEvent>, deps
 /** Tells whether a body was sent, or is missed and refused as one that is not JSON. */
 function isBodyDue({ spec }: Route, ctx: Context): boolean {
   return hasBody(ctx.req) || (spec.body !== undefined && spec.bodyOptional !== true);
-}
-
-function ifMatch(ctx: Context): string | undefined {
-  const value = ctx.get('if-match');
-  return value === '' || value === '*' ? undefined : value;
 }

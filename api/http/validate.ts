@@ -115,6 +115,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   attemptId: 'attempt_not_found',
   connectionId: 'connection_not_found',
   deliveryId: 'delivery_not_found',
+  externalKey: 'invalid_request',
   factsVersion: 'facts_version_not_found',
   invitationId: 'invitation_not_found',
   organizationId: 'organization_not_found',

@@ -10,6 +10,7 @@ export {
   takeNewTools,
 } from './lifecycle.ts';
 export { hasProofRun, keepProofs } from './proof.ts';
+export { putRoutine } from './put.ts';
 export {
   listRoutines,
   lockRoutine,
@@ -23,5 +24,5 @@ export { SCHEDULE_ENDED, pauseRoutinesOn, pauseStopped } from './service-pauses.
 export { ROUTINE_TRANSITIONS } from './states.ts';
 export { KEPT_VERSIONS, listVersions, readVersion } from './versions.ts';
 export { WARNING_CODES, mixingIn, type RoutineWarning } from './warnings.ts';
-export { SECRET_PREFIX, createSealedWebhookSecrets, markWebhookGone } from './webhook.ts';
+export { createSealedWebhookSecrets, markWebhookGone } from './webhook.ts';
 export { setNextTimes } from './writes.ts';

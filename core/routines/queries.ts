@@ -21,7 +21,7 @@ import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 const settingColumns = sql`
   id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
   skip_dates as "skipDates", jitter_seconds as "jitterSeconds", state, state_reason as "stateReason",
-  revision, version, overlap, misfire,
+  revision, version, external_key as "externalKey", managed_by as "managedBy", overlap, misfire,
   jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
   pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl", deliver,
@@ -120,6 +120,22 @@ export async function lockRoutine(tx: Db, projectId: string, id: string): Promis
   return routineOf(found);
 }
 
+/** Finds the routine of a key that is not archived. */
+export async function findRoutineByKey(
+  db: Db,
+  projectId: string,
+  externalKey: string,
+): Promise<ProvenRoutine | undefined> {
+  const found = await row<{ id: string }>(
+    db,
+    sql`
+      select id from routines
+      where project_id = ${projectId} and external_key = ${externalKey} and state <> 'archived'
+    `,
+  );
+  return found && loaderOf(db).load({ projectId, id: found.id });
+}
+
 /**
  * Locks the routines that may call a tool of the connection by themselves, in the order of their ids. @returns the ids
  */
@@ -144,6 +160,9 @@ export interface RoutineFilter {
   /** Id of a skill, account or connection, or slug of a skill with those that it had before. */
   readonly uses: readonly [string, ...string[]] | undefined;
   readonly sendsResults: boolean | undefined;
+  /** Finds none that is archived. */
+  readonly externalKey: string | undefined;
+  readonly managedBy: Routine['managedBy'] | undefined;
   readonly page: Page;
 }
 
@@ -158,6 +177,8 @@ export async function listRoutines(
   const uses = filter.uses?.[0] ?? null;
   const named = filter.uses ?? null;
   const sendsResults = filter.sendsResults ?? null;
+  const externalKey = filter.externalKey ?? null;
+  const managedBy = filter.managedBy ?? null;
   const found = await rows<RoutineRow>(
     db,
     sql`
@@ -168,6 +189,8 @@ export async function listRoutines(
           or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
         and (${uses}::text is null or skills ?| ${named}::text[] or model_connection_id = ${uses}
           or id in (${routinesUsing(uses)}))
+        and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))
+        and (${managedBy}::text is null or managed_by = ${managedBy})
         ${afterCursor(filter.page)}
       order by project_id, id desc limit ${filter.page.limit + 1}
     `,

@@ -1,6 +1,7 @@
 import type { Budget, MailSettings } from '#core/settings/index.ts';
 import type { Definition, ShortDefinition } from '#core/definition/index.ts';
 import type { TimingFields } from '#core/timetable/index.ts';
+import type { ExternalName } from '#lib/external-keys.ts';
 
 export const ROUTINE_STATES = ['draft', 'active', 'paused', 'archived'] as const;
 export type RoutineState = (typeof ROUTINE_STATES)[number];
@@ -36,7 +37,7 @@ export interface RoutineSettings extends TimingFields {
 }
 
 /** The fields that a caller may set. */
-export interface RoutineFields extends Definition, RoutineSettings {}
+export interface RoutineFields extends Definition, RoutineSettings, ExternalName {}
 
 export interface Routine extends RoutineFields {
   readonly id: string;

@@ -31,10 +31,10 @@ export interface SavedRoutine {
   readonly warnings: readonly RoutineWarning[];
 }
 
-/** Creates a draft. @throws {AppError} `limit_reached`, and everything that `checkRoutine` and `checkGate` throw */
+/** Creates a draft. @throws {AppError} `limit_reached`, `external_key_taken`, and everything that `checkRoutine` and `checkGate` throw */
 export async function createRoutine(
   deps: Omit<SaveDeps, 'emit'>,
-  input: { id: string; projectId: string; fields: RoutineFields; actor: string },
+  input: { id: string; projectId: string; fields: RoutineFields; actor: string | null },
 ): Promise<SavedRoutine> {
   const { id, projectId, fields } = input;
   await assertRoomForRoutine(deps.database, { id, projectId });
@@ -72,8 +72,8 @@ export async function createRoutine(
 /**
  * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
  * scheduled runs that have not begun are skipped.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`, and what
- * `checkRoutine` and `checkGate` throw
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
+ * `external_key_taken`, and what `checkRoutine` and `checkGate` throw
  */
 export async function patchRoutine(
   deps: SaveDeps,

@@ -68,10 +68,8 @@ export async function markWebhookGone(
 
 /** Generates a signing secret in the form of Standard Webhooks: `whsec_` and base64 of 32 random bytes. */
 export function generateWebhookSecret(): string {
-  return `${SECRET_PREFIX}${randomBytes(32).toString('base64')}`;
+  return `whsec_${randomBytes(32).toString('base64')}`;
 }
-
-export const SECRET_PREFIX = 'whsec_';
 
 /** Seals webhook secrets to the row of their routine, and opens them. */
 export interface SealedWebhookSecrets {

@@ -9,6 +9,7 @@ import {
   type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { freeKey } from '#lib/external-keys.ts';
 import { definitionForm } from '#core/definition/index.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
@@ -17,7 +18,7 @@ import { type VersionOrigin, forgetVersions, insertVersions } from './versions.t
 
 /**
  * Inserts a draft with its first version; returns undefined when an earlier attempt of the same request has inserted
- * it.
+ * it. @throws {AppError} `external_key_taken`
  */
 export async function insertRoutine(
   db: Db,
@@ -29,27 +30,30 @@ export async function insertRoutine(
   },
 ): Promise<Routine | undefined> {
   const { budget, notifications } = input;
-  const inserted = await row<RoutineRow>(
-    db,
-    sql`
+  const inserted = await freeKey(
+    row<RoutineRow>(
+      db,
+      sql`
       with written as (
         insert into routines (
           id, project_id, name, definition, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds,
           overlap, misfire, max_tokens_per_day, max_cost_usd_per_month, pause_after_failures,
-          webhook_url, deliver, webhook_secret, notify_mail, success_ping_url
+          webhook_url, deliver, webhook_secret, notify_mail, success_ping_url, external_key, managed_by
         ) values (
           ${input.id}, ${input.projectId}, ${input.name}, ${definitionForm.write(input)},
           ${input.schedule}, ${input.timezone}, ${input.startsAt}, ${input.endsAt},
           ${input.skipDates.toSorted()}, ${input.jitterSeconds},
           ${input.overlap}, ${input.misfire}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
           ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.deliver}, ${input.webhookSecret},
-          ${jsonOrNull(notifications.mail)}::jsonb, ${notifications.successPingUrl}
+          ${jsonOrNull(notifications.mail)}::jsonb, ${notifications.successPingUrl},
+          ${input.externalKey}, ${input.managedBy}
         )
         on conflict (id) do nothing
         returning *
       ), version as (${insertVersions(input.origin)})
       select ${columns} from written
     `,
+    ),
   );
   return inserted && routineOf(inserted);
 }
@@ -65,7 +69,7 @@ export interface RoutineChange {
   readonly rearmWebhook: boolean;
 }
 
-/** Writes everything that a caller may change; the caller holds the row. */
+/** Writes everything that a caller may change; the caller holds the row. @throws {AppError} `external_key_taken` */
 export async function updateRoutine(
   tx: Db,
   { id, projectId }: Routine,
@@ -73,9 +77,10 @@ export async function updateRoutine(
 ): Promise<Routine> {
   const { fields, version } = change;
   const { budget, notifications } = fields;
-  const updated = await row<RoutineRow>(
-    tx,
-    sql`
+  const updated = await freeKey(
+    row<RoutineRow>(
+      tx,
+      sql`
       with written as (
         update routines set
           name = ${fields.name}, definition = ${definitionForm.write(fields)},
@@ -87,6 +92,7 @@ export async function updateRoutine(
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
           webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver},
           notify_mail = ${jsonOrNull(notifications.mail)}::jsonb, success_ping_url = ${notifications.successPingUrl},
+          external_key = ${fields.externalKey}, managed_by = ${fields.managedBy},
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}
@@ -94,6 +100,7 @@ export async function updateRoutine(
       ) ${version ? sql`, version as (${insertVersions(version)})` : empty}
       select ${columns} from written
     `,
+    ),
   );
   if (updated === undefined) throw new AppError('routine_not_found');
   if (version !== undefined) await forgetVersions(tx, [id]);

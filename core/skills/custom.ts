@@ -11,17 +11,20 @@ import {
   type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { freeKey, type ExternalName } from '#lib/external-keys.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 import { forgetRevisions } from './revisions.ts';
 
-export interface CustomSkill {
+export interface CustomSkill extends ExternalName {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;
   readonly instructions: string;
   /** Counts the changes of name and instructions. */
   readonly revision: number;
+  /** Counts every change; serves as the `ETag`. */
+  readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -32,14 +35,15 @@ export interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
   readonly length: number;
 }
 
-const shortColumns = sql`id, name, description, revision, created_at as "createdAt", updated_at as "updatedAt"`;
+const shortColumns = sql`id, external_key as "externalKey", managed_by as "managedBy", name, description, revision,
+  version, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
 /** Postgres counts a character beyond the Basic Multilingual Plane as one, JavaScript as two. */
 const summaryColumns = sql`${shortColumns},
   length(instructions) + regexp_count(instructions, '[\\U00010000-\\U0010FFFF]') as length`;
 
-export interface SkillFields {
+export interface SkillFields extends ExternalName {
   readonly name: string;
   readonly description: string | null;
   readonly instructions: string;
@@ -48,7 +52,7 @@ export interface SkillFields {
 /** The most custom skills of a project. */
 const MAX_SKILLS = 1_000;
 
-/** Creates a custom skill. @throws {AppError} `limit_reached` */
+/** Creates a custom skill. @throws {AppError} `limit_reached`, `external_key_taken` */
 export async function createSkill(
   database: Database,
   by: Actor,
@@ -64,17 +68,20 @@ export async function createSkill(
     what: 'custom skills',
   });
   const created = await transaction(database, async (tx) => {
-    const inserted = await row<CustomSkill>(
-      tx,
-      sql`
+    const inserted = await freeKey(
+      row<CustomSkill>(
+        tx,
+        sql`
         with written as (
-          insert into skills (id, project_id, name, description, instructions)
-          values (${id}, ${projectId}, ${input.name}, ${input.description}, ${input.instructions})
+          insert into skills (id, project_id, name, description, instructions, external_key, managed_by)
+          values (${id}, ${projectId}, ${input.name}, ${input.description}, ${input.instructions},
+            ${input.externalKey}, ${input.managedBy})
           on conflict (id) do nothing
           returning *
         ), kept as (${keepRevision(by)})
         select ${columns} from written
       `,
+      ),
     );
     if (inserted === undefined) return undefined;
     await recordProjectAudit(tx, { by, projectId, action: 'skill.created', targetId: id });
@@ -93,13 +100,20 @@ function keepRevision(by: Actor): Sql {
 export function listCustomSkills(
   db: Db,
   projectId: string,
-  page: Page,
+  filter: {
+    readonly externalKey: string | undefined;
+    readonly managedBy: CustomSkill['managedBy'] | undefined;
+    readonly page: Page;
+  },
 ): Promise<CustomSkillSummary[]> {
+  const { externalKey = null, managedBy = null, page } = filter;
   return rows<CustomSkillSummary>(
     db,
     sql`
       select ${summaryColumns} from skills
-      where project_id = ${projectId} and deleted_at is null ${afterCursor(page)}
+      where project_id = ${projectId} and deleted_at is null
+        and (${externalKey}::text is null or external_key = ${externalKey})
+        and (${managedBy}::text is null or managed_by = ${managedBy}) ${afterCursor(page)}
       order by id desc limit ${page.limit + 1}
     `,
   );
@@ -110,6 +124,21 @@ export async function readCustomSkill(db: Db, projectId: string, id: string): Pr
   const [found] = await findCustomSkills(db, projectId, [id]);
   if (found === undefined) throw new AppError('skill_not_found');
   return found;
+}
+
+/** Finds the custom skill of a key. */
+export function findSkillByKey(
+  db: Db,
+  projectId: string,
+  externalKey: string,
+): Promise<CustomSkill | undefined> {
+  return row<CustomSkill>(
+    db,
+    sql`
+      select ${columns} from skills
+      where project_id = ${projectId} and external_key = ${externalKey} and deleted_at is null
+    `,
+  );
 }
 
 /** Finds the project's custom skills among the ids, in no order; deleted ones are left out. */
@@ -146,42 +175,55 @@ export async function findCustomSummaries(
 
 /**
  * Changes the given fields of a custom skill. Another name or text is a new revision, which scheduled runs take only
- * after a manual run and an activation of their routine. @throws {AppError} `skill_not_found`
+ * after a manual run and an activation of their routine.
+ * @throws {AppError} `skill_not_found`, `precondition_failed`, `external_key_taken`
  */
 export function updateSkill(
   database: Database,
   by: Actor,
-  input: Partial<SkillFields> & { id: string; projectId: string },
+  input: {
+    id: string;
+    projectId: string;
+    patch: Partial<SkillFields>;
+    /** The versions that the caller expects; undefined for any. */
+    expectedVersions: readonly number[] | undefined;
+  },
 ): Promise<CustomSkill> {
-  const { id, projectId } = input;
-  const keepDescription = input.description === undefined;
-  const name = sql`coalesce(${input.name ?? null}, s.name)`;
-  const instructions = sql`coalesce(${input.instructions ?? null}, s.instructions)`;
+  const { id, projectId, patch, expectedVersions } = input;
   return transaction(database, async (tx) => {
-    const updated = await row<CustomSkill & { before: number }>(
+    const before = await row<CustomSkill>(
       tx,
       sql`
-        with held as (
-          select id, revision from skills
-          where id = ${id} and project_id = ${projectId} and deleted_at is null for update
-        ), written as (
-          update skills s set
-            name = ${name},
-            description = case when ${keepDescription}::boolean then description else ${input.description ?? null} end,
-            instructions = ${instructions},
-            revision = s.revision
-              + ((s.name, s.instructions) is distinct from (${name}, ${instructions}))::integer,
-            updated_at = now()
-          from held where s.id = held.id
-          returning s.*
-        ), kept as (${keepRevision(by)})
-        select ${columns}, (select held.revision from held) as before from written
+        select ${columns} from skills
+        where id = ${id} and project_id = ${projectId} and deleted_at is null for update
       `,
     );
-    if (updated === undefined) throw new AppError('skill_not_found');
-    const { before, ...skill } = updated;
-    if (skill.revision !== before) await forgetRevisions(tx, { ...skill, projectId });
-    const details = { revision: skill.revision, newRevision: skill.revision !== before };
+    if (before === undefined) throw new AppError('skill_not_found');
+    if (expectedVersions?.includes(before.version) === false) {
+      throw new AppError('precondition_failed');
+    }
+    const after = { ...before, ...patch };
+    const isNew = after.name !== before.name || after.instructions !== before.instructions;
+    const revision = before.revision + (isNew ? 1 : 0);
+    const skill = await freeKey(
+      row<CustomSkill>(
+        tx,
+        sql`
+        with written as (
+          update skills set
+            name = ${after.name}, description = ${after.description}, instructions = ${after.instructions},
+            external_key = ${after.externalKey}, managed_by = ${after.managedBy},
+            revision = ${revision}, version = version + 1, updated_at = now()
+          where id = ${id} and project_id = ${projectId}
+          returning *
+        ), kept as (${keepRevision(by)})
+        select ${columns} from written
+      `,
+      ),
+    );
+    if (skill === undefined) throw new AppError('skill_not_found');
+    if (isNew) await forgetRevisions(tx, { id, projectId, revision });
+    const details = { revision, newRevision: isNew };
     await recordProjectAudit(tx, { by, projectId, action: 'skill.changed', targetId: id, details });
     return skill;
   });

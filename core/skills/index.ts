@@ -16,6 +16,7 @@ export {
   type CustomSkill,
   type CustomSkillSummary,
 } from './custom.ts';
+export { putSkill } from './put.ts';
 export { CADENCES, SUGGESTED_SCHEDULES } from './front-matter.ts';
 export { NEEDS, unmetNeeds, type Need } from './needs.ts';
 export {

@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import { createHmac } from 'node:crypto';
-import { SECRET_PREFIX, type createSealedWebhookSecrets } from '#core/routines/index.ts';
+import type { createSealedWebhookSecrets } from '#core/routines/index.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { utf8Start } from '#lib/text.ts';
@@ -109,7 +109,8 @@ export function signedHeaders(
   };
 }
 
+/** Signs with the key that follows the prefix which the standard gives to secrets. */
 function signature(secret: string, content: string): string {
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
 }

@@ -30,6 +30,7 @@ export type {
   Body,
   CallOptions,
   ChangeOptions,
+  PutOptions,
   CreateOptions,
   Data,
   Item,

@@ -1,5 +1,5 @@
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
-import type { OperationId } from './types.ts';
+import type { OperationId, PutOptions } from './types.ts';
 
 /** Leaves a longer wait to the caller, whose error states it. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
@@ -16,9 +16,9 @@ const ONCE: ReadonlySet<OperationId> = new Set([
   'rotateWebhookSecret',
 ]);
 
-/** Tells whether a call may be made again when it may have been carried out: `ifMatch` would then name an old version. */
-export function isRepeatable(id: OperationId, ifMatch: string | undefined): boolean {
-  return !ONCE.has(id) && ifMatch === undefined;
+/** Tells whether a call may be made again when it may have been carried out: it would then not meet its own conditions. */
+export function isRepeatable(id: OperationId, { ifMatch, ifNoneMatch }: PutOptions): boolean {
+  return !ONCE.has(id) && ifMatch === undefined && ifNoneMatch === undefined;
 }
 
 /**

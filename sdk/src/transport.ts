@@ -3,14 +3,7 @@ import { apiError, ConnectionError, fieldsOf, RasError, TimeoutError } from './e
 import { OPERATIONS } from './generated/operations.ts';
 import { Pages } from './pages.ts';
 import { isRepeatable, pause, pauseBefore } from './retry.ts';
-import type {
-  CallOptions,
-  ChangeOptions,
-  CreateOptions,
-  Data,
-  Item,
-  OperationId,
-} from './types.ts';
+import type { CallOptions, CreateOptions, Data, Item, OperationId, PutOptions } from './types.ts';
 
 export interface Settings {
   readonly apiKey: string;
@@ -21,7 +14,7 @@ export interface Settings {
 }
 
 /** What a call is made of; ids fill the placeholders of its path in their order. */
-export interface Input extends CreateOptions, ChangeOptions {
+export interface Input extends CreateOptions, PutOptions {
   readonly ids?: readonly (string | number)[] | undefined;
   readonly query?: object | undefined;
   readonly body?: unknown;
@@ -74,7 +67,7 @@ export class Transport {
   async #attempts<T>(id: OperationId, input: Input): Promise<Reply<T>> {
     const { maxRetries = this.#settings.maxRetries, signal } = input;
     const request = this.#request(id, input);
-    const repeatable = isRepeatable(id, input.ifMatch);
+    const repeatable = isRepeatable(id, input);
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await this.#once<T>(request, input);
@@ -87,7 +80,7 @@ export class Transport {
     }
   }
 
-  #request(id: OperationId, { ids, query, body, ifMatch, idempotencyKey }: Input) {
+  #request(id: OperationId, { ids, query, body, ifMatch, ifNoneMatch, idempotencyKey }: Input) {
     const operation = OPERATIONS[id];
     const { method, path } = operation;
     const headers = this.#headers();
@@ -95,6 +88,7 @@ export class Transport {
       headers['Idempotency-Key'] = idempotencyKey ?? globalThis.crypto.randomUUID();
     }
     if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
+    if (ifNoneMatch !== undefined) headers['If-None-Match'] = ifNoneMatch;
     const init: RequestInit = { method, headers };
     if (!NO_BODY.has(method)) {
       headers['Content-Type'] = 'application/json';

@@ -45,3 +45,8 @@ export interface ChangeOptions extends CallOptions {
   /** The `etag` of `.withResponse()`: the change is refused with `PreconditionFailedError` if another came between. */
   readonly ifMatch?: string | undefined;
 }
+
+export interface PutOptions extends ChangeOptions {
+  /** `*` refuses it, in the same way, where there is one already. */
+  readonly ifNoneMatch?: '*' | undefined;
+}

@@ -19,6 +19,8 @@ const beyondContract: readonly string[] = [
   'GET /v1/skills/{skillId}/revisions',
   'PATCH /v1/skills/{skillId}',
   'DELETE /v1/skills/{skillId}',
+  'PUT /v1/skills/by-key/{externalKey}',
+  'PUT /v1/routines/by-key/{externalKey}',
   'GET /v1/connections/{connectionId}',
   'PATCH /v1/connections/{connectionId}',
   'POST /v1/routines/{routineId}/webhook-secret',

@@ -53,6 +53,8 @@ test(
       webhookUrl: null,
       notifications: { mail: null, successPingUrl: null },
       deliver: 'always',
+      externalKey: null,
+      managedBy: null,
       webhookFailedAt: null,
       state: 'draft',
       stateReason: null,

@@ -56,6 +56,8 @@ const READS: Readonly<Record<string, (of: Planted, db: Db) => Promise<unknown>>>
       stateChangedBy: undefined,
       uses: undefined,
       sendsResults: undefined,
+      externalKey: undefined,
+      managedBy: undefined,
       page,
     }),
   'the last runs of its project': (of, db) => listRecentRuns(db, of.projectId, { page, count: 10 }),

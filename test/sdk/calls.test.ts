@@ -55,6 +55,7 @@ describe('a failure that may pass', () => {
     const once = [
       () => ras.routines.rotateWebhookSecret('rtn_1'),
       () => ras.routines.update('rtn_1', { name: 'New' }, { ifMatch: '"3"' }),
+      () => ras.skills.put('house-style', SKILL, { ifNoneMatch: '*' }),
       () => ras.runs.cancel('run_1'),
       () => ras.runs.redeliverWebhook('run_1', 'whd_1'),
       () => ras.skills.delete('skl_1'),
@@ -63,6 +64,7 @@ describe('a failure that may pass', () => {
     for (const call of once) await expect(call()).rejects.toBeInstanceOf(ServerError);
     expect(requests).toHaveLength(once.length);
     expect(requests[1]?.headers['if-match']).toBe('"3"');
+    expect(requests[2]?.headers['if-none-match']).toBe('*');
   });
 
   test('has a call that was certainly not carried out made again, whichever it is', async () => {

@@ -50,6 +50,26 @@ test('a routine is created, run to its end, activated, changed and archived', as
   await expect(ras.routines.activate(id)).rejects.toMatchObject({ code: 'routine_archived' });
 });
 
+test('a routine and a skill are put under a key, unless they are there already', async ({
+  ras,
+}) => {
+  const skill = { name: 'House style', instructions: 'Keep sentences short, please.' };
+  const { id } = await ras.skills.put('style', { ...skill, managedBy: 'files' });
+  const { data, etag } = await ras.routines
+    .put('weekly', { ...ROUTINE, skills: [String(id)] })
+    .withResponse();
+  expect(data).toMatchObject({ externalKey: 'weekly', skills: [id] });
+  await ras.routines.put('weekly', ROUTINE, { ifMatch: etag });
+  for (const put of [
+    () => ras.routines.put('weekly', ROUTINE, { ifMatch: etag }),
+    () => ras.routines.put('weekly', ROUTINE, { ifNoneMatch: '*' }),
+    () => ras.skills.put('style', skill, { ifNoneMatch: '*' }),
+  ]) {
+    await expect(put()).rejects.toBeInstanceOf(PreconditionFailedError);
+  }
+  expect(await ras.routines.list({ externalKey: 'weekly' }).toArray({ limit: 9 })).toHaveLength(1);
+});
+
 test('a list gives its items page after page, newest first', async ({ ada }) => {
   const ras = client(await ada.key());
   const created = [];

@@ -28,6 +28,8 @@ test(
     expect(created.data).toEqual({
       id: expect.stringMatching(/^skl_/),
       slug: null,
+      externalKey: null,
+      managedBy: null,
       formerly: [],
       name: 'House style',
       description: null,

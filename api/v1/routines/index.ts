@@ -2,14 +2,16 @@ import { z } from 'zod';
 import * as routines from '#core/routines/index.ts';
 import { warnOfForecast } from '#core/forecast/index.ts';
 import type { SkillCatalogue } from '#core/skills/index.ts';
-import { actorId } from '../../access.ts';
+import { actorId, type ProjectAccess } from '../../access.ts';
+import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
-import { etagOf, versionsIn } from '../../http/entity-tag.ts';
+import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
+import { keyParams, nameFilters } from '../external-names.ts';
 import { deliveryOf } from '../settings-schemas.ts';
 import { actionRoutes } from './actions.ts';
-import { etag, listed, saveErrors, routineBody, routinePatch } from './requests.ts';
+import { etag, listed, putBody, saveErrors, routineBody, routinePatch } from './requests.ts';
 import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
 import { presentDetail, presentRoutine, presentRoutineSummary, presentSaved } from './present.ts';
@@ -60,6 +62,7 @@ const listRoutines = route({
           'Only those that use this: a skill by id or slug, a connection by an automatic tool, or a model account.',
         example: 'seo-audit',
       }),
+    ...nameFilters,
   }),
   success: {
     status: 200,
@@ -73,6 +76,8 @@ const listRoutines = route({
     stateChangedBy: query.stateChangedBy,
     uses: query.uses === undefined ? undefined : namesOf(query.uses, deps.skills),
     sendsResults: query.sendsResults === undefined ? undefined : query.sendsResults === 'true',
+    externalKey: query.externalKey,
+    managedBy: query.managedBy,
     page,
   });
   return listReply(found, page, presentRoutineSummary);
@@ -166,15 +171,51 @@ const updateRoutine = route({
     origin: { actor: by.id },
     by,
   });
-  const { routine: row } = saved;
   const isPaced = SCHEDULING.some((field) => body[field] !== undefined);
+  return replyOfSaved(saved, isPaced, { access, deps });
+});
+
+const putRoutine = route({
+  method: 'PUT',
+  path: '/v1/routines/by-key/:externalKey',
+  id: 'putRoutine',
+  tag,
+  summary: 'Create or replace the routine of a key',
+  description: `The body is a whole routine: a field that is left out takes its default. Where no routine has the key it is created as a draft, and the response holds \`webhookSecret\` where there is a webhook URL. Otherwise its fields are replaced, as by PATCH; with the same fields nothing changes. An archived routine has given its key back. \`If-Match\` refuses a routine that has changed meanwhile or is not there, \`If-None-Match: *\` one that is there.`,
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'routines:write',
+  params: keyParams,
+  body: putBody,
+  conditional: 'create',
+  success: { status: 200, data: savedRoutine, description: 'The routine.', headers: etag },
+  errors: ['limit_reached', 'definition_unreadable', 'precondition_failed', ...saveErrors],
+}).to(async ({ access, by, params: { externalKey }, body, deps, newId, ...conditions }) => {
+  const fields: Parameters<typeof routines.putRoutine>[1]['fields'] = { ...body, externalKey };
+  const saved = await routines.putRoutine(deps, {
+    id: newId('routine'),
+    projectId: access.projectId,
+    fields,
+    isExpected: expectedBy(conditions),
+    by,
+  });
+  return replyOfSaved(saved, true, { access, deps });
+});
+
+/** Responds with a saved routine, and warns of its forecast where it is active and may run more often now. */
+async function replyOfSaved(
+  saved: Awaited<ReturnType<typeof routines.patchRoutine>>,
+  isPaced: boolean,
+  { access, deps }: { access: ProjectAccess; deps: Deps },
+) {
+  const { routine: row } = saved;
   const warnings = [...saved.warnings];
   if (row.state === 'active' && isPaced) {
     const proven = await routines.readRoutine(deps.database, row.projectId, row.id);
     warnings.push(...(await warnOfForecast(deps, { ...access, routine: proven })));
   }
   return { data: presentSaved({ ...saved, warnings }), headers: etagOf(row) };
-});
+}
 
 /** Fields that change how often an active routine runs, and when. */
 const SCHEDULING = ['schedule', 'timezone', 'startsAt', 'endsAt', 'skipDates', 'budget'] as const;
@@ -200,6 +241,7 @@ export const routineRoutes: readonly Route[] = [
   createRoutine,
   readRoutine,
   updateRoutine,
+  putRoutine,
   archiveRoutine,
   ...actionRoutes,
   ...versionRoutes,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { creationOf, patchOf, type Fields, definitionForm } from '#core/definition/index.ts';
 import type { ErrorCode } from '#lib/errors.ts';
+import { namedFields, putFields, renamedFields } from '../external-names.ts';
 import { FIELDS } from './fields.ts';
 
 /** Tools are given to a routine by discovery and confirmation only, so a list of them in its body is refused. */
@@ -25,11 +26,17 @@ export function bodyWith<T extends Fields>(fields: T) {
 }
 
 export const routineBody = bodyWith(FIELDS)
+  .extend(namedFields)
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
   .meta({ id: 'CreateRoutine' });
 
+export const putBody = bodyWith(FIELDS)
+  .extend(putFields)
+  .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
+  .meta({ id: 'PutRoutine' });
+
 export const routinePatch = z
-  .strictObject({ ...patchOf(FIELDS), ...noTools })
+  .strictObject({ ...patchOf(FIELDS), ...renamedFields, ...noTools })
   .partial()
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...patch }) => patch)
   .meta({ id: 'UpdateRoutine' });
@@ -56,7 +63,7 @@ export const pauseBody = z
   .meta({ id: 'PauseRoutine' });
 
 /** Declares what every operation that saves a routine has in common. */
-export const etag = { ETag: 'The version, for `If-Match` on PATCH.' };
+export const etag = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };
 
 export const saveErrors = [
   'invalid_schedule',
@@ -68,6 +75,7 @@ export const saveErrors = [
   'invalid_webhook_url',
   'tool_policy_requires_connection',
   'models_unavailable',
+  'external_key_taken',
 ] as const satisfies readonly ErrorCode[];
 
 /** Lists the material fields in words. */

@@ -3,12 +3,14 @@ import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/routine
 import { shortFields, type Fields } from '#core/definition/index.ts';
 import { NEEDS } from '#core/skills/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { shownName } from '../external-names.ts';
 import { mailDelivery } from '../settings-schemas.ts';
 import { FIELDS, responseFields } from './fields.ts';
 
 /** The fields of a routine that people do not set. */
 const kept = {
   id: idOf('routine', EXAMPLE.routine),
+  ...shownName,
   state: z.enum(ROUTINE_STATES),
   stateReason: z.string().nullable().meta({
     description:

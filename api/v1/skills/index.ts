@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import * as skills from '#core/skills/index.ts';
+import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
+import {
+  keyParams,
+  namedFields,
+  nameFilters,
+  putFields,
+  renamedFields,
+} from '../external-names.ts';
 import {
   fields,
   params,
@@ -17,6 +25,8 @@ import {
   summarizeCustom,
 } from './schemas.ts';
 
+const headers = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };
+
 const listSkills = route({
   method: 'GET',
   path: '/v1/skills',
@@ -28,17 +38,24 @@ const listSkills = route({
   auth: 'key-or-session',
   mcp: { toolset: 'skills', view: ['id', 'slug', 'name', 'description', 'needs', 'cadence'] },
   scope: 'routines:read',
-  query: pageQuery('skillOrSlug', {}),
+  query: pageQuery('skillOrSlug', nameFilters),
   success: { status: 200, data: z.array(skillSummary), description: 'Without the instructions.' },
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const { skills: catalogue } = deps.skills;
+  const { externalKey, managedBy } = query;
   const isCurated = page.after?.startsWith('skl_') === false;
   const custom = isCurated
     ? []
-    : await skills.listCustomSkills(deps.database, access.projectId, page);
+    : await skills.listCustomSkills(deps.database, access.projectId, {
+        externalKey,
+        managedBy,
+        page,
+      });
   const seen = catalogue.findIndex(({ slug }) => slug === page.after);
-  const rest = isCurated && seen === -1 ? [] : catalogue.slice(seen + 1);
+  // A curated one has no key, and the service keeps it.
+  const isNamed = externalKey !== undefined || managedBy !== undefined;
+  const rest = isNamed || (isCurated && seen === -1) ? [] : catalogue.slice(seen + 1);
   const rows = [
     ...custom.map((row) => ({ id: row.id, summary: summarizeCustom(row) })),
     ...(custom.length > page.limit
@@ -57,20 +74,19 @@ const createSkill = route({
   auth: 'key-or-session',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'revision'] },
   scope: 'routines:write',
-  body: z.strictObject(fields),
+  body: z.strictObject({ ...fields, ...namedFields }),
   idempotent: true,
-  success: { status: 201, data: skill, description: 'The skill.' },
-  errors: ['limit_reached'],
-}).to(async ({ access, by, body, deps, newId }) => ({
-  data: presentCustom(
-    await skills.createSkill(deps.database, by, {
-      id: newId('skill'),
-      projectId: access.projectId,
-      ...body,
-      description: body.description ?? null,
-    }),
-  ),
-}));
+  success: { status: 201, data: skill, description: 'The skill.', headers },
+  errors: ['limit_reached', 'external_key_taken'],
+}).to(async ({ access, by, body, deps, newId }) => {
+  const created = await skills.createSkill(deps.database, by, {
+    id: newId('skill'),
+    projectId: access.projectId,
+    ...body,
+    description: body.description ?? null,
+  });
+  return { data: presentCustom(created), headers: etagOf(created) };
+});
 
 const readSkill = route({
   method: 'GET',
@@ -95,14 +111,20 @@ const readSkill = route({
   },
   scope: 'routines:read',
   params,
-  success: { status: 200, data: skillDetail, description: 'The skill.' },
+  success: {
+    status: 200,
+    data: skillDetail,
+    description: 'The skill.',
+    headers: { ETag: `${headers.ETag} A curated skill has none.` },
+  },
 }).to(async ({ access, params: { skillId }, deps }) => {
   const curated = deps.skills.find(skillId);
   if (curated !== undefined) return { data: { ...presentCurated(curated), inUse: [] } };
   const { projectId } = access;
   const custom = await skills.readCustomSkill(deps.database, projectId, skillId);
   const inUse = await skills.revisionsInUse(deps.database, { projectId, id: skillId });
-  return { data: { ...presentCustom(custom), inUse: inUse.map((each) => ({ ...each })) } };
+  const data = { ...presentCustom(custom), inUse: inUse.map((each) => ({ ...each })) };
+  return { data, headers: etagOf(custom) };
 });
 
 const updateSkill = route({
@@ -117,18 +139,46 @@ const updateSkill = route({
   mcp: { toolset: 'authoring', view: ['id', 'name', 'revision'] },
   scope: 'routines:write',
   params,
-  body: z.strictObject(fields).partial(),
-  success: { status: 200, data: skill, description: 'The skill.' },
-}).to(async ({ access, by, params: { skillId }, body, deps }) => {
-  const { name, description, instructions } = body;
+  body: z.strictObject({ ...fields, ...renamedFields }).partial(),
+  conditional: true,
+  success: { status: 200, data: skill, description: 'The skill.', headers },
+  errors: ['precondition_failed', 'external_key_taken'],
+}).to(async ({ access, by, params: { skillId }, body, deps, ifMatch }) => {
+  const given = Object.entries(body).filter(([, value]) => value !== undefined);
+  const patch: Parameters<typeof skills.updateSkill>[2]['patch'] = Object.fromEntries(given);
   const updated = await skills.updateSkill(deps.database, by, {
     id: skillId,
     projectId: access.projectId,
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
-    ...(instructions === undefined ? {} : { instructions }),
+    patch,
+    expectedVersions: versionsIn(ifMatch),
   });
-  return { data: presentCustom(updated) };
+  return { data: presentCustom(updated), headers: etagOf(updated) };
+});
+
+const putSkill = route({
+  method: 'PUT',
+  path: '/v1/skills/by-key/:externalKey',
+  id: 'putSkill',
+  tag: 'Skills',
+  summary: 'Create or replace the custom skill of a key',
+  description:
+    'Where no skill has the key it is created. Otherwise its fields are replaced, as by PATCH; with the same fields nothing changes. `If-Match` refuses a skill that has changed meanwhile or is not there, `If-None-Match: *` one that is there.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'routines:write',
+  params: keyParams,
+  body: z.strictObject({ ...fields, ...putFields }).meta({ id: 'PutSkill' }),
+  conditional: 'create',
+  success: { status: 200, data: skill, description: 'The skill.', headers },
+  errors: ['limit_reached', 'precondition_failed'],
+}).to(async ({ access, by, params: { externalKey }, body, deps, newId, ...conditions }) => {
+  const put = await skills.putSkill(deps.database, by, {
+    id: newId('skill'),
+    projectId: access.projectId,
+    fields: { ...body, externalKey, description: body.description ?? null },
+    isExpected: expectedBy(conditions),
+  });
+  return { data: presentCustom(put), headers: etagOf(put) };
 });
 
 const deleteSkill = route({
@@ -174,6 +224,7 @@ export const skillRoutes: readonly Route[] = [
   createSkill,
   readSkill,
   updateSkill,
+  putSkill,
   deleteSkill,
   listSkillRevisions,
 ];

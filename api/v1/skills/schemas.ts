@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as skills from '#core/skills/index.ts';
 import { present } from '../../http/present.ts';
 import { nameOf, timestamp } from '../../http/schemas.ts';
+import { shownName } from '../external-names.ts';
 import { author } from '../routines/version-schemas.ts';
 
 /** The fields of a custom skill that a caller sets. */
@@ -21,6 +22,7 @@ export const fields = {
 const summaryShape = {
   id: z.string().nullable().meta({ description: 'Of a custom skill; null for a curated one.' }),
   slug: z.string().nullable().meta({ description: 'Of a curated skill; null for a custom one.' }),
+  ...shownName,
   formerly: z.array(z.string()).meta({
     description:
       'Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill.',
@@ -130,6 +132,8 @@ function curatedRow(curated: skills.CuratedSkill) {
   return {
     ...curated,
     id: null,
+    externalKey: null,
+    managedBy: null,
     suggestedSchedule: skills.SUGGESTED_SCHEDULES[curated.cadence],
     sourceCount: curated.sources.length,
     length: curated.instructions.length,

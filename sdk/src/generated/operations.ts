@@ -42,6 +42,8 @@ export const OPERATIONS = {
   pauseRoutine: { method: 'POST', path: '/v1/routines/{routineId}/pause' },
   previewRoutine: { method: 'POST', path: '/v1/routines/{routineId}/preview' },
   previewSchedule: { method: 'GET', path: '/v1/schedules/preview' },
+  putRoutine: { method: 'PUT', path: '/v1/routines/by-key/{externalKey}' },
+  putSkill: { method: 'PUT', path: '/v1/skills/by-key/{externalKey}' },
   readAttention: { method: 'GET', path: '/v1/attention' },
   readConnection: { method: 'GET', path: '/v1/connections/{connectionId}' },
   readFacts: { method: 'GET', path: '/v1/projects/{projectId}/facts' },
@@ -124,6 +126,7 @@ export type ErrorCode =
   | 'subscription_active'
   | 'schedule_ended'
   | 'routine_archived'
+  | 'external_key_taken'
   | 'definition_unreadable'
   | 'run_not_cancellable'
   | 'run_not_finished'

@@ -27,6 +27,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -35,6 +36,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -317,6 +319,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -325,6 +328,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -395,6 +399,8 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
+            /** @default null */
+            externalKey?: string | null;
             /**
              * @description Tells each run the facts of its project.
              * @default false
@@ -438,6 +444,8 @@ export interface components {
                 /** @default 900 */
                 timeoutSeconds?: number;
             };
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"];
             /**
              * @default run_once
              * @enum {string}
@@ -568,6 +576,8 @@ export interface components {
             unchanged: number;
             vanished: number;
         };
+        /** @description What programs call it; null where none does. */
+        ExternalKey: string | null;
         /** @description Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
             /** @description The version that scheduled runs are told; null for none. */
@@ -753,6 +763,8 @@ export interface components {
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
+        /** @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change. */
+        ManagedBy: "files" | null;
         MarkResultsRead: {
             runIds?: string[];
             /** Format: date-time */
@@ -1044,6 +1056,176 @@ export interface components {
                 totalTokens: number;
             };
         };
+        PutRoutine: {
+            /** @default {} */
+            budget?: {
+                /**
+                 * @description US dollars of a calendar month (UTC); null for no limit.
+                 * @default null
+                 */
+                maxCostUsdPerMonth?: string | null;
+                /**
+                 * @description Input and output tokens of a calendar day (UTC); null for no limit.
+                 * @default null
+                 */
+                maxTokensPerDay?: number | null;
+            };
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @default []
+             */
+            builtInTools?: "calculate"[];
+            /**
+             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @default true
+             */
+            carryResult?: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @default []
+             */
+            checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            endsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
+            /** @default null */
+            gate?: components["schemas"]["GateInput"];
+            instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             */
+            jitterSeconds?: number;
+            /** @default {} */
+            limits?: {
+                /**
+                 * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
+                 * @default 5
+                 */
+                abnormalFactor?: number | null;
+                /**
+                 * @description Output tokens of one model step; null leaves them to the provider.
+                 * @default null
+                 */
+                maxOutputTokens?: number | null;
+                /**
+                 * @description How long a run may wait for its first step before it is skipped.
+                 * @default 21600
+                 */
+                maxQueueSeconds?: number;
+                /**
+                 * @description Model steps of one run.
+                 * @default 25
+                 */
+                maxSteps?: number;
+                /**
+                 * @description Input and output tokens of one run. A step gets at most what is left.
+                 * @default null
+                 */
+                maxTotalTokens?: number | null;
+                /** @default 900 */
+                timeoutSeconds?: number;
+            };
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"];
+            /**
+             * @default run_once
+             * @enum {string}
+             */
+            misfire?: "run_once" | "skip";
+            model: components["schemas"]["ModelReference"];
+            name: string;
+            /** @default {} */
+            notifications?: {
+                /**
+                 * @description Null follows the project. At most one mail an hour.
+                 * @default null
+                 */
+                mail?: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @default null
+                 */
+                successPingUrl?: string | null;
+            };
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @default null
+             */
+            overridable?: string[] | null;
+            /** @default 5 */
+            pauseAfterFailures?: number;
+            /** @default null */
+            resultKey?: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @default null
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @default []
+             */
+            skills?: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             */
+            skipDates?: string[];
+            /** @description The schedule has no times before this one; null for no such bound. */
+            startsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description IANA name.
+             * @default UTC
+             */
+            timezone?: string;
+            /** @description Only an empty list: tools come from a saved connection. */
+            toolPolicies?: unknown[];
+            /** @description Only an empty list: tools come from a saved connection. */
+            tools?: unknown[];
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+            /** @default null */
+            webhookUrl?: string | null;
+        };
+        PutSkill: {
+            description?: string | null;
+            /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
+            instructions: string;
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"];
+            name: string;
+        };
         RecentRun: {
             /** @description When it began; before that, when it was to begin or was asked for. */
             at: components["schemas"]["Timestamp"];
@@ -1195,6 +1377,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -1203,6 +1386,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1243,6 +1427,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -1251,6 +1436,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1307,6 +1493,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             factsBehind: components["schemas"]["FactsBehind"];
             gate: components["schemas"]["RoutineGate"];
@@ -1321,6 +1508,7 @@ export interface components {
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1465,12 +1653,14 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             /** @description Id of the routine. */
             id: string;
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1950,6 +2140,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -1958,6 +2149,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2019,6 +2211,7 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
@@ -2026,6 +2219,7 @@ export interface components {
             instructions: string;
             /** @description Characters of the instructions. */
             length: number;
+            managedBy: components["schemas"]["ManagedBy"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2063,6 +2257,7 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
@@ -2072,6 +2267,7 @@ export interface components {
             inUse: components["schemas"]["SkillRevisionInUse"][];
             /** @description Characters of the instructions. */
             length: number;
+            managedBy: components["schemas"]["ManagedBy"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2113,12 +2309,14 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             /** @description Characters of the instructions. */
             length: number;
+            managedBy: components["schemas"]["ManagedBy"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2286,6 +2484,7 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
+            externalKey?: string | null;
             /** @description Tells each run the facts of its project. */
             facts?: boolean;
             gate?: components["schemas"]["GateInput"];
@@ -2300,6 +2499,7 @@ export interface components {
                 maxTotalTokens?: number | null;
                 timeoutSeconds?: number;
             };
+            managedBy?: components["schemas"]["ManagedBy"];
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
@@ -2415,6 +2615,8 @@ export interface components {
         "cursor-2": string;
         /** @description The same key and body give the first response again, for 24 hours. */
         "Idempotency-Key": string;
+        /** @description The `ETag` you have seen. */
+        "If-Match": string;
         /** @description Items a page, at most 200. */
         limit: number;
         /** @description Id of the project. */
@@ -2849,8 +3051,12 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
+                /** @description Only the one that has this key. */
+                externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description Only those that it keeps. */
+                managedBy?: "files";
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -3318,6 +3524,29 @@ export interface operations {
             };
         };
     };
+    putRoutine: {
+        parameters: {
+            path: {
+                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                externalKey: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedRoutine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listRuns: {
         parameters: {
             query?: {
@@ -3585,8 +3814,12 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
+                /** @description Only the one that has this key. */
+                externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description Only those that it keeps. */
+                managedBy?: "files";
             };
         };
         responses: {
@@ -3605,8 +3838,12 @@ export interface operations {
             content: {
                 "application/json": {
                     description?: string | null;
+                    /** @default null */
+                    externalKey?: string | null;
                     /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
                     instructions: string;
+                    /** @default null */
+                    managedBy?: components["schemas"]["ManagedBy"];
                     name: string;
                 };
             };
@@ -3669,8 +3906,10 @@ export interface operations {
             content: {
                 "application/json": {
                     description?: string | null;
+                    externalKey?: string | null;
                     /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
                     instructions?: string;
+                    managedBy?: components["schemas"]["ManagedBy"];
                     name?: string;
                 };
             };
@@ -3704,6 +3943,29 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    putSkill: {
+        parameters: {
+            path: {
+                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                externalKey: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutSkill"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Skill"];
                         requestId: string;
                     };
                 };

@@ -9,6 +9,7 @@ import type {
   CreateOptions,
   Data,
   Item,
+  PutOptions,
   Query,
   Shape,
 } from '../types.ts';
@@ -45,6 +46,15 @@ export class Routines {
     options?: ChangeOptions,
   ): Call<Data<'updateRoutine'>> {
     return this.#transport.send('updateRoutine', { ...options, ids: [routineId], body });
+  }
+
+  /** Creates the routine of a key of yours, or replaces it; fields that are left out take their defaults. */
+  put(
+    externalKey: string,
+    body: Body<'putRoutine'>,
+    options?: PutOptions,
+  ): Call<Data<'putRoutine'>> {
+    return this.#transport.send('putRoutine', { ...options, ids: [externalKey], body });
   }
 
   /** Ends the routine for ever; its runs stay. */

@@ -8,6 +8,7 @@ import type {
   CreateOptions,
   Data,
   Item,
+  PutOptions,
   Query,
 } from '../types.ts';
 
@@ -34,9 +35,14 @@ export class Skills {
   update(
     skillId: string,
     body: Body<'updateSkill'>,
-    options?: CallOptions,
+    options?: ChangeOptions,
   ): Call<Data<'updateSkill'>> {
     return this.#transport.send('updateSkill', { ...options, ids: [skillId], body });
+  }
+
+  /** Creates the skill of a key of yours, or replaces it. */
+  put(externalKey: string, body: Body<'putSkill'>, options?: PutOptions): Call<Data<'putSkill'>> {
+    return this.#transport.send('putSkill', { ...options, ids: [externalKey], body });
   }
 
   delete(skillId: string, options?: CallOptions): Call<Data<'deleteSkill'>> {

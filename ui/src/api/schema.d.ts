@@ -297,6 +297,9 @@ export interface paths {
     "/v1/routines/{routineId}/webhook-secret": {
         post: operations["rotateWebhookSecret"];
     };
+    "/v1/routines/by-key/{externalKey}": {
+        put: operations["putRoutine"];
+    };
     "/v1/runs": {
         get: operations["listRuns"];
     };
@@ -349,6 +352,9 @@ export interface paths {
     "/v1/skills/{skillId}/revisions": {
         get: operations["listSkillRevisions"];
     };
+    "/v1/skills/by-key/{externalKey}": {
+        put: operations["putSkill"];
+    };
     "/v1/usage": {
         get: operations["readProjectUsage"];
     };
@@ -387,6 +393,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -395,6 +402,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -875,6 +883,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -883,6 +892,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -953,6 +963,8 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
+            /** @default null */
+            externalKey?: string | null;
             /**
              * @description Tells each run the facts of its project.
              * @default false
@@ -996,6 +1008,8 @@ export interface components {
                 /** @default 900 */
                 timeoutSeconds?: number;
             };
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"];
             /**
              * @default run_once
              * @enum {string}
@@ -1180,6 +1194,8 @@ export interface components {
             /** @description Id of the project. */
             projectId: string;
         };
+        /** @description What programs call it; null where none does. */
+        ExternalKey: string | null;
         /** @description Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
             /** @description The version that scheduled runs are told; null for none. */
@@ -1380,6 +1396,8 @@ export interface components {
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
+        /** @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change. */
+        ManagedBy: "files" | null;
         MarkResultsRead: {
             runIds?: string[];
             /** Format: date-time */
@@ -1809,6 +1827,176 @@ export interface components {
             /** @description Whether an address is confirmed by mail before its first sign-in. */
             verifiesAddresses: boolean;
         };
+        PutRoutine: {
+            /** @default {} */
+            budget?: {
+                /**
+                 * @description US dollars of a calendar month (UTC); null for no limit.
+                 * @default null
+                 */
+                maxCostUsdPerMonth?: string | null;
+                /**
+                 * @description Input and output tokens of a calendar day (UTC); null for no limit.
+                 * @default null
+                 */
+                maxTokensPerDay?: number | null;
+            };
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @default []
+             */
+            builtInTools?: "calculate"[];
+            /**
+             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @default true
+             */
+            carryResult?: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @default []
+             */
+            checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            endsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
+            /** @default null */
+            gate?: components["schemas"]["GateInput"];
+            instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             */
+            jitterSeconds?: number;
+            /** @default {} */
+            limits?: {
+                /**
+                 * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
+                 * @default 5
+                 */
+                abnormalFactor?: number | null;
+                /**
+                 * @description Output tokens of one model step; null leaves them to the provider.
+                 * @default null
+                 */
+                maxOutputTokens?: number | null;
+                /**
+                 * @description How long a run may wait for its first step before it is skipped.
+                 * @default 21600
+                 */
+                maxQueueSeconds?: number;
+                /**
+                 * @description Model steps of one run.
+                 * @default 25
+                 */
+                maxSteps?: number;
+                /**
+                 * @description Input and output tokens of one run. A step gets at most what is left.
+                 * @default null
+                 */
+                maxTotalTokens?: number | null;
+                /** @default 900 */
+                timeoutSeconds?: number;
+            };
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"];
+            /**
+             * @default run_once
+             * @enum {string}
+             */
+            misfire?: "run_once" | "skip";
+            model: components["schemas"]["ModelReference"];
+            name: string;
+            /** @default {} */
+            notifications?: {
+                /**
+                 * @description Null follows the project. At most one mail an hour.
+                 * @default null
+                 */
+                mail?: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @default null
+                 */
+                successPingUrl?: string | null;
+            };
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @default null
+             */
+            overridable?: string[] | null;
+            /** @default 5 */
+            pauseAfterFailures?: number;
+            /** @default null */
+            resultKey?: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @default null
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @default []
+             */
+            skills?: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             */
+            skipDates?: string[];
+            /** @description The schedule has no times before this one; null for no such bound. */
+            startsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description IANA name.
+             * @default UTC
+             */
+            timezone?: string;
+            /** @description Only an empty list: tools come from a saved connection. */
+            toolPolicies?: unknown[];
+            /** @description Only an empty list: tools come from a saved connection. */
+            tools?: unknown[];
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+            /** @default null */
+            webhookUrl?: string | null;
+        };
+        PutSkill: {
+            description?: string | null;
+            /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
+            instructions: string;
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"];
+            name: string;
+        };
         Readiness: {
             /** @constant */
             postgres: "ok";
@@ -1990,6 +2178,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -1998,6 +2187,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2038,6 +2228,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -2046,6 +2237,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2102,6 +2294,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             factsBehind: components["schemas"]["FactsBehind"];
             gate: components["schemas"]["RoutineGate"];
@@ -2116,6 +2309,7 @@ export interface components {
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2260,12 +2454,14 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             /** @description Id of the routine. */
             id: string;
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2745,6 +2941,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
             endsAt: components["schemas"]["RoutineEndsAt"];
+            externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"];
             /** @description Id of the routine. */
@@ -2753,6 +2950,7 @@ export interface components {
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
+            managedBy: components["schemas"]["ManagedBy"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2838,6 +3036,7 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
@@ -2845,6 +3044,7 @@ export interface components {
             instructions: string;
             /** @description Characters of the instructions. */
             length: number;
+            managedBy: components["schemas"]["ManagedBy"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2882,6 +3082,7 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
@@ -2891,6 +3092,7 @@ export interface components {
             inUse: components["schemas"]["SkillRevisionInUse"][];
             /** @description Characters of the instructions. */
             length: number;
+            managedBy: components["schemas"]["ManagedBy"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2932,12 +3134,14 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             /** @description Characters of the instructions. */
             length: number;
+            managedBy: components["schemas"]["ManagedBy"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3189,6 +3393,7 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
             endsAt?: (string & (unknown & unknown)) | null;
+            externalKey?: string | null;
             /** @description Tells each run the facts of its project. */
             facts?: boolean;
             gate?: components["schemas"]["GateInput"];
@@ -3203,6 +3408,7 @@ export interface components {
                 maxTotalTokens?: number | null;
                 timeoutSeconds?: number;
             };
+            managedBy?: components["schemas"]["ManagedBy"];
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
@@ -3329,6 +3535,8 @@ export interface components {
         "cursor-2": string;
         /** @description The same key and body give the first response again, for 24 hours. */
         "Idempotency-Key": string;
+        /** @description The `ETag` you have seen. */
+        "If-Match": string;
         /** @description Items a page, at most 200. */
         limit: number;
         /** @description Id of the organization. */
@@ -5118,8 +5326,12 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
+                /** @description Only the one that has this key. */
+                externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description Only those that it keeps. */
+                managedBy?: "files";
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -5587,6 +5799,29 @@ export interface operations {
             };
         };
     };
+    putRoutine: {
+        parameters: {
+            path: {
+                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                externalKey: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SavedRoutine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listRuns: {
         parameters: {
             query?: {
@@ -5884,8 +6119,12 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
+                /** @description Only the one that has this key. */
+                externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description Only those that it keeps. */
+                managedBy?: "files";
             };
         };
         responses: {
@@ -5904,8 +6143,12 @@ export interface operations {
             content: {
                 "application/json": {
                     description?: string | null;
+                    /** @default null */
+                    externalKey?: string | null;
                     /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
                     instructions: string;
+                    /** @default null */
+                    managedBy?: components["schemas"]["ManagedBy"];
                     name: string;
                 };
             };
@@ -5968,8 +6211,10 @@ export interface operations {
             content: {
                 "application/json": {
                     description?: string | null;
+                    externalKey?: string | null;
                     /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
                     instructions?: string;
+                    managedBy?: components["schemas"]["ManagedBy"];
                     name?: string;
                 };
             };
@@ -6003,6 +6248,29 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    putSkill: {
+        parameters: {
+            path: {
+                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                externalKey: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutSkill"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Skill"];
                         requestId: string;
                     };
                 };

@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { MANAGERS } from '#lib/external-keys.ts';
+
+/** A name that a program gives to a routine or a skill. */
+const externalKey = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,62}$/,
+    'must be 1 to 63 lower-case letters, digits, dots, underscores or hyphens, the first a letter or digit',
+  )
+  .meta({
+    description: 'Your own name for it, unique in the project until it is archived or deleted.',
+    example: 'weekly-seo-audit',
+  });
+
+const managedBy = z.enum(MANAGERS).nullable().meta({
+  id: 'ManagedBy',
+  description:
+    '`files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change.',
+});
+
+/** The fields of the name in a request that creates something with this name. */
+export const namedFields = {
+  externalKey: externalKey.nullable().default(null),
+  managedBy: managedBy.default(null),
+};
+
+/** The same in a request that puts it under its key, and in a patch. */
+export const putFields = { managedBy: namedFields.managedBy };
+export const renamedFields = { externalKey: externalKey.nullable(), managedBy };
+
+/** The fields of the name in responses. */
+export const shownName = {
+  externalKey: z
+    .string()
+    .nullable()
+    .meta({ id: 'ExternalKey', description: 'What programs call it; null where none does.' }),
+  managedBy,
+};
+
+export const keyParams = z.strictObject({ externalKey });
+
+/** Filters of a list. */
+export const nameFilters = {
+  externalKey: externalKey.optional().meta({ description: 'Only the one that has this key.' }),
+  managedBy: z.enum(MANAGERS).optional().meta({ description: 'Only those that it keeps.' }),
+};

@@ -1,0 +1,55 @@
+import { AppError } from './errors.ts';
+
+/** Lists what may keep a routine or a skill in the place of people. */
+export const MANAGERS = ['files'] as const;
+
+/** What programs call a thing, unique in its project, and what keeps it; none of it says what the thing does. */
+export interface ExternalName {
+  readonly externalKey: string | null;
+  readonly managedBy: (typeof MANAGERS)[number] | null;
+}
+
+/** Tells whether a change of a thing in this version is wanted; undefined stands for one that is not there. */
+export type IsExpected = (version: number | undefined) => boolean;
+
+/**
+ * Creates the thing of a key or changes it. Another request that comes between has it look again, so that of two that
+ * come together one creates and the other changes.
+ * @throws {AppError} `precondition_failed`, and what `create` and `change` throw
+ */
+export async function putByKey<Found extends { readonly version: number }, Saved>(put: {
+  readonly find: () => Promise<Found | undefined>;
+  readonly isExpected: IsExpected;
+  readonly create: () => Promise<Saved>;
+  /** Changes what was found, and throws `precondition_failed` where it is no longer in that version. */
+  readonly change: (found: Found) => Promise<Saved>;
+}): Promise<Saved> {
+  const found = await put.find();
+  if (!put.isExpected(found?.version)) throw new AppError('precondition_failed');
+  try {
+    return await (found === undefined ? put.create() : put.change(found));
+  } catch (error) {
+    if (!(error instanceof AppError) || !OVERTAKEN.has(error.code)) throw error;
+    return putByKey(put);
+  }
+}
+
+/** Another request has created it, changed it, or ended it. */
+const OVERTAKEN: ReadonlySet<string> = new Set([
+  'external_key_taken',
+  'precondition_failed',
+  'routine_archived',
+  'skill_not_found',
+]);
+
+/** Waits for a statement that writes a key. @throws {AppError} `external_key_taken` where another thing has it */
+export async function freeKey<T>(written: Promise<T>): Promise<T> {
+  return written.catch((error: unknown) => {
+    const isTaken =
+      error instanceof Error && 'constraint' in error && KEYS.test(String(error.constraint));
+    throw isTaken ? new AppError('external_key_taken') : error;
+  });
+}
+
+/** Names the unique indexes of the keys. */
+const KEYS = /^(?:routines|skills)_external_key_idx$/;
