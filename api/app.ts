@@ -48,6 +48,7 @@ const EXPOSED_HEADERS = [
   'ETag',
   'Idempotent-Replayed',
   'Link',
+  'Preference-Applied',
   'Retry-After',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',

@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 import { assertStorable } from './http/body.ts';
 import { claimIdempotencyKey, type StoredResponse } from './http/idempotency.ts';
 import { notFoundOf, validate } from './http/validate.ts';
-import type { Input, JsonRoute, Reply, Route } from './route.ts';
+import type { Input, JsonRoute, Reply, Route, Wait } from './route.ts';
 
 /** A call of an operation by a caller who may make it, before its values are parsed. */
 export interface Call {
@@ -23,6 +23,8 @@ export interface Call {
   readonly ifMatch?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
   readonly idempotencyKey?: string | undefined;
+  /** Set where the caller wants to wait, and the route waits. */
+  readonly wait?: Wait | undefined;
 }
 
 export interface Performed extends StoredResponse {
@@ -67,7 +69,7 @@ export async function parse(
   call: Call,
   deps: Deps,
 ): Promise<{ readonly input: Input<AuthKind, unknown, object, unknown>; readonly raw: Buffer }> {
-  const { access, requestId, clientAddress, via } = call;
+  const { access, requestId, clientAddress, via, wait } = call;
   const params = parseParams(spec, call.params);
   const query = parseQuery(spec, call.query);
   const { raw, value: body } = await parseBody(spec, call);
@@ -75,8 +77,8 @@ export async function parse(
   const { conditional = false } = spec;
   const ifMatch = conditional === false ? undefined : call.ifMatch;
   const ifNoneMatch = conditional === 'create' ? call.ifNoneMatch : undefined;
-  const conditions = { ifMatch, ifNoneMatch };
-  return { input: { params, query, body, access, by, deps, requestId, newId, ...conditions }, raw };
+  const values = { params, query, body, ifMatch, ifNoneMatch, wait };
+  return { input: { ...values, access, by, deps, requestId, newId }, raw };
 }
 
 type Spec = Route['spec'];

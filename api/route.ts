@@ -35,6 +35,8 @@ export interface RouteSpec<
   readonly idempotent?: boolean;
   /** Fields of the response that are null when it is repeated, where it has them. */
   readonly shownOnce?: readonly string[];
+  /** Honours `Prefer: wait` (RFC 7240). */
+  readonly waits?: true;
   /** Honours `If-Match` and responds with `ETag`; one that may create honours `If-None-Match` too. */
   readonly conditional?: boolean | 'create';
   readonly success: {
@@ -90,12 +92,17 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly ifMatch: string | undefined;
   /** The versions that `If-None-Match` rules out, where such a route may create. */
   readonly ifNoneMatch: string | undefined;
+  /** The wait that the request prefers, where the route waits and the request prefers one. */
+  readonly wait: Wait | undefined;
   /**
    * Gives the id for the one resource that this request creates. A retry under the same `Idempotency-Key` gets the
    * same id, so it finds what was committed before the response was lost.
    */
   readonly newId: NewId;
 }
+
+/** Waits for what `until` waits for, and no longer than the caller wants, whose patience the signal ends. */
+export type Wait = (until: (signal: AbortSignal) => Promise<void>) => Promise<void>;
 
 export type NewId = (
   resource:

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { LONGEST_WAIT_SECONDS } from '../http/prefer.ts';
 import type { RouteSpec } from '../route.ts';
 import { hasProject, responsesOf } from './responses.ts';
 
@@ -50,6 +51,15 @@ function headersOf(spec: RouteSpec) {
       .string()
       .optional()
       .meta({ description: 'The `id` of the last event you have seen; the ones after it follow.' });
+  }
+  if (spec.waits === true) {
+    shape['Prefer'] = z
+      .string()
+      .optional()
+      .meta({
+        description: `\`wait=N\` (RFC 7240): the response comes when the run has ended or after N seconds, at most ${LONGEST_WAIT_SECONDS}.`,
+        example: 'wait=25',
+      });
   }
   if (spec.conditional !== undefined) {
     shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });

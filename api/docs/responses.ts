@@ -111,6 +111,7 @@ function headersOf(spec: RouteSpec): (keyof typeof HEADERS)[] {
     ...(isSignedIn(spec) ? (['X-RateLimit-Limit', 'X-RateLimit-Remaining'] as const) : []),
     ...(spec.query === undefined ? [] : (['Link'] as const)),
     ...(spec.idempotent === true ? (['Idempotent-Replayed'] as const) : []),
+    ...(spec.waits === true ? (['Preference-Applied'] as const) : []),
   ];
 }
 
@@ -124,6 +125,10 @@ export const HEADERS = {
   'X-RateLimit-Limit': { description: 'Requests a minute.', schema: text },
   'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: text },
   Link: { description: '`<…>; rel="next"` while there are more.', schema: text },
+  'Preference-Applied': {
+    description: 'The preference that the response has honoured.',
+    schema: text,
+  },
   'Idempotent-Replayed': {
     description: '`true` when this is the first response again.',
     schema: text,

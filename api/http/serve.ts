@@ -7,6 +7,7 @@ import { authenticate, isStillAllowed } from './authenticate.ts';
 import { hasBody, readJson } from './body.ts';
 import { sendEvents } from './event-stream.ts';
 import { linkToNext } from './links.ts';
+import { waitOf } from './prefer.ts';
 
 /** Serves a declared operation over HTTP: authenticate, perform, respond. */
 export function serve(route: Route, deps: Deps): Middleware {
@@ -14,8 +15,10 @@ export function serve(route: Route, deps: Deps): Middleware {
   return async (ctx) => {
     const produced = spec.success.stream === true ? 'text/event-stream' : 'application/json';
     if (!ctx.accepts(produced)) throw new AppError('not_acceptable');
+    const access = await authenticate(ctx, spec, deps);
+    const isAllowed = (signal: AbortSignal) => isStillAllowed(access, spec, deps, signal);
     const call: Call = {
-      access: await authenticate(ctx, spec, deps),
+      access,
       requestId: String(ctx.state.requestId),
       clientAddress: deps.clientAddress(ctx.req),
       path: ctx.path,
@@ -24,10 +27,11 @@ export function serve(route: Route, deps: Deps): Middleware {
       body: async () => (isBodyDue(route, ctx) ? readJson(ctx) : undefined),
       ifMatch: ctx.get('if-match') || undefined,
       ifNoneMatch: ctx.get('if-none-match') || undefined,
+      wait: spec.waits === true ? waitOf(ctx, isAllowed) : undefined,
       idempotencyKey: ctx.req.headers['idempotency-key']?.toString(),
     };
     if ('stream' in route) {
-      await stream(route, { ctx, call, deps });
+      await stream(route, { ctx, call, isAllowed, deps });
       return;
     }
     const { status, data, headers, query, nextCursor, isReplay } = await perform(route, call, deps);
@@ -47,15 +51,21 @@ export function serve(route: Route, deps: Deps): Middleware {
 
 async function stream(
   route: EventRoute,
-  { ctx, call, deps }: { ctx: Context; call: Call; deps: Deps },
+  request: {
+    ctx: Context;
+    call: Call;
+    isAllowed: (signal: AbortSignal) => Promise<boolean>;
+    deps: Deps;
+  },
 ): Promise<void> {
+  const { ctx, call, isAllowed, deps } = request;
   const { input } = await parse(route, call, deps);
   await sendEvents(ctx, {
     open: async (streamed) => {
       const events = await route.stream({ ...input, ...streamed });
       return events && checkedEach(route, events, deps);
     },
-    isAllowed: (signal) => isStillAllowed(call.access, route.spec, deps, signal),
+    isAllowed,
     checkEveryMs: deps.config.EVENT_STREAM_CHECK_SECONDS * 1_000,
   });
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { openRunEvents } from '#core/run-events/index.ts';
 import { isEndState, RUN_STATES } from '#core/run-states/index.ts';
 import { idPattern } from '#lib/ids.ts';
-import { credentialId, type ProjectAccess, type Via } from '../access.ts';
+import type { ProjectAccess, Via } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { assertPermitted } from '../http/authenticate.ts';
 import { validate } from '../http/validate.ts';
+import type { Wait } from '../route.ts';
 import { type Call, perform, type Performed } from '../perform.ts';
 import { answerText, viewed } from './answer.ts';
 import { readArguments, type RouteTool, runArguments, toolNamed, waitArguments } from './tools.ts';
@@ -69,13 +69,14 @@ export async function callTool(
 interface Context {
   readonly caller: Caller;
   readonly deps: Deps;
+  readonly wait?: Wait | undefined;
 }
 
 /** Performs the operation of a tool with arguments of one object, of which each goes to its place in the request. */
 function performed(
   tool: RouteTool,
   given: Arguments,
-  { caller, deps }: Context,
+  { caller, deps, wait }: Context,
 ): Promise<Performed> {
   const { spec } = tool.route;
   const { idempotencyKey, ifMatch, ...values } = given;
@@ -91,6 +92,7 @@ function performed(
   if (tool.query.has('limit')) query['limit'] ??= String(LIST_LENGTH);
   const call: Call = {
     ...caller,
+    wait,
     path: spec.path.replaceAll(/:(\w+)/g, (_, name: string) =>
       encodeURIComponent(String(params[name])),
     ),
@@ -111,19 +113,12 @@ function asText(value: unknown): unknown {
 
 /** Waits for the end of a run for some seconds, and returns how it stands then. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<string> {
-  const { caller, deps } = context;
-  const summary = readArguments.parse({});
-  const read = async () => readable.parse((await performed(READ_RUN, { runId }, context)).data);
-  const found = await read();
-  if (seconds === 0 || isEndState(found.state)) return runText(found, summary, context);
-  const { projectId, organizationId } = caller.access;
-  const signal = AbortSignal.any([caller.signal, AbortSignal.timeout(seconds * 1_000)]);
-  const follower = { credential: credentialId(caller.access), organizationId };
-  const request = { follower, lastEventId: '', signal };
-  const events = await openRunEvents(deps, { projectId, id: runId }, request);
-  // The events themselves are of no use here: the run is read again when they are over.
-  for await (const event of events ?? []) void event;
-  return runText(await read(), summary, context);
+  const { signal } = context.caller;
+  const wait: Wait = (until) =>
+    until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
+  const patient = { ...context, wait: seconds === 0 ? undefined : wait };
+  const { data } = await performed(READ_RUN, { runId }, patient);
+  return runText(data, readArguments.parse({}), context);
 }
 
 const READ_RUN = toolNamed('read_run');

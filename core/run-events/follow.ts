@@ -28,6 +28,35 @@ export async function openRunEvents(
   return followRun(await runFeed.follow(run, follower, signal), after, signal);
 }
 
+/**
+ * Waits until a run has ended, `signal` aborts, or this process stops. Meanwhile it counts as a stream.
+ * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
+ */
+export async function waitForRunEnd(
+  { database, runFeed }: { readonly database: Db; readonly runFeed: RunFeed },
+  run: { readonly projectId: string; readonly id: string },
+  { follower, signal }: Pick<StreamRequest, 'follower' | 'signal'>,
+): Promise<void> {
+  let { state } = await readRun(database, run.projectId, run.id);
+  if (isEndState(state)) return;
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const watch = await runFeed.follow(run, follower, either);
+  try {
+    while (await watch.changed({ steps: NO_STEPS, state })) {
+      const read = () => watch.read(NO_STEPS);
+      const found = await persistently(read, either).catch(unlessOver(either));
+      if (found === undefined || isEndState(found.run.state)) return;
+      state = found.run.state;
+    }
+  } finally {
+    done.abort();
+  }
+}
+
+/** Stands for a step after the last one, where steps are not waited for. */
+const NO_STEPS = 2_147_483_647;
+
 export type RunEvent =
   | { readonly event: 'state'; readonly id: string; readonly data: Run }
   | { readonly event: 'step'; readonly id: string; readonly data: RunDetail['steps'][number] }

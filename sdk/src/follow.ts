@@ -39,6 +39,8 @@ export const TIMES = {
   silence: 40_000,
   retry: 1_000,
   poll: 3_000,
+  /** Seconds for which a read waits for the end, where only that is wanted. */
+  wait: 0,
   /** Connections without an event after which the run is read at intervals. */
   attempts: 3,
   /** Reads after which a stream is tried again. */
@@ -56,6 +58,7 @@ interface Follower {
   readonly times: typeof TIMES;
   lastEventId: string | undefined;
   retryMs: number;
+  waitSeconds: number;
 }
 
 /**
@@ -68,7 +71,8 @@ export async function* followRun(
   { signal, lastEventId }: FollowOptions = {},
   times = TIMES,
 ): AsyncGenerator<RunEvent, void, undefined> {
-  const follower = { transport, runId, signal, times, lastEventId, retryMs: times.retry };
+  const { retry: retryMs, wait: waitSeconds } = times;
+  const follower = { transport, runId, signal, times, lastEventId, retryMs, waitSeconds };
   const seen = new Seen();
   let failures = 0;
   let aliveAt = Date.now();
@@ -88,8 +92,11 @@ export async function* followRun(
     } catch (error) {
       signal?.throwIfAborted();
       if (!isTemporary(error)) throw error;
-      // As many streams are open as there may be.
-      if (error instanceof RateLimitError) failures = times.attempts;
+      if (error instanceof RateLimitError) {
+        // As many streams are open as there may be, and a read that waits would be one more.
+        failures = times.attempts;
+        follower.waitSeconds = 0;
+      }
       lost = error;
     }
     if (Date.now() - aliveAt > times.patience) throw lost;
@@ -107,7 +114,7 @@ export async function waitForEnd(
   const either = AbortSignal.any(signals.filter((each) => each !== undefined));
   try {
     let isOver = false;
-    const events = followRun(transport, runId, { signal: either });
+    const events = followRun(transport, runId, { signal: either }, { ...TIMES, wait: 25 });
     while (!isOver) isOver = (await events.next()).done === true;
     return await transport.send('readRun', { ids: [runId], signal: either });
   } catch (error) {
@@ -175,10 +182,17 @@ function signOf({ event, id, data, retryMs }: StreamedEvent, follower: Follower)
 }
 
 /** Reads the run at intervals, as events. */
-async function* poll({ transport, runId, signal, times }: Follower) {
+async function* poll({ transport, runId, signal, times, waitSeconds }: Follower) {
+  let readAt = -Infinity;
   for (let count = 0; count < times.polls; count += 1) {
-    if (count > 0) await pause(times.poll, signal);
-    const run = await transport.send('readRun', { ids: [runId], signal });
+    // None after a read that has waited.
+    await pause(Math.max(readAt + times.poll - Date.now(), 0), signal);
+    readAt = Date.now();
+    const run = await transport.send('readRun', {
+      ids: [runId],
+      signal,
+      waitSeconds: waitSeconds || undefined,
+    });
     const isOver = END_STATES.has(run.state);
     const state: RunEvent = { event: 'state', id: undefined, data: run };
     const open = run.steps.findIndex(({ state }) => state === 'pending' || state === 'started');

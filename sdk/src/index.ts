@@ -31,6 +31,7 @@ export type {
   CallOptions,
   ChangeOptions,
   PutOptions,
+  ReadRunOptions,
   CreateOptions,
   Data,
   Item,

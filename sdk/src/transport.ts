@@ -3,7 +3,14 @@ import { apiError, ConnectionError, fieldsOf, RasError, TimeoutError } from './e
 import { OPERATIONS } from './generated/operations.ts';
 import { Pages } from './pages.ts';
 import { isRepeatable, pause, pauseBefore } from './retry.ts';
-import type { CallOptions, CreateOptions, Data, Item, OperationId, PutOptions } from './types.ts';
+import type {
+  CreateOptions,
+  Data,
+  Item,
+  OperationId,
+  PutOptions,
+  ReadRunOptions,
+} from './types.ts';
 
 export interface Settings {
   readonly apiKey: string;
@@ -14,7 +21,7 @@ export interface Settings {
 }
 
 /** What a call is made of; ids fill the placeholders of its path in their order. */
-export interface Input extends CreateOptions, PutOptions {
+export interface Input extends CreateOptions, PutOptions, ReadRunOptions {
   readonly ids?: readonly (string | number)[] | undefined;
   readonly query?: object | undefined;
   readonly body?: unknown;
@@ -80,7 +87,8 @@ export class Transport {
     }
   }
 
-  #request(id: OperationId, { ids, query, body, ifMatch, ifNoneMatch, idempotencyKey }: Input) {
+  #request(id: OperationId, { ids, query, body, ...input }: Input) {
+    const { ifMatch, ifNoneMatch, idempotencyKey, waitSeconds } = input;
     const operation = OPERATIONS[id];
     const { method, path } = operation;
     const headers = this.#headers();
@@ -89,6 +97,7 @@ export class Transport {
     }
     if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
     if (ifNoneMatch !== undefined) headers['If-None-Match'] = ifNoneMatch;
+    if (waitSeconds !== undefined) headers['Prefer'] = `wait=${waitSeconds}`;
     const init: RequestInit = { method, headers };
     if (!NO_BODY.has(method)) {
       headers['Content-Type'] = 'application/json';
@@ -99,9 +108,9 @@ export class Transport {
 
   async #once<T>(
     { url, init }: { url: string; init: RequestInit },
-    { signal, timeoutMs = this.#settings.timeoutMs }: CallOptions,
+    { signal, timeoutMs = this.#settings.timeoutMs, waitSeconds = 0 }: Input,
   ): Promise<Reply<T>> {
-    const timeout = AbortSignal.timeout(timeoutMs);
+    const timeout = AbortSignal.timeout(timeoutMs + waitSeconds * 1_000);
     try {
       const response = await this.#fetch(url, {
         ...init,

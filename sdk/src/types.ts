@@ -36,6 +36,11 @@ export interface CallOptions {
   readonly maxRetries?: number | undefined;
 }
 
+export interface ReadRunOptions extends CallOptions {
+  /** Waits for the end of the run, up to 50 seconds, for which the time of the attempt is longer. */
+  readonly waitSeconds?: number | undefined;
+}
+
 export interface CreateOptions extends CallOptions {
   /** Names this creation: the same key and body give the first response again, for 24 hours. Default a new one. */
   readonly idempotencyKey?: string | undefined;

@@ -60,6 +60,24 @@ test('where streams do not come through the run is read, and nothing is told twi
   expect([streams, reads]).toEqual([5, 3]);
 });
 
+test('where only the end is wanted and streams do not come through, the read waits, if it may', async () => {
+  const preferred: unknown[] = [];
+  const { names } = await followed(
+    ({ url, headers }, response) => {
+      if (url?.endsWith('/events') === true) return response.writeHead(200).end('<p>');
+      preferred.push(headers['prefer']);
+      if (preferred.length === 2) {
+        return response.writeHead(429).end(JSON.stringify(failure('rate_limited')));
+      }
+      const run = runIn(preferred.length === 1 ? 'running' : 'succeeded');
+      return response.end(JSON.stringify({ data: { ...run, steps: [] }, requestId: 'req-1' }));
+    },
+    { wait: 25 },
+  );
+  expect(names).toEqual(['running', 'succeeded']);
+  expect(preferred).toEqual(['wait=25', 'wait=25', undefined]);
+});
+
 test('with as many streams open as there may be, the run is read at once', async () => {
   let streams = 0;
   const { names } = await followed(({ url }, response) => {

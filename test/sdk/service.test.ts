@@ -70,6 +70,13 @@ test('a routine and a skill are put under a key, unless they are there already',
   expect(await ras.routines.list({ externalKey: 'weekly' }).toArray({ limit: 9 })).toHaveLength(1);
 });
 
+test('a read waits for the end of a run', async ({ ras }) => {
+  const { id: routineId } = await ras.routines.create(ROUTINE);
+  const { id } = await ras.routines.run(routineId);
+  const run = await ras.runs.read(id, { waitSeconds: 50, timeoutMs: 10_000 });
+  expect(run.state).toBe('succeeded');
+});
+
 test('a list gives its items page after page, newest first', async ({ ada }) => {
   const ras = client(await ada.key());
   const created = [];

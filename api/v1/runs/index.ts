@@ -3,7 +3,8 @@ import { readRoutine } from '#core/routines/index.ts';
 import { variables } from '#core/definition/index.ts';
 import * as retention from '#core/retention/index.ts';
 import * as runs from '#core/runs/index.ts';
-import { mayWriteRoutines, type ProjectAccess } from '../../access.ts';
+import { waitForRunEnd } from '#core/run-events/index.ts';
+import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { EXAMPLE, idOf, instant, pageOf, pageQuery } from '../../http/schemas.ts';
@@ -118,14 +119,22 @@ const readRun = route({
   id: 'readRun',
   tag,
   summary: 'Read a run with its steps, usage and webhook deliveries',
+  description:
+    'With `Prefer: wait=N` the response comes when the run has ended, or after N seconds with the run as it is then. A request that waits counts as an event stream, by the same limits.',
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: RUN_VIEW, foreign: RUN_FOREIGN },
   scope: 'runs:read',
   params,
+  waits: true,
   success: { status: 200, data: runDetail, description: 'The run.' },
-}).to(async ({ access, params: { runId }, deps }) => ({
-  data: presentRunDetail(await runs.readRunDetail(deps, access.projectId, runId), deps.config),
-}));
+}).to(async ({ access, params: { runId }, deps, wait }) => {
+  const { projectId, organizationId } = access;
+  const follower = { credential: credentialId(access), organizationId };
+  await wait?.((signal) => waitForRunEnd(deps, { projectId, id: runId }, { follower, signal }));
+  return {
+    data: presentRunDetail(await runs.readRunDetail(deps, projectId, runId), deps.config),
+  };
+});
 
 const listRunSteps = route({
   method: 'GET',

@@ -8,7 +8,16 @@ import {
 } from '../follow.ts';
 import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
-import type { Body, CallOptions, CreateOptions, Data, Item, Query, Shape } from '../types.ts';
+import type {
+  Body,
+  CallOptions,
+  CreateOptions,
+  Data,
+  Item,
+  Query,
+  ReadRunOptions,
+  Shape,
+} from '../types.ts';
 
 export class Runs {
   readonly #transport: Transport;
@@ -29,7 +38,7 @@ export class Runs {
     return this.#transport.list('listRecentRuns', { ...options, query });
   }
 
-  read(runId: string, options?: CallOptions): Call<Data<'readRun'>> {
+  read(runId: string, options?: ReadRunOptions): Call<Data<'readRun'>> {
     return this.#transport.send('readRun', { ...options, ids: [runId] });
   }
 
