@@ -39,12 +39,16 @@ function isEmpty(value: unknown): boolean {
 }
 
 /**
- * Estimates the tokens of a text from above: tokenizers need one for three to four characters of English or JSON, and
- * about one for each character of other scripts.
+ * Estimates the tokens of a text from above: tokenizers need one for about four letters of a word, up to one for each
+ * character of a key, a digest or a number and for each sign, and at times more than one for one of another script.
  */
 export function tokensOf(text: string): number {
-  const others = text.match(/[^\p{ASCII}]/gu)?.length ?? 0;
-  return Math.ceil((text.length - others) / 3) + others;
+  const words = text.match(/\b[A-Za-z]{1,15}\b/g) ?? [];
+  const letters = words.reduce((sum, word) => sum + word.length, 0);
+  const blanks = text.match(/ /g)?.length ?? 0;
+  const foreign = text.match(/[^\p{ASCII}]/gu)?.length ?? 0;
+  const others = text.length - letters - blanks - foreign;
+  return Math.ceil(letters / 4 + words.length / 2 + others + foreign * 1.25);
 }
 
 /** Lengths that texts and lists are cut to, one after the other, until an answer fits. */
@@ -69,7 +73,9 @@ function fit(data: unknown): { readonly value: unknown; readonly isCut: boolean 
 }
 
 function isShort(value: unknown): boolean {
-  return tokensOf(JSON.stringify(value)) <= MAX_DATA_TOKENS;
+  const json = JSON.stringify(value);
+  // Counting takes longer than writing, and most answers are far below the limit.
+  return json.length * 1.25 < MAX_DATA_TOKENS || tokensOf(json) <= MAX_DATA_TOKENS;
 }
 
 function shortened(value: unknown, limits: (typeof LIMITS)[number]): unknown {

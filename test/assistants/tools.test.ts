@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { tokensOf } from '#api/mcp/answer.ts';
 import { readToolsets, visibleTools } from '#api/mcp/tools.ts';
 import { routes } from '#api/routes.ts';
 import { SCOPES } from '#core/organizations/index.ts';
@@ -27,7 +26,8 @@ test('the list that a client gets unasked costs a model at most 6,000 tokens', (
   const list = JSON.stringify(offered.map(({ definition }) => definition));
   expect(offered.length).toBeGreaterThanOrEqual(18);
   expect(offered.length).toBeLessThanOrEqual(26);
-  expect(tokensOf(list)).toBeLessThanOrEqual(6_000);
+  // Tokenizers need one for 4.2 characters of it, as o200k_base was seen to.
+  expect(list.length / 3).toBeLessThanOrEqual(6_000);
 });
 
 test('every field that an operation takes is an argument of its tool, in one place', () => {
