@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { rows, sql } from '#lib/database/index.ts';
 import {
   type Benchmark,
   type Benchmarks,
@@ -9,7 +8,7 @@ import {
   quantile,
   type Figure,
 } from './harness/benchmark.ts';
-import { load, loadRoutines, routineId } from './harness/bulk.ts';
+import { loadRunning } from './harness/bulk.ts';
 import { rateFor, cpuSeconds } from './harness/measure.ts';
 import { residentMb, startService, type Service } from './harness/service.ts';
 import { followAll, type Followers } from './harness/watch.ts';
@@ -203,24 +202,6 @@ async function commitRate({ database }: Service, runIds: readonly string[]): Pro
       values: [runId],
     });
   });
-}
-
-async function loadRunning(service: Service, count: number): Promise<string[]> {
-  const { projectId, organizationId } = service;
-  await load(service.databaseUrl, async (db) => {
-    await loadRoutines(db, { projectId, firstNumber: 0, count: 1 });
-    await rows(
-      db,
-      sql`
-        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, model_provider,
-          model_id, max_steps, timeout_seconds, created_at, started_at, workflow_started_at, admitted_at)
-        select 'run_' || lpad(n::text, 26, '0'), ${organizationId}, ${projectId}, ${routineId(0)}, 1, 'manual',
-          'running', 'gateway', 'fixture/writer-small', 25, 900, now(), now(), now(), now()
-        from generate_series(0, ${count}::bigint - 1) n
-      `,
-    );
-  });
-  return Array.from({ length: count }, (_, n) => `run_${String(n).padStart(26, '0')}`);
 }
 
 interface Asking {

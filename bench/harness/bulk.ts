@@ -2,6 +2,7 @@ import pg from 'pg';
 import { definitionForm } from '#core/definition/index.ts';
 import { insertVersions } from '#core/routines/versions.ts';
 import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+import type { Service } from './service.ts';
 
 /**
  * Loads rows in the shape the product writes, made inside Postgres: a million take seconds instead of minutes. Leaves
@@ -165,4 +166,25 @@ export async function loadResources(
       from ${each}
     `,
   );
+}
+
+/** Loads runs that are under way, which nothing carries out; returns their ids. */
+export async function loadRunning(
+  { projectId, organizationId, databaseUrl }: Service,
+  count: number,
+): Promise<string[]> {
+  await load(databaseUrl, async (db) => {
+    await loadRoutines(db, { projectId, firstNumber: 0, count: 1 });
+    await execute(
+      db,
+      sql`
+        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, model_provider,
+          model_id, max_steps, timeout_seconds, created_at, started_at, workflow_started_at, admitted_at)
+        select 'run_' || lpad(n::text, 26, '0'), ${organizationId}, ${projectId}, ${routineId(0)}, 1, 'manual',
+          'running', 'gateway', 'fixture/writer-small', 25, 900, now(), now(), now(), now()
+        from generate_series(0, ${count}::bigint - 1) n
+      `,
+    );
+  });
+  return Array.from({ length: count }, (_, n) => `run_${digits(n)}`);
 }

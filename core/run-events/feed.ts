@@ -48,8 +48,8 @@ export interface RunFeedOptions {
 /** Pause between two looks, unless a look takes longer: they take half of one connection's time at most. */
 const PAUSE_MS = 20;
 
-/** The same after a look that found nothing committed: waking up is most of what it costs then. */
-const REST_PAUSE_MS = 30;
+/** The same while no follower waits. While some do and nothing is committed, it is Postgres that waits. */
+const IDLE_PAUSE_MS = 30;
 
 /** First and longest pause while Postgres is away; each is twice the one before. */
 const AWAY_PAUSE_MS = 100;
@@ -87,9 +87,12 @@ export function createRunFeed({ database, limits, log }: RunFeedOptions): RunFee
         await renewLeases(database, [...leases.values()]);
         renewAt = begun + RENEW_EVERY_MS;
       }
-      const isAtRest = !(await watches.look(database));
+      if (watches.isEmpty()) return IDLE_PAUSE_MS;
+      const mayHaveMoved = await watches.mayHaveMoved(database);
+      const lookedAt = performance.now();
+      if (mayHaveMoved) await watches.look(database);
       failures = 0;
-      return isAtRest ? REST_PAUSE_MS : Math.max(PAUSE_MS, performance.now() - begun);
+      return mayHaveMoved ? Math.max(PAUSE_MS, performance.now() - lookedAt) : 0;
     } catch (err) {
       if (failures === 0) log.warn({ err }, 'followed runs could not be read');
       failures += 1;

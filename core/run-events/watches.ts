@@ -4,11 +4,12 @@ import type { RunState } from '#core/run-states/index.ts';
 /** Followers of one process that wait until the run which each follows moves on. */
 export interface Watches {
   add(runId: string, signal: AbortSignal): Watch;
-  /**
-   * Wakes the followers whose run has moved on. No query while none waits.
-   * @returns false when nothing was committed since the last look, so that no run was read
-   */
-  look(db: Db): Promise<boolean>;
+  /** Tells whether no follower waits. */
+  isEmpty(): boolean;
+  /** Waits a moment for something to look at: for a commit since the last look, or for followers that are new. */
+  mayHaveMoved(db: Db): Promise<boolean>;
+  /** Wakes the followers whose run has moved on. */
+  look(db: Db): Promise<void>;
   /** Ends every watch. */
   close(): void;
 }
@@ -79,14 +80,15 @@ export function createWatches(): Watches {
         },
       };
     },
+    isEmpty: () => places.size === 0,
+    async mayHaveMoved(db) {
+      return last.added !== added || last.snapshot !== (await nextCommit(db, last.snapshot));
+    },
     async look(db) {
-      if (places.size === 0) return false;
-      if (last.added === added && last.snapshot === (await readSnapshotId(db))) return false;
       const asked = { places: [...places.values()], added };
       const { snapshot, left } = await findLeft(db, asked.places);
       last = { snapshot, added: asked.added };
       for (const place of left) wakeAll(place);
-      return true;
     },
     close() {
       closed = true;
@@ -95,14 +97,17 @@ export function createWatches(): Watches {
   };
 }
 
+/** Longest wait for a commit. It is also the longest that a process which stops has to wait. */
+const PATIENCE_MS = 250;
+
 /**
- * Reads which transactions a statement would see. While that stays the same nothing has been committed, so no run is
- * read, which takes a hundred times as long for 1,000 runs.
+ * Waits until a statement would see other transactions than in the snapshot `seen`, and returns what it would see. While
+ * that stays the same nothing has been committed, so no run is read, which takes a hundred times as long for 1,000 runs.
  */
-async function readSnapshotId(db: Db): Promise<string | undefined> {
+async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
   const found = await row<{ snapshot: string }>(
     db,
-    sql`select pg_current_snapshot()::text as snapshot`,
+    sql`select next_commit(${seen}, ${PATIENCE_MS}) as snapshot`,
   );
   return found?.snapshot;
 }
