@@ -3,10 +3,9 @@ import type { Shape } from '#ui/api/types.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 
 /** The fields of a routine that people write; the model of a new one is chosen last. */
-export type RoutineForm = Pick<
-  Shape<'Routine'>,
-  Exclude<keyof Shape<'CreateRoutine'> & keyof Shape<'Routine'>, 'model'>
-> & { model: Shape<'ModelReference'> | null };
+export type RoutineForm = Pick<Shape<'Routine'>, Exclude<keyof typeof ROUTINE_FIELDS, 'model'>> & {
+  model: Shape<'ModelReference'> | null;
+};
 
 const defaults = Object.entries(ROUTINE_FIELDS).map(([name, field]) => [
   name,
