@@ -4,7 +4,12 @@ import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { routineBody } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
-import { changeIdempotencyKeys } from '#test/support/given.ts';
+import {
+  changeDeliveries,
+  changeIdempotencyKeys,
+  plantDeliveries,
+  plantRun,
+} from '#test/support/given.ts';
 
 let service: Service;
 let ada: Person;
@@ -44,6 +49,35 @@ test('a repeated response has the webhook secret no second time, and none where 
   const bare = withKey(key);
   await bare.post('/v1/routines', routineBody());
   expect((await bare.post('/v1/routines', routineBody())).data).not.toHaveProperty('webhookSecret');
+});
+
+test('a webhook secret is rotated once under a key, and shown once', async () => {
+  const routine = routineBody({ webhookUrl: 'http://127.0.0.1:4999/' });
+  const { id } = (await key.post('/v1/routines', routine)).data;
+  const path = `/v1/routines/${id}/webhook-secret`;
+  const client = withKey(key);
+  const first = await client.post(path);
+  expect(first.data.webhookSecret).toMatch(/^whsec_/);
+  const again = await client.post(path);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(again.data).toEqual({ ...first.data, webhookSecret: null });
+  expect(codeOf(await withKey(key).post(path))).toEqual([409, 'rotation_in_progress']);
+});
+
+test('a webhook is delivered again once under a key', async () => {
+  const { database } = service.deps;
+  const { id } = (await key.post('/v1/routines', routineBody())).data;
+  const runId = await plantRun(database, id, { state: 'succeeded' });
+  const [deliveryId] = await plantDeliveries(database, id, { runId, state: 'failed' });
+  const path = `/v1/runs/${runId}/webhook-deliveries/${deliveryId}/redeliver`;
+  const client = withKey(key);
+  const first = await client.post(path);
+  expect([first.status, first.data.webhookDeliveries[0].state]).toEqual([202, 'pending']);
+  await changeDeliveries(database, deliveryId!, { state: 'failed' });
+  const again = await client.post(path);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  const read = await key.get(`/v1/runs/${runId}`);
+  expect(read.data.webhookDeliveries[0].state).toBe('failed');
 });
 
 test('the same key with another body is refused', async () => {

@@ -75,7 +75,7 @@ const rotateWebhookSecret = route({
   tag,
   summary: 'Replace the webhook secret',
   description:
-    'For 24 hours deliveries are signed with the new secret and with the one before. A second rotation inside that time needs `force`.',
+    'For 24 hours deliveries are signed with the new secret and with the one before. A second rotation inside that time needs `force`. A response that is repeated under its `Idempotency-Key` no longer has the secret.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -86,6 +86,8 @@ const rotateWebhookSecret = route({
     }),
   }),
   bodyOptional: true,
+  idempotent: true,
+  shownOnce: ['webhookSecret'],
   success: { status: 200, data: rotatedRoutine, description: 'The routine with its new secret.' },
   errors: ['routine_archived', 'webhook_not_configured', 'rotation_in_progress'],
 }).to(async ({ access: { projectId }, by, params: { routineId }, body: { force }, deps }) => {

@@ -72,17 +72,23 @@ export const savedRoutine = z
   .strictObject({ ...shape, webhookSecret: webhookSecret.optional(), warnings })
   .meta({ id: 'SavedRoutine' });
 
+const REPEATED = 'null when the response is repeated under its `Idempotency-Key`.';
+
 export const createdRoutine = z
   .strictObject({
     ...savedRoutine.shape,
-    webhookSecret: webhookSecret.nullable().optional().meta({
-      description: 'Shown once, where there is a webhook URL; null when the response is repeated.',
-    }),
+    webhookSecret: webhookSecret
+      .nullable()
+      .optional()
+      .meta({ description: `Shown once, where there is a webhook URL; ${REPEATED}` }),
   })
   .meta({ id: 'CreatedRoutine' });
 
 export const rotatedRoutine = z
-  .strictObject({ ...shape, webhookSecret })
+  .strictObject({
+    ...shape,
+    webhookSecret: webhookSecret.nullable().meta({ description: `Shown once; ${REPEATED}` }),
+  })
   .meta({ id: 'RotatedRoutine' });
 
 const activation = z

@@ -256,6 +256,7 @@ const redeliverWebhook = route({
     runId: idOf('run', EXAMPLE.run),
     deliveryId: idOf('delivery', EXAMPLE.delivery),
   }),
+  idempotent: true,
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
   errors: ['content_erased'],
 }).to(async ({ access: { projectId }, params, deps }) => ({

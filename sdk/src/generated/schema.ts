@@ -358,7 +358,7 @@ export interface components {
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Shown once, where there is a webhook URL; null when the response is repeated. */
+            /** @description Shown once, where there is a webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
@@ -1414,8 +1414,8 @@ export interface components {
             variables: components["schemas"]["RoutineVariables"];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Shown once, when the webhook URL is first set. */
-            webhookSecret: string;
+            /** @description Shown once; null when the response is repeated under its `Idempotency-Key`. */
+            webhookSecret: string | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         Routine: {

@@ -172,11 +172,11 @@ export class Routines {
     });
   }
 
-  /** Makes another webhook secret, which is in this response only; both sign for 24 hours. It is not tried again. */
+  /** Makes another webhook secret; both sign for 24 hours. It is null where the response that had it was lost. */
   rotateWebhookSecret(
     routineId: string,
     body: Body<'rotateWebhookSecret'> = {},
-    options?: CallOptions,
+    options?: CreateOptions,
   ): Call<Data<'rotateWebhookSecret'>> {
     return this.#transport.send('rotateWebhookSecret', { ...options, ids: [routineId], body });
   }

@@ -82,7 +82,7 @@ export class Runs {
   redeliverWebhook(
     runId: string,
     deliveryId: string,
-    options?: CallOptions,
+    options?: CreateOptions,
   ): Call<Data<'redeliverWebhook'>> {
     return this.#transport.send('redeliverWebhook', { ...options, ids: [runId, deliveryId] });
   }

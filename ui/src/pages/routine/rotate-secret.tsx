@@ -19,14 +19,15 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
     refreshes: ['/v1/routines'],
     showsError: true,
   });
-  if (rotate.data !== undefined) {
+  const secret = rotate.data?.webhookSecret;
+  if (secret != null) {
     return (
       <WebhookSecret
         open
         onClose={onClose}
         title="The new webhook secret"
         description="Give it to your receiver within 24 hours: until then deliveries are signed with the old one as well. It cannot be shown again."
-        secret={rotate.data.webhookSecret}
+        secret={secret}
       />
     );
   }
@@ -53,7 +54,7 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
         </>
       }
     >
-      <FormError message={errorInWords(rotate.error)} />
+      <FormError message={secret === null ? LOST : errorInWords(rotate.error)} />
       {inProgress && (
         <Checkbox
           label="Drop the older secret at once"
@@ -65,3 +66,6 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
     </Dialog>
   );
 }
+
+const LOST =
+  'The secret was replaced, but the response that had the new one was lost. Replace it once more.';
