@@ -9,6 +9,7 @@ import { errors } from './middleware/errors.ts';
 import { requestId, securityHeaders } from './middleware/headers.ts';
 import { accessLog, logContext, requestMetrics, requestTracing } from './middleware/observe.ts';
 import { clientMetadata } from './outside/oauth.ts';
+import { terminalSignIn } from './outside/terminals.ts';
 import { unsubscribe } from './outside/unsubscribe.ts';
 import { createRouter, unmatched } from './router.ts';
 import { routes } from './routes.ts';
@@ -34,6 +35,7 @@ export function createApp(deps: Deps): Koa {
   app.use(mcp(deps));
   app.use(docs(deps.config));
   app.use(clientMetadata(deps));
+  app.use(terminalSignIn(deps));
   app.use(unsubscribe(deps));
   app.use(unmatched(router, deps));
   app.on('error', (err: Error) => {

@@ -24,6 +24,7 @@ import { scheduleRoutes } from './v1/schedules.ts';
 import { sessionRoutes } from './v1/sessions.ts';
 import { settingsRoutes } from './v1/settings.ts';
 import { skillRoutes } from './v1/skills/index.ts';
+import { terminalRoutes } from './v1/terminals.ts';
 import { toolRoutes } from './v1/tools/index.ts';
 import { usageRoutes } from './v1/usage.ts';
 
@@ -52,6 +53,7 @@ export const routes: readonly Route[] = [
   ...auditRoutes,
   ...sessionRoutes,
   ...apiKeyRoutes,
+  ...terminalRoutes,
   ...billingRoutes,
   completeConnectionSignIn,
   ...healthRoutes,

@@ -127,6 +127,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   runId: 'run_not_found',
   sessionId: 'session_not_found',
   skillId: 'skill_not_found',
+  userCode: 'attempt_not_found',
   userId: 'member_not_found',
 };
 

@@ -59,6 +59,23 @@ interface NewApiKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
+  /** How the key was asked for, where it was not in the dashboard. */
+  readonly through?: string;
+}
+
+/**
+ * Checks that a person may make a key with these scopes. @throws {AppError} `forbidden` when a member wants one that can
+ * write, `organization_not_found`, `second_factor_required`
+ */
+export async function assertMayMakeKey(
+  tx: Db,
+  member: Member,
+  scopes: readonly Scope[],
+): Promise<void> {
+  const role = await roleOf(tx, member);
+  if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
+    throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
+  }
 }
 
 /**
@@ -70,12 +87,9 @@ export async function createApiKey(
   by: Actor & { readonly id: string },
   input: NewApiKey,
 ): Promise<{ apiKey: ApiKey; plaintext: string }> {
-  const { id, organizationId, projectId, name, scopes, expiresAt } = input;
+  const { id, organizationId, projectId, name, scopes, expiresAt, through } = input;
   await holdProject(tx, projectId);
-  const role = await roleOf(tx, { organizationId, userId: by.id });
-  if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
-    throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
-  }
+  await assertMayMakeKey(tx, { organizationId, userId: by.id }, scopes);
   if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
   }
@@ -104,7 +118,12 @@ export async function createApiKey(
     by,
     action: 'api_key.created',
     targetId: id,
-    details: { name, scopes: [...scopes], expiresAt: expiresAt?.toISOString() ?? null },
+    details: {
+      name,
+      scopes: [...scopes],
+      expiresAt: expiresAt?.toISOString() ?? null,
+      ...(through !== undefined && { through }),
+    },
   });
   return { apiKey: created, plaintext };
 }

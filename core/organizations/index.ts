@@ -1,4 +1,5 @@
 export {
+  assertMayMakeKey,
   createApiKey,
   DEFAULT_SCOPES,
   listApiKeys,

@@ -59,7 +59,13 @@ afterAll(() => service.close());
 /** Operations whose right request is refused: they need a sign-in, a server or a run that nothing here has. */
 const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
   attempt_expired: ['completeConnectionSignIn', 'completeModelSignIn'],
-  attempt_not_found: ['cancelDeviceSignIn', 'pollDeviceSignIn'],
+  attempt_not_found: [
+    'approveTerminalSignIn',
+    'cancelDeviceSignIn',
+    'denyTerminalSignIn',
+    'pollDeviceSignIn',
+    'readTerminalSignIn',
+  ],
   billing_account_missing: ['openBillingPortal'],
   checkout_disabled: ['startCheckout'],
   confirmation_required: ['deleteOrganization', 'deleteProject'],

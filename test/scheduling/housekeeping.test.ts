@@ -55,6 +55,13 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
         values (sha256(${age}::bytea), ${planted.projectId}, ${userId}, 'x', 'x', '', now() - ${age}::interval)`);
     },
   },
+  terminal_sign_ins: {
+    keep: '59 minutes',
+    forget: '61 minutes',
+    plant: (age) =>
+      planting(sql`insert into terminal_sign_ins (device_hash, user_code_hash, host, address, expires_at)
+        values (sha256(${age}::bytea), sha256(${age}::bytea), 'x', 'x', now() - ${age}::interval)`),
+  },
   verifications: {
     keep: '-1 minute',
     forget: '1 minute',

@@ -238,6 +238,9 @@ export const changeInvitations = changer<'expiresAt'>('invitations');
 /** Changes sign-ins at the providers of connections that are under way: over. */
 export const changeFlows = changer<'expiresAt'>('oauth_flows');
 
+/** Changes terminals that wait for a person's consent: over, or asked for some time ago. */
+export const changeTerminals = changer<'host' | 'expiresAt' | 'polledAt'>('terminal_sign_ins');
+
 /** Changes mails and pings that wait to be sent. */
 export const changeMessages = changer<'state' | 'nextAttemptAt'>('outbox');
 export const removeMessages = remover('outbox');

@@ -355,6 +355,15 @@ export interface paths {
     "/v1/skills/by-key/{externalKey}": {
         put: operations["putSkill"];
     };
+    "/v1/terminal-sign-ins/{userCode}": {
+        get: operations["readTerminalSignIn"];
+    };
+    "/v1/terminal-sign-ins/{userCode}/approve": {
+        post: operations["approveTerminalSignIn"];
+    };
+    "/v1/terminal-sign-ins/{userCode}/deny": {
+        post: operations["denyTerminalSignIn"];
+    };
     "/v1/usage": {
         get: operations["readProjectUsage"];
     };
@@ -3202,6 +3211,14 @@ export interface components {
                 message: string;
             }[];
         };
+        TerminalSignIn: {
+            /** @description Where its request came from. */
+            address: string;
+            createdAt: components["schemas"]["Timestamp"];
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description The name that the terminal gives itself, which proves nothing. */
+            host: string;
+        };
         TestModel: {
             /** @default false */
             dryRun?: boolean;
@@ -3549,6 +3566,8 @@ export interface components {
         runId: string;
         /** @description Id of a custom skill, or slug of a curated one. */
         skillId: string;
+        /** @description The code that the terminal shows. */
+        userCode: string;
         /** @description Id of a person. */
         userId: string;
         /** @description Selects the project of a session; a key has its own. */
@@ -6271,6 +6290,67 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Skill"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readTerminalSignIn: {
+        parameters: {
+            path: {
+                /** @description The code that the terminal shows. */
+                userCode: components["parameters"]["userCode"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TerminalSignIn"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    approveTerminalSignIn: {
+        parameters: {
+            path: {
+                /** @description The code that the terminal shows. */
+                userCode: components["parameters"]["userCode"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+                };
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TerminalSignIn"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    denyTerminalSignIn: {
+        parameters: {
+            path: {
+                /** @description The code that the terminal shows. */
+                userCode: components["parameters"]["userCode"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TerminalSignIn"];
                         requestId: string;
                     };
                 };

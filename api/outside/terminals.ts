@@ -1,0 +1,105 @@
+import type { Context, Middleware } from 'koa';
+import { z } from 'zod';
+import {
+  redeemTerminalSignIn,
+  requestTerminalSignIn,
+  TERMINAL_SECONDS,
+} from '#core/identity/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Deps } from '../deps.ts';
+import { assertStorable, readJson } from '../http/body.ts';
+import { networkOf } from '../http/client-address.ts';
+import { validate } from '../http/validate.ts';
+
+const CODE_PATH = '/v1/auth/device/code';
+const TOKEN_PATH = '/v1/auth/device/token';
+const MAX_BODY_BYTES = 4 * 1024;
+
+/** The only program that signs in this way: ours for the command line. */
+const clientId = z.literal('ras-cli');
+
+const codeRequest = z.object({ client_id: clientId, host_name: z.string().max(255).optional() });
+
+const tokenRequest = z.object({
+  client_id: clientId,
+  grant_type: z.literal('urn:ietf:params:oauth:grant-type:device_code'),
+  device_code: z.string().min(1).max(200),
+});
+
+/**
+ * Serves the sign-in of a terminal (RFC 8628). It is no operation of the API: the standard lays down its form, which has no
+ * envelope. A person approves it on the page `/device` of the user interface.
+ */
+export function terminalSignIn(deps: Deps): Middleware {
+  return async (ctx, next) => {
+    if (ctx.path !== CODE_PATH && ctx.path !== TOKEN_PATH) return next();
+    ctx.state.route = ctx.path;
+    if (ctx.method !== 'POST') {
+      throw new AppError('method_not_allowed', undefined, { Allow: 'POST' });
+    }
+    ctx.set('Cache-Control', 'no-store');
+    ctx.type = 'application/json';
+    await (ctx.path === CODE_PATH ? giveCodes : giveKey)(ctx, deps).catch((error: unknown) => {
+      if (!(error instanceof AppError) || error.status >= 500) throw error;
+      ctx.set({ ...error.headers });
+      const isTooMany = error.code === 'rate_limited';
+      fail(ctx, error.status, isTooMany ? 'slow_down' : 'invalid_request', error.message);
+    });
+    return undefined;
+  };
+}
+
+async function giveCodes(ctx: Context, { config, database, clientAddress }: Deps): Promise<void> {
+  const { host_name: hostName = '' } = await bodyOf(ctx, codeRequest);
+  const address = clientAddress(ctx.req);
+  const network = networkOf(address);
+  const host = shownHost(hostName);
+  const { deviceCode, userCode } = await requestTerminalSignIn(database, {
+    host,
+    address,
+    network,
+  });
+  const page = `${config.UI_ORIGIN}/device`;
+  ctx.body = JSON.stringify({
+    device_code: deviceCode,
+    user_code: userCode,
+    verification_uri: page,
+    verification_uri_complete: `${page}?user_code=${userCode}`,
+    expires_in: TERMINAL_SECONDS.expiresIn,
+    interval: TERMINAL_SECONDS.interval,
+  });
+}
+
+async function giveKey(ctx: Context, { config, database }: Deps): Promise<void> {
+  const { device_code: deviceCode } = await bodyOf(ctx, tokenRequest);
+  const tag = config.PRODUCT_TAG;
+  const grant = await redeemTerminalSignIn(database, { deviceCode, tag });
+  if ('error' in grant) {
+    fail(ctx, 400, grant.error, grant.reason);
+    return;
+  }
+  ctx.body = JSON.stringify({
+    access_token: grant.key,
+    token_type: 'Bearer',
+    expires_in: Math.floor((grant.expiresAt.getTime() - Date.now()) / 1_000),
+    scope: grant.scopes.join(' '),
+    project_id: grant.projectId,
+  });
+}
+
+async function bodyOf<S extends z.ZodType>(ctx: Context, schema: S): Promise<z.output<S>> {
+  const { value } = await readJson(ctx, MAX_BODY_BYTES);
+  assertStorable(value);
+  return validate(schema, value);
+}
+
+function fail(ctx: Context, status: number, error: string, description: string): void {
+  ctx.status = status;
+  ctx.body = JSON.stringify({ error, error_description: description });
+}
+
+/** Takes what a host name has out of what a stranger sent: it is shown to a person who has to judge it. */
+function shownHost(name: string): string {
+  const plain = name.normalize('NFKC').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  return plain.slice(0, 63).replaceAll(/^[-.]+|[-.]+$/g, '') || 'unnamed-host';
+}

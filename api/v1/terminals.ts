@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import * as identity from '#core/identity/index.ts';
+import { SCOPES } from '#core/organizations/index.ts';
+import { present } from '../http/present.ts';
+import { timestamp } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+
+const terminal = z
+  .strictObject({
+    host: z.string().meta({
+      description: 'The name that the terminal gives itself, which proves nothing.',
+      example: 'adas-laptop',
+    }),
+    address: z.string().meta({ description: 'Where its request came from.' }),
+    createdAt: timestamp,
+    expiresAt: timestamp,
+  })
+  .meta({ id: 'TerminalSignIn' });
+
+const params = z.strictObject({
+  userCode: z
+    .string()
+    .regex(/^[A-Za-z]{4}[- ]?[A-Za-z]{4}$/, 'must be eight letters')
+    .meta({ description: 'The code that the terminal shows.', example: 'BCDF-GHJK' }),
+});
+
+const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;
+
+const readTerminalSignIn = route({
+  method: 'GET',
+  path: '/v1/terminal-sign-ins/:userCode',
+  id: 'readTerminalSignIn',
+  tag: 'API keys',
+  summary: 'Read which terminal asks for a key',
+  description:
+    'The terminal began a device sign-in (RFC 8628) at `POST /v1/auth/device/code`. Ten wrong codes in a quarter of an hour, then 429.',
+  auth: 'session',
+  params,
+  success: { status: 200, data: terminal, description: 'The terminal that waits.' },
+  errors: [...MAY_BE_GONE],
+}).to(async ({ access, params: { userCode }, deps }) => ({
+  data: present(
+    terminal,
+    await identity.readTerminalSignIn(deps.database, access.userId, userCode),
+  ),
+}));
+
+const approveTerminalSignIn = route({
+  method: 'POST',
+  path: '/v1/terminal-sign-ins/:userCode/approve',
+  id: 'approveTerminalSignIn',
+  tag: 'API keys',
+  summary: 'Let a terminal have an API key',
+  description:
+    'Approve a code only that you read in your own terminal. It fetches a key of this project with these scopes, named after its host, which ends after 90 days. The rules of `createApiKey` hold.',
+  auth: 'project-session',
+  fresh: true,
+  params,
+  body: z.strictObject({
+    scopes: z
+      .array(z.enum(SCOPES))
+      .min(1)
+      .max(SCOPES.length)
+      .transform((scopes) => [...new Set(scopes)]),
+  }),
+  success: { status: 200, data: terminal, description: 'The terminal may fetch its key.' },
+  errors: [...MAY_BE_GONE, 'forbidden'],
+}).to(async ({ access, by, params: { userCode }, body: { scopes }, deps }) => {
+  const { organizationId, projectId } = access;
+  const input = { userCode, organizationId, projectId, scopes };
+  return {
+    data: present(terminal, await identity.approveTerminalSignIn(deps.database, by, input)),
+  };
+});
+
+const denyTerminalSignIn = route({
+  method: 'POST',
+  path: '/v1/terminal-sign-ins/:userCode/deny',
+  id: 'denyTerminalSignIn',
+  tag: 'API keys',
+  summary: 'Refuse a terminal',
+  auth: 'session',
+  params,
+  success: { status: 200, data: terminal, description: 'The terminal is told so.' },
+  errors: [...MAY_BE_GONE],
+}).to(async ({ access, params: { userCode }, deps }) => ({
+  data: present(
+    terminal,
+    await identity.denyTerminalSignIn(deps.database, access.userId, userCode),
+  ),
+}));
+
+export const terminalRoutes: readonly Route[] = [
+  readTerminalSignIn,
+  approveTerminalSignIn,
+  denyTerminalSignIn,
+];
