@@ -1,11 +1,6 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
-import {
-  assertMayMakeKey,
-  createApiKey,
-  holdProject,
-  type Scope,
-} from '#core/organizations/index.ts';
+import { assertAdmin, createApiKey, holdProject, type Scope } from '#core/organizations/index.ts';
 import { throttle, uncount, type ThrottleRule } from '#core/rate-limits/index.ts';
 import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -103,7 +98,8 @@ export async function approveTerminalSignIn(
   const found = await readTerminalSignIn(database, by.id, userCode);
   await transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    await assertMayMakeKey(tx, { organizationId, userId: by.id }, scopes);
+    // `createApiKey` asks again: this tells the person now.
+    if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
     await decide(
       tx,
       userCode,
@@ -232,6 +228,11 @@ const REASONS: Readonly<Record<TerminalError, string>> = {
 
 function refusal(error: TerminalError): TerminalGrant {
   return { error, reason: REASONS[error] };
+}
+
+/** Tells whether scopes change things, which owners and admins alone give to a program. */
+function includeWriting(scopes: readonly Scope[]): boolean {
+  return scopes.some((scope) => scope.endsWith(':write'));
 }
 
 async function assertFew(db: Db, rule: ThrottleRule, subject: string): Promise<void> {

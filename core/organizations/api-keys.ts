@@ -64,21 +64,6 @@ interface NewApiKey {
 }
 
 /**
- * Checks that a person may make a key with these scopes. @throws {AppError} `forbidden` when a member wants one that can
- * write, `organization_not_found`, `second_factor_required`
- */
-export async function assertMayMakeKey(
-  tx: Db,
-  member: Member,
-  scopes: readonly Scope[],
-): Promise<void> {
-  const role = await roleOf(tx, member);
-  if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
-    throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
-  }
-}
-
-/**
  * Creates a key: stores its hash and returns its plain text, which cannot be shown again.
  * @throws {AppError} `forbidden` when a member wants a key that can write, `invalid_request`, `limit_reached`
  */
@@ -89,7 +74,10 @@ export async function createApiKey(
 ): Promise<{ apiKey: ApiKey; plaintext: string }> {
   const { id, organizationId, projectId, name, scopes, expiresAt, through } = input;
   await holdProject(tx, projectId);
-  await assertMayMakeKey(tx, { organizationId, userId: by.id }, scopes);
+  const role = await roleOf(tx, { organizationId, userId: by.id });
+  if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
+    throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
+  }
   if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
   }

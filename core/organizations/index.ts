@@ -1,5 +1,4 @@
 export {
-  assertMayMakeKey,
   createApiKey,
   DEFAULT_SCOPES,
   listApiKeys,

@@ -83,15 +83,15 @@ test('a terminal shows a code, a person sees who asks and approves it, and the t
 test('a code counts once, for the person as for the terminal', async ({ service, ada, bob }) => {
   const terminal = await openTerminal(service);
   const approved = await Promise.all([approve(ada, terminal), approve(bob, terminal)]);
-  expect(approved.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+  expect(new Set(approved.map(({ status }) => status))).toEqual(new Set([200, 404]));
   expect(errorOf(await ada.session.get(pathOf(terminal)))).toEqual([404, 'attempt_not_found']);
   expect(errorOf(await bob.session.post(pathOf(terminal, '/deny')))).toEqual([
     404,
     'attempt_not_found',
   ]);
   const polled = await Promise.all(Array.from({ length: 5 }, () => terminal.poll()));
-  const errors = polled.map(({ body }) => body.error ?? 'none');
-  expect(errors.toSorted()).toEqual([...Array.from({ length: 4 }, () => 'invalid_grant'), 'none']);
+  expect(polled.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(polled.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(4);
 });
 
 test('a terminal that a person denies is told so, and gets nothing', async ({ service, ada }) => {
@@ -224,7 +224,7 @@ test('what a stranger writes as its name is shown as a host name', async ({ serv
   const names = {
     '  Ada’s MacBook\u202e.local ': 'Ada-s-MacBook-.local',
     '<b>Support</b> please confirm': 'b-Support-b-please-confirm',
-    [`${'x'.repeat(200)}`]: 'x'.repeat(63),
+    ['x'.repeat(200)]: 'x'.repeat(63),
     '…': 'unnamed-host',
   };
   for (const [name, shown] of Object.entries(names)) {

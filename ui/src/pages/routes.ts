@@ -53,6 +53,13 @@ const welcomeRoute = createRoute({
   component: lazyRouteComponent(() => import('./welcome/page.tsx'), 'WelcomePage'),
 });
 
+const deviceRoute = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/device',
+  validateSearch: searchOf('user_code'),
+  component: lazyRouteComponent(() => import('./device/page.tsx'), 'DevicePage'),
+});
+
 const homeRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/',
@@ -223,6 +230,7 @@ export const routeTree = rootRoute.addChildren([
   partsRoute,
   accountRoute.addChildren([
     welcomeRoute,
+    deviceRoute,
     projectRoute.addChildren([
       homeRoute,
       startRoute,

@@ -9,6 +9,11 @@ export function rememberProject(projectId: string): void {
   localStorage.setItem(KEY, projectId);
 }
 
+/** Returns the project that was open last in this browser; the person may no longer be in it. */
+export function keptProject(): string | undefined {
+  return localStorage.getItem(KEY) ?? undefined;
+}
+
 /** Throws the redirect to the sign-in page, which leads back here, unless the user is signed in. */
 export async function requireSession(client: QueryClient, href: string): Promise<void> {
   const session = await client.ensureQueryData(sessionQuery());
@@ -22,7 +27,7 @@ export async function requireSession(client: QueryClient, href: string): Promise
 export async function lastProject(client: QueryClient, href: string): Promise<string | undefined> {
   await requireSession(client, href);
   const { data: projects } = await call('get', '/v1/projects', { query: { limit: 200 } });
-  const kept = localStorage.getItem(KEY);
+  const kept = keptProject();
   return (projects.find(({ id }) => id === kept) ?? projects[0])?.id;
 }
 

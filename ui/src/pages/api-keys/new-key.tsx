@@ -7,6 +7,7 @@ import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
+import { SCOPE_LABELS, type Scope } from '#ui/shell/access/levels.ts';
 import { useRole } from '#ui/shell/projects.ts';
 
 const DAY_MS = 86_400_000;
@@ -78,10 +79,10 @@ export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyPro
       <fieldset className="flex flex-col gap-2">
         <legend className="mb-1.5 text-sm font-medium text-ink">It may</legend>
         <div className="grid gap-2 sm:grid-cols-2">
-          {SCOPE_CHOICES.map(({ scope, label, note, writes }) => (
+          {SCOPE_CHOICES.map(({ scope, note, writes }) => (
             <Checkbox
               key={scope}
-              label={label}
+              label={SCOPE_LABELS[scope]}
               description={
                 <>
                   <span className="font-mono text-xs">{scope}</span>
@@ -123,11 +124,8 @@ function instantOf(days: Expiry): string | null {
   return days === 'never' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
-type Scope = Shape<'ApiKey'>['scopes'][number];
-
 interface ScopeChoice {
   readonly scope: Scope;
-  readonly label: string;
   /** The rights that its label does not name. */
   readonly note?: string;
   /** Owners and admins only, on the plans that let the API write. */
@@ -136,18 +134,17 @@ interface ScopeChoice {
 
 /** Lists what a key can be allowed to do, in the order in which people ask for it. */
 const SCOPE_CHOICES: readonly ScopeChoice[] = [
-  { scope: 'models:read', label: 'Read the models', writes: false },
-  { scope: 'routines:read', label: 'Read routines', writes: false },
-  { scope: 'runs:read', label: 'Read runs', writes: false },
-  { scope: 'connections:read', label: 'Read connections and tools', writes: false },
+  { scope: 'models:read', writes: false },
+  { scope: 'routines:read', writes: false },
+  { scope: 'runs:read', writes: false },
+  { scope: 'connections:read', writes: false },
   {
     scope: 'runs:write',
-    label: 'Start and stop runs',
     note: 'Values that it gives for a run are material, not instructions, unless it may change routines too.',
     writes: true,
   },
-  { scope: 'routines:write', label: 'Change, activate and pause routines', writes: true },
-  { scope: 'connections:write', label: 'Change connections and tools', writes: true },
+  { scope: 'routines:write', writes: true },
+  { scope: 'connections:write', writes: true },
 ];
 
 /** Scopes that are chosen for a new key at first, the same as in the API. */

@@ -1,0 +1,152 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { ApiClient } from '#test/support/client.ts';
+import { ago, changeTerminals, giveRole } from '#test/support/given.ts';
+import { PASSWORD, signUp } from '#test/support/people.ts';
+import { openTerminal } from '#test/support/terminals.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { failing, holding, photograph } from './support/photograph.ts';
+
+const test = dashboardTest();
+
+function approve(page: Page, code: string): Promise<void> {
+  const confirm = page.getByRole('checkbox', { name: `My own terminal shows ${code}` });
+  return confirm
+    .click()
+    .then(() => page.getByRole('button', { name: 'Sign in this terminal' }).click());
+}
+
+test('a person types the code of their terminal, gives it access to run, and it gets a key', async ({
+  service,
+  visit,
+  person,
+}) => {
+  const terminal = await openTerminal(service);
+  const { page, settled, expectClean } = await visit('/device', { as: person });
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('Type the code that your terminal shows.', { exact: true }).waitFor();
+  await page.getByLabel('Code').fill(terminal.userCode.toLowerCase().replace('-', ' '));
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText(terminal.host).waitFor();
+  await page.getByText(terminal.address).waitFor();
+  await page.getByText('Confirm only a code that your own terminal shows').waitFor();
+  await page.getByRole('radio', { name: /^Run/ }).click();
+  await page.getByRole('button', { name: 'Exactly what this allows' }).click();
+  const scopes = page.getByRole('list', { name: 'Scopes' });
+  await scopes.getByText('runs:write').waitFor();
+  expect(await scopes.getByText('routines:write').count()).toBe(0);
+
+  const button = page.getByRole('button', { name: 'Sign in this terminal' });
+  expect(await button.getAttribute('aria-disabled')).toBe('true');
+  await settled();
+  await expectClean();
+  await approve(page, terminal.userCode);
+  await page.getByText('Your terminal is signed in').waitFor();
+  const { body } = await terminal.poll();
+  const key = new ApiClient(service.url, { Authorization: `Bearer ${body.access_token}` });
+  expect((await key.get('/v1/routines')).status).toBe(200);
+  expect(body).toMatchObject({
+    project_id: person.projectId,
+    scope: 'models:read routines:read runs:read connections:read runs:write',
+  });
+  await page.getByRole('link', { name: 'See the API keys' }).click();
+  await page.getByRole('row', { name: new RegExp(terminal.host) }).waitFor();
+});
+
+test('who follows the link signed out comes back to it after the sign-in, and can deny', async ({
+  service,
+  visit,
+}) => {
+  const person = await signUp(service);
+  const terminal = await openTerminal(service);
+  const { page } = await visit(`/device?user_code=${terminal.userCode}`);
+  await page.getByLabel('E-mail address').fill(person.email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByText(terminal.host).waitFor();
+  await page.getByRole('button', { name: 'Deny' }).click();
+  await page.getByText('gets nothing, and is told so').waitFor();
+  expect((await terminal.poll()).body.error).toBe('access_denied');
+});
+
+test('a member gives read access only', async ({ service, visit, person }) => {
+  const member = await signUp(service);
+  await giveRole(service.deps.database, person.organizationId, member.userId, 'member');
+  const terminal = await openTerminal(service);
+  const { page } = await visit(`/device?user_code=${terminal.userCode}`, { as: member });
+  await page.getByRole('combobox', { name: 'Project' }).click();
+  const { data: project } = await person.session.get(`/v1/projects/${person.projectId}`);
+  const { data: organization } = await person.session.get(
+    `/v1/organizations/${person.organizationId}`,
+  );
+  expect(project.organizationId).toBe(organization.id);
+  const options = page.getByRole('option');
+  await options.first().waitFor();
+  const both = await options.count();
+  expect(both).toBe(2);
+  const { data: projects } = await member.session.get('/v1/projects');
+  const place = projects.findIndex(({ id }: { id: string }) => id === person.projectId);
+  await options.nth(place).click();
+  await page.getByText('given by owners and admins').waitFor();
+  await approve(page, terminal.userCode);
+  await page.getByText('Your terminal is signed in').waitFor();
+  expect((await terminal.poll()).body).toMatchObject({
+    project_id: person.projectId,
+    scope: 'models:read routines:read runs:read connections:read',
+  });
+});
+
+test('the page of a terminal in all its states', async ({ service, visit }) => {
+  const person = await signUp(service);
+  const [waiting, denied, approved, expired] = [
+    await openTerminal(service),
+    await openTerminal(service),
+    await openTerminal(service),
+    await openTerminal(service),
+  ];
+  await changeTerminals(
+    service.deps.database,
+    { host: expired.host },
+    { expiresAt: ago('1 second') },
+  );
+  const pathOf = ({ userCode }: { userCode: string }) => `/device?user_code=${userCode}`;
+  const as = person;
+  await photograph(visit, 'device', [
+    { name: 'enter', path: '/device', as },
+    { name: 'asked', path: pathOf(waiting), as },
+    {
+      name: 'scopes',
+      path: pathOf(waiting),
+      as,
+      act: (page) => page.getByRole('button', { name: 'Exactly what this allows' }).click(),
+    },
+    {
+      name: 'denied',
+      path: pathOf(denied),
+      as,
+      act: async (page) => {
+        await page.getByRole('button', { name: 'Deny' }).click();
+        await page.getByText('gets nothing').waitFor();
+      },
+    },
+    {
+      name: 'done',
+      path: pathOf(approved),
+      as,
+      act: async (page) => {
+        await approve(page, approved.userCode);
+        await page.getByText('Your terminal is signed in').waitFor();
+      },
+    },
+    { name: 'expired', path: pathOf(expired), as },
+    { name: 'wrong', path: pathOf({ userCode: 'BBBB-BBBB' }), as },
+    {
+      name: 'loading',
+      path: pathOf(waiting),
+      as,
+      before: holding('/v1/terminal-sign-ins'),
+      loading: true,
+    },
+    { name: 'failed', path: pathOf(waiting), as, before: failing('/v1/terminal-sign-ins') },
+  ]);
+});
