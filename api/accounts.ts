@@ -24,6 +24,7 @@ export function openAccounts(
     secrets,
     productTag: config.PRODUCT_TAG,
     signUp: config.SIGN_UP,
+    registersClients: config.OAUTH_CLIENT_REGISTRATION_ENABLED,
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: mailer && createAuthMails({ db: database, mailer, uiOrigin }),
     leaveOrganizations: (userId) => leaveOrganizations(services, userId),

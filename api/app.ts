@@ -8,6 +8,7 @@ import { mcp } from './mcp/serve.ts';
 import { errors } from './middleware/errors.ts';
 import { requestId, securityHeaders } from './middleware/headers.ts';
 import { accessLog, logContext, requestMetrics, requestTracing } from './middleware/observe.ts';
+import { assistantSignIn } from './outside/assistants.ts';
 import { clientMetadata } from './outside/oauth.ts';
 import { terminalSignIn } from './outside/terminals.ts';
 import { unsubscribe } from './outside/unsubscribe.ts';
@@ -31,6 +32,7 @@ export function createApp(deps: Deps): Koa {
     cors({ origin: deps.config.UI_ORIGIN, credentials: true, exposeHeaders: EXPOSED_HEADERS }),
   );
   app.use(router.routes());
+  app.use(assistantSignIn(deps));
   app.use(authMount(deps));
   app.use(mcp(deps));
   app.use(docs(deps.config));

@@ -221,6 +221,7 @@ export const TAGS = {
   Accounts: 'Signing up and in, with e-mail address and password.',
   Sessions: 'Where you are signed in. Sessions only.',
   'API keys': 'Access for automation. Sessions only.',
+  Assistants: 'Programs that people have connected by OAuth, for `/mcp`. Sessions only.',
   Billing: 'What an organization pays for and may use. Sessions only.',
   Operations: 'For those who run the service.',
 } as const;

@@ -38,6 +38,7 @@ export const ERRORS = {
   invitation_not_found: [404, 'No such invitation, or it has expired or is for another address.'],
   session_not_found: [404, 'No such session of yours.'],
   api_key_not_found: [404, 'No such API key.'],
+  assistant_not_found: [404, 'No such assistant in this project.'],
   skill_not_found: [404, 'No such skill in this project.'],
   routine_not_found: [404, 'No such routine in this project.'],
   version_not_found: [404, 'No such version of this routine.'],

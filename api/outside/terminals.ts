@@ -4,7 +4,7 @@ import {
   redeemTerminalSignIn,
   requestTerminalSignIn,
   TERMINAL_SECONDS,
-} from '#core/identity/index.ts';
+} from '#core/programs/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, readJson } from '../http/body.ts';

@@ -25,6 +25,11 @@ const notifications = z.strictObject({
   }),
 });
 
+const mcpEnabled = z.boolean().meta({
+  description:
+    'Whether programs reach the project through `/mcp`, with API keys or as connected assistants; true for a new project.',
+});
+
 const organizationDetail = z
   .strictObject({
     ...organization.shape,
@@ -48,6 +53,7 @@ const projectDetail = z
     }),
     notifications,
     mailDelivery,
+    mcpEnabled,
   })
   .meta({ id: 'ProjectDetail' });
 
@@ -71,6 +77,7 @@ const projectPatch = z
     runContentDays: days,
     runDays: days,
     notifications: notifications.partial(),
+    mcpEnabled,
   })
   .partial();
 

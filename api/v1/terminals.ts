@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as identity from '#core/identity/index.ts';
+import * as programs from '#core/programs/index.ts';
 import { SCOPES } from '#core/organizations/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '../http/schemas.ts';
@@ -41,7 +41,7 @@ const readTerminalSignIn = route({
 }).to(async ({ access, params: { userCode }, deps }) => ({
   data: present(
     terminal,
-    await identity.readTerminalSignIn(deps.database, access.userId, userCode),
+    await programs.readTerminalSignIn(deps.database, access.userId, userCode),
   ),
 }));
 
@@ -69,7 +69,7 @@ const approveTerminalSignIn = route({
   const { organizationId, projectId } = access;
   const input = { userCode, organizationId, projectId, scopes };
   return {
-    data: present(terminal, await identity.approveTerminalSignIn(deps.database, by, input)),
+    data: present(terminal, await programs.approveTerminalSignIn(deps.database, by, input)),
   };
 });
 
@@ -86,7 +86,7 @@ const denyTerminalSignIn = route({
 }).to(async ({ access, params: { userCode }, deps }) => ({
   data: present(
     terminal,
-    await identity.denyTerminalSignIn(deps.database, access.userId, userCode),
+    await programs.denyTerminalSignIn(deps.database, access.userId, userCode),
   ),
 }));
 

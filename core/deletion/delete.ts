@@ -4,6 +4,7 @@ import { eraseConnections, revokeErased, type ConnectionsCore } from '#core/conn
 import { forgetDigests } from '#core/digests/index.ts';
 import { forgetFactsOf } from '#core/facts/index.ts';
 import { forgetSeen } from '#core/gate/index.ts';
+import { forgetGrantsOfProject } from '#core/programs/index.ts';
 import {
   markErased,
   markOrganizationDeleted,
@@ -83,6 +84,7 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   await unpinRuns(tx, projectId);
   await forgetSeen(tx, projectId);
   await forgetDigests(tx, { projectId });
+  await forgetGrantsOfProject(tx, projectId);
   await cancelMessages(tx, projectId);
   await revokeAccountsOfProject(deps, tx, { projectId, by });
   return { projectId, routineIds, connections };

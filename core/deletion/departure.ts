@@ -1,6 +1,7 @@
 import type { Actor } from '#core/audit/index.ts';
 import { endSignInsOf } from '#core/connections/index.ts';
 import { forgetDigests } from '#core/digests/index.ts';
+import { forgetGrantsOfMember } from '#core/programs/index.ts';
 import type { AccountsCore } from '#core/model-connections/index.ts';
 import { endMembership, leaveOrganization, organizationsOf } from '#core/organizations/index.ts';
 import { forgetReader } from '#core/results/index.ts';
@@ -53,6 +54,7 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
   await forgetReader(tx, member);
   await forgetDigests(tx, member);
+  await forgetGrantsOfMember(tx, member);
   await revokeAccountsOfMember(deps, tx, { ...member, by });
   return endSignInsOf(tx, by, member);
 }

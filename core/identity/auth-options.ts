@@ -21,6 +21,8 @@ export interface AuthSettings {
   readonly secrets: SecretBox;
   readonly productTag: string;
   readonly signUp: SignUpMode;
+  /** True where assistants may register themselves (RFC 7591); false by default. */
+  readonly registersClients?: boolean;
   /** Organizations that one person may found. */
   readonly maxOrganizations: number;
   /** The messages of accounts; undefined without a mail server, and then no address is verified. */
@@ -67,7 +69,8 @@ export function authOptions(settings: AuthSettings) {
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
     // Unexpected errors reach our own error handling, instead of an empty 500 and a line on stderr.
-    onAPIError: { throw: true },
+    // An assistant that asks wrongly leads a person to the page that says so.
+    onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
     logger: authLogger(log),
     hooks: authHooks({ database, signUp: settings.signUp, browsers, log }),
     emailAndPassword: {

@@ -1,5 +1,8 @@
 import { betterAuth } from 'better-auth';
 import { row, sql, type Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { z } from 'zod';
+import { assistantProvider, consentingAs, consentSession } from './assistant-server.ts';
 import { authOptions, type AuthSettings } from './auth-options.ts';
 import { freshProof } from './proof.ts';
 import { factorEnrolment } from './second-factor/enrolment.ts';
@@ -21,7 +24,20 @@ export interface Auth {
   handler(request: Request): Promise<Response>;
   /** Finds the session of the cookie in these headers. */
   session(headers: Headers): Promise<Session | undefined>;
+  /**
+   * Ends the request of an assistant for access, as the person of a session decides. The caller has checked that they may.
+   * @param decision.accepts what is given; undefined to deny
+   * @returns where the browser goes on
+   * @throws {AppError} `attempt_expired` for a query that the library has not signed, or too long ago
+   */
+  decideConsent(decision: {
+    readonly oauthQuery: string;
+    readonly sessionId: string;
+    readonly accepts: { readonly scope: string; readonly projectId: string } | undefined;
+  }): Promise<string>;
 }
+
+const decided = z.object({ url: z.string() });
 
 /**
  * Sets up better-auth (email and password) over our own tables. Signing in makes an organization where there is none.
@@ -34,20 +50,36 @@ export function createAuth(settings: AuthSettings): Auth {
       factorEnrolment(settings),
       passkeys(settings),
       freshProof(settings),
+      consentSession,
+      assistantProvider(settings),
     ],
   });
+  const { database, publicUrl } = settings;
   const needsVerifiedAddress = settings.mails !== undefined;
   return {
     async handler(request) {
       const response = await inLine(() => auth.handler(request));
-      if (response.status >= 500) await askDatabase(settings.database);
+      if (response.status >= 500) await askDatabase(database);
       return response;
+    },
+    async decideConsent({ oauthQuery, sessionId, accepts }) {
+      const { scope, projectId } = accepts ?? {};
+      const request = new Request(`${publicUrl}/auth/oauth2/consent`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ accept: accepts !== undefined, scope, oauth_query: oauthQuery }),
+      });
+      const response = await consentingAs({ projectId, sessionId }, () => auth.handler(request));
+      if (response.status >= 500) await askDatabase(database);
+      const { data } = decided.safeParse(await response.json());
+      if (response.ok && data !== undefined) return data.url;
+      throw new AppError('attempt_expired', 'The request is not valid any more; begin again.');
     },
     async session(requestHeaders) {
       const { headers, response: found } = await auth.api
         .getSession({ headers: requestHeaders, returnHeaders: true })
         .catch(async (error: unknown) => {
-          await askDatabase(settings.database);
+          await askDatabase(database);
           throw error;
         });
       if (found === null) return undefined;

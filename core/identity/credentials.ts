@@ -16,6 +16,8 @@ interface KeyCredential {
   readonly projectId: string;
   readonly organizationId: string;
   readonly paidPlan: PaidPlan | null;
+  /** False where the project has switched MCP off, which keeps the key from `/mcp` only. */
+  readonly mcpEnabled: boolean;
   readonly scopes: readonly Scope[];
   readonly stale: boolean;
   readonly use: WindowUse;
@@ -58,7 +60,7 @@ async function lookUp(
     sql`
       with key as (
         select k.id, k.hash, k.scopes, k.project_id, p.organization_id, ${paidPlanOf(sql`o`)} as paid_plan,
-          coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
+          p.mcp_enabled, coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
         from api_keys k
         join projects p on p.id = k.project_id
         join organizations o on o.id = p.organization_id
@@ -68,7 +70,8 @@ async function lookUp(
         ${counting(sql`select id, date_trunc('minute', now()), ${requests}::integer from key`, 60)}
       )
       select key.id as "keyId", key.hash, key.scopes, key.project_id as "projectId",
-        key.organization_id as "organizationId", key.paid_plan as "paidPlan", key.stale,
+        key.organization_id as "organizationId", key.paid_plan as "paidPlan", key.mcp_enabled as "mcpEnabled",
+        key.stale,
         hit.count, hit."resetSeconds"
       from key, hit
     `,

@@ -13,14 +13,7 @@ export {
   revokeSession,
   type ListedSession,
 } from './sessions.ts';
-export {
-  approveTerminalSignIn,
-  denyTerminalSignIn,
-  readTerminalSignIn,
-  redeemTerminalSignIn,
-  requestTerminalSignIn,
-  TERMINAL_SECONDS,
-} from './terminals.ts';
+export { ensureMcpResource, mcpResource, tokenPrefix } from './assistant-server.ts';
 export { passkeyAssertion } from './second-factor/passkey-check.ts';
 export { newPasskey } from './second-factor/passkeys.ts';
 export { freeAccount } from './second-factor/check.ts';

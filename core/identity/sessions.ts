@@ -78,19 +78,12 @@ export async function endSessionsOf(
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 
 /**
- * Delete what sign-ins leave behind: expired sessions and verifications, and terminals that no one let in, an hour later,
- * so that a person who comes late is told. Each deletes at most `limit` rows and returns how many.
+ * Delete what the authentication library leaves behind: expired sessions and verifications. Each deletes at most `limit`
+ * rows and returns how many.
  */
 export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'verifications', ...expired, limit }),
-  (db, limit) =>
-    deleteBatch(db, {
-      table: 'terminal_sign_ins',
-      where: sql`expires_at < now() - interval '1 hour'`,
-      orderBy: sql`expires_at`,
-      limit,
-    }),
 ];
 
 /**

@@ -6,6 +6,7 @@ import { forgetLeads } from '#core/leads/index.ts';
 import { forgetBudgetNotices } from '#core/notifications/index.ts';
 import { forgetInvitations } from '#core/organizations/index.ts';
 import { forgetMessages } from '#core/outbox/index.ts';
+import { forgetPrograms } from '#core/programs/index.ts';
 import { forgetBreakers } from '#core/breaker/index.ts';
 import { forgetFollowers } from '#core/run-events/index.ts';
 import { forgetCounts } from '#core/rate-limits/index.ts';
@@ -26,6 +27,7 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   forgetSignIns,
   eraseDeletedProjects,
   ...forgetSessions,
+  ...forgetPrograms,
   forgetCounts,
   forgetInvitations,
   forgetDeletedSkills,

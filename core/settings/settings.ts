@@ -39,6 +39,8 @@ export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
   /** Settings of its routines that have none of their own; null for no mail. */
   readonly mail: MailSettings | null;
+  /** False where no program reaches the project through `/mcp`. */
+  readonly mcpEnabled: boolean;
 }
 
 /** A change of a project or an organization; the budget is changed field by field. */
@@ -59,6 +61,7 @@ export interface OrganizationPatch extends SettingsPatch {
 export type ProjectPatch = SettingsPatch &
   RetentionPatch & {
     readonly notifications?: { readonly mail?: MailSettings | null | undefined } | undefined;
+    readonly mcpEnabled?: boolean | undefined;
   };
 
 function budget(table: Sql) {
@@ -100,7 +103,7 @@ export async function readProject(
     sql`
       select p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt",
         ${budget(sql`p`)},
-        p.notify_mail as mail, ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays",
+        p.notify_mail as mail, p.mcp_enabled as "mcpEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays",
         ${lacksSecondFactor(sql`o`, key.userId)} as lacks
       from memberships m join organizations o on o.id = m.organization_id
       join projects p on p.organization_id = o.id
@@ -169,7 +172,9 @@ export async function patchProject(
   await execute(
     tx,
     sql`
-      update projects set ${assignments(patch)}, ${assignRetention(patch)}, ${assignMail(mail)} where id = ${id}
+      update projects set ${assignments(patch)}, ${assignRetention(patch)}, ${assignMail(mail)},
+        mcp_enabled = coalesce(${patch.mcpEnabled ?? null}, mcp_enabled)
+      where id = ${id}
     `,
   );
   const after = await readProject(tx, key, rule);
@@ -200,6 +205,10 @@ async function recordChange(
       const details = { runContentDays, runDays };
       await recordAudit(tx, { ...entry, action: 'retention.changed', details });
     }
+  }
+  if ('mcpEnabled' in before && 'mcpEnabled' in after && before.mcpEnabled !== after.mcpEnabled) {
+    const details = { enabled: after.mcpEnabled };
+    await recordAudit(tx, { ...entry, action: 'mcp.switched', details });
   }
   const { maxTokensPerDay, maxCostUsdPerMonth } = after.budget;
   const isSame =

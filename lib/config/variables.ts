@@ -55,6 +55,7 @@ export const variables = {
   SIGN_UP: z
     .enum(['open', 'invited', 'closed'], { error: 'expected open, invited or closed' })
     .default('open'),
+  OAUTH_CLIENT_REGISTRATION_ENABLED: flag(false),
   MAX_ORGANIZATIONS_PER_PERSON: integer(5, 1, 100_000),
   AUDIT_RETENTION_DAYS: integer(400, 1, 36_500),
   SMTP_URL: z

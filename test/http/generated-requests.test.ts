@@ -58,12 +58,15 @@ afterAll(() => service.close());
 
 /** Operations whose right request is refused: they need a sign-in, a server or a run that nothing here has. */
 const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
+  assistant_not_found: ['revokeAssistant'],
   attempt_expired: ['completeConnectionSignIn', 'completeModelSignIn'],
   attempt_not_found: [
     'approveTerminalSignIn',
     'cancelDeviceSignIn',
+    'denyAssistantConsent',
     'denyTerminalSignIn',
     'pollDeviceSignIn',
+    'readAssistantConsent',
     'readTerminalSignIn',
   ],
   billing_account_missing: ['openBillingPortal'],
@@ -79,7 +82,7 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
     'updateConnection',
   ],
   delivery_not_found: ['redeliverWebhook'],
-  invalid_request: ['createConnection', 'markResultsRead'],
+  invalid_request: ['approveAssistantConsent', 'createConnection', 'markResultsRead'],
   invalid_signature: ['receivePaymentEvent', 'schedulerTick'],
   invitation_not_found: ['acceptInvitation', 'deleteInvitation'],
   member_not_found: ['changeMemberRole', 'endMemberSessions', 'removeMember'],

@@ -5,7 +5,7 @@ import { row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { SCOPES } from '#core/organizations/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { signUp } from '#test/support/people.ts';
+import { fromElsewhere, signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
 import { pathFor } from '#test/support/operations.ts';
 import { ago, changeKeys, removePeople } from '#test/support/given.ts';
@@ -124,7 +124,8 @@ test(
   proves('auth.session-only', '403 session_required'),
   async ({ service, ada }) => {
     const good = await ada.key();
-    const bad = service.anonymous.with({ Authorization: 'Bearer nonsense' });
+    // Wrong keys are limited by address.
+    const bad = service.anonymous.with({ Authorization: 'Bearer nonsense', ...fromElsewhere() });
     const sessionOnly = routes.filter(({ spec }) => spec.auth.endsWith('session'));
     const own = sessionOnly.filter(({ spec }) => spec.auth !== 'key-or-session');
     expect(own.length).toBeGreaterThanOrEqual(7);

@@ -26,6 +26,7 @@ function changesOf({ organizationId, projectId, userId }: Person) {
     ['DELETE', `/v1/projects/${projectId}`],
     ['DELETE', `/v1/organizations/${organizationId}`],
     ['PATCH', `/v1/organizations/${organizationId}`, { requiresSecondFactor: false }],
+    ['POST', '/v1/assistant-consents/approve', { oauthQuery: 'x', scopes: ['runs:read'] }],
     ['POST', '/v1/billing/checkout', { plan: 'pro', entrypoint: 'billing' }],
     ['POST', '/v1/billing/portal', {}],
     ['POST', '/auth/change-email', { newEmail: newEmail() }],
@@ -132,7 +133,7 @@ test('API keys are not asked', async ({ service }) => {
   // None of the operations that ask is open to a key.
   const asking = routes.filter(({ spec }) => spec.fresh === true);
   expect(asking.map(({ spec }) => spec.auth)).not.toContain('key-or-session');
-  expect(asking).toHaveLength(10);
+  expect(asking).toHaveLength(11);
 });
 
 function codeOf({ status, body }: Answer): [number, string] {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { execute, row, rows, sql } from '#lib/database/index.ts';
+import { execute, raw, row, rows, sql } from '#lib/database/index.ts';
 import { firstIdAt, newId } from '#lib/ids.ts';
 import { openMailer } from '#lib/mail.ts';
 import { signUp } from '#test/support/people.ts';
@@ -61,6 +61,32 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
     plant: (age) =>
       planting(sql`insert into terminal_sign_ins (device_hash, user_code_hash, host, address, expires_at)
         values (sha256(${age}::bytea), sha256(${age}::bytea), 'x', 'x', now() - ${age}::interval)`),
+  },
+  oauth_clients: {
+    keep: '23 hours',
+    forget: '25 hours',
+    plant: (age) =>
+      planting(sql`insert into oauth_clients (id, client_id, redirect_uris, created_at)
+        values (${age}, ${age}, '[]', now() - ${age}::interval)`),
+  },
+  oauth_access_tokens: {
+    keep: '-1 minute',
+    forget: '1 minute',
+    plant: (age) => plantToken('oauth_access_tokens', age),
+  },
+  oauth_refresh_tokens: {
+    keep: '-1 minute',
+    forget: '1 minute',
+    plant: (age) => plantToken('oauth_refresh_tokens', age),
+  },
+  oauth_consents: {
+    keep: '59 minutes',
+    forget: '61 minutes',
+    plant: async (age) => {
+      const { userId, clientId } = await plantClient();
+      return planting(sql`insert into oauth_consents (id, client_id, user_id, reference_id, scopes, created_at, updated_at)
+        values (${age}, ${clientId}, ${userId}, ${planted.projectId}, '[]', now(), now() - ${age}::interval)`);
+    },
   },
   verifications: {
     keep: '-1 minute',
@@ -144,6 +170,21 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
         values (gen_random_uuid(), 'org', 'key', now() - ${age}::interval)`),
   },
 };
+
+/** Puts in place a client that the operator has entered, which is never deleted, and a person. */
+async function plantClient(): Promise<{ userId: string; clientId: string }> {
+  const { userId } = await signUp(service);
+  const clientId = `client-of-${userId}`;
+  await planting(sql`insert into oauth_clients (id, client_id, redirect_uris, is_dynamic)
+    values (${clientId}, ${clientId}, '[]', false)`);
+  return { userId, clientId };
+}
+
+async function plantToken(table: string, age: string): Promise<void> {
+  const { userId, clientId } = await plantClient();
+  await planting(sql`insert into ${raw(table)} (id, token, client_id, user_id, reference_id, scopes, created_at, expires_at)
+    values (${age}, ${age}, ${clientId}, ${userId}, ${planted.projectId}, '[]', now(), now() - ${age}::interval)`);
+}
 
 async function planting(statement: ReturnType<typeof sql>): Promise<void> {
   await execute(service.deps.database, statement);

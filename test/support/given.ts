@@ -241,6 +241,14 @@ export const changeFlows = changer<'expiresAt'>('oauth_flows');
 /** Changes terminals that wait for a person's consent: over, or asked for some time ago. */
 export const changeTerminals = changer<'host' | 'expiresAt' | 'polledAt'>('terminal_sign_ins');
 
+/** Changes what assistants hold: tokens that are over or for another resource, clients that are switched off. */
+export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resources'>(
+  'oauth_access_tokens',
+);
+export const changeRefreshTokens = changer<'clientId' | 'expiresAt'>('oauth_refresh_tokens');
+export const changeAssistants = changer<'clientId' | 'disabled' | 'createdAt'>('oauth_clients');
+export const changeConsents = changer<'clientId' | 'updatedAt'>('oauth_consents');
+
 /** Changes mails and pings that wait to be sent. */
 export const changeMessages = changer<'state' | 'nextAttemptAt'>('outbox');
 export const removeMessages = remover('outbox');

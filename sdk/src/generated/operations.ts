@@ -102,6 +102,7 @@ export type ErrorCode =
   | 'invitation_not_found'
   | 'session_not_found'
   | 'api_key_not_found'
+  | 'assistant_not_found'
   | 'skill_not_found'
   | 'routine_not_found'
   | 'version_not_found'

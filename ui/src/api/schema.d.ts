@@ -98,6 +98,21 @@ export interface paths {
     "/v1/api-keys/{apiKeyId}": {
         delete: operations["revokeApiKey"];
     };
+    "/v1/assistant-consents/approve": {
+        post: operations["approveAssistantConsent"];
+    };
+    "/v1/assistant-consents/deny": {
+        post: operations["denyAssistantConsent"];
+    };
+    "/v1/assistant-consents/read": {
+        post: operations["readAssistantConsent"];
+    };
+    "/v1/assistants": {
+        get: operations["listAssistants"];
+    };
+    "/v1/assistants/{assistantId}": {
+        delete: operations["revokeAssistant"];
+    };
     "/v1/attention": {
         get: operations["readAttention"];
     };
@@ -482,6 +497,29 @@ export interface components {
             prefix: string;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
         };
+        AskedConsent: {
+            clientId: string;
+            clientName: string;
+            /** @description Whether the operator has entered it; one that registered itself may be anyone. */
+            isVerified: boolean;
+            /** @description Where the browser is led afterwards, with the code. */
+            redirectHost: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
+        Assistant: {
+            clientName: string;
+            createdAt: components["schemas"]["Timestamp"];
+            grantedBy: {
+                id: string;
+                name: string;
+            };
+            id: string;
+            /** @description Whether the operator has entered it; one that registered itself may be anyone. */
+            isVerified: boolean;
+            /** @description Written at most once a minute. */
+            lastUsedAt: components["schemas"]["Timestamp"] | null;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
         Attention: {
             /** @description Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first. */
             budgets: {
@@ -539,7 +577,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -1098,6 +1136,10 @@ export interface components {
             };
             /** @default null */
             webhookUrl?: string | null;
+        };
+        DecidedConsent: {
+            /** @description Where the browser goes on. */
+            redirectTo: string;
         };
         DeletedConnection: {
             accountLabel: string | null;
@@ -1752,6 +1794,8 @@ export interface components {
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
+            /** @description Whether programs reach the project through `/mcp`, with API keys or as connected assistants; true for a new project. */
+            mcpEnabled: boolean;
             name: string;
             notifications: {
                 /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
@@ -3380,6 +3424,8 @@ export interface components {
                 /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
                 maxTokensPerDay?: number | null;
             };
+            /** @description Whether programs reach the project through `/mcp`, with API keys or as connected assistants; true for a new project. */
+            mcpEnabled?: boolean;
             name?: string;
             notifications?: {
                 /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
@@ -4204,6 +4250,96 @@ export interface operations {
             };
         };
     };
+    approveAssistantConsent: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The query with which the authorization server led to the page, as it is. */
+                    oauthQuery: string;
+                    scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+                };
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DecidedConsent"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    denyAssistantConsent: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The query with which the authorization server led to the page, as it is. */
+                    oauthQuery: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DecidedConsent"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readAssistantConsent: {
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The query with which the authorization server led to the page, as it is. */
+                    oauthQuery: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AskedConsent"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listAssistants: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Assistant"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    revokeAssistant: {
+        parameters: {
+            path: {
+                assistantId: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Assistant"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     readAttention: {
         responses: {
             200: {
@@ -4220,7 +4356,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */

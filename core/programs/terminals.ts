@@ -231,7 +231,7 @@ function refusal(error: TerminalError): TerminalGrant {
 }
 
 /** Tells whether scopes change things, which owners and admins alone give to a program. */
-function includeWriting(scopes: readonly Scope[]): boolean {
+export function includeWriting(scopes: readonly Scope[]): boolean {
   return scopes.some((scope) => scope.endsWith(':write'));
 }
 

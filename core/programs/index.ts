@@ -1,0 +1,18 @@
+export { enterClient } from './clients.ts';
+export { approveAssistant, denyAssistant, readAskedConsent } from './consent.ts';
+export {
+  disconnectAssistant,
+  forgetGrantsOfMember,
+  forgetGrantsOfProject,
+  forgetPrograms,
+  listAssistants,
+} from './grants.ts';
+export {
+  approveTerminalSignIn,
+  denyTerminalSignIn,
+  readTerminalSignIn,
+  redeemTerminalSignIn,
+  requestTerminalSignIn,
+  TERMINAL_SECONDS,
+} from './terminals.ts';
+export { authenticateMcpToken, type AssistantAccess } from './tokens.ts';

@@ -1,0 +1,30 @@
+/**
+ * Entry: `npm run assistants:enter -- 'Name' https://host/callback …` enters an assistant that people may connect, with the
+ * addresses it may lead them back to, and prints its client id. A name that is there gets these addresses instead.
+ */
+import { enterClient } from '#core/programs/index.ts';
+import { startingConfig } from '#lib/config/index.ts';
+import { openDatabase } from '#lib/database/index.ts';
+
+const [name = '', ...redirectUris] = process.argv.slice(2);
+if (name === '' || redirectUris.length === 0 || !redirectUris.every(mayLeadTo)) {
+  console.error("npm run assistants:enter -- 'Name' https://host/callback …");
+  process.exit(1);
+}
+const config = startingConfig('accounts');
+const database = openDatabase({
+  url: config.DATABASE_URL,
+  poolSize: 1,
+  applicationName: 'ras-enter-assistant',
+  onError: (err) => console.error(err),
+});
+try {
+  console.log(await enterClient(database, { name, redirectUris }));
+} finally {
+  await database.end();
+}
+
+/** Tells whether a code may be sent there: encrypted, or to an app on the person's own machine. */
+function mayLeadTo(uri: string): boolean {
+  return URL.canParse(uri) && /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)[:/])/.test(uri);
+}
