@@ -42,6 +42,13 @@ export interface ProjectAccess {
   readonly plan: Plan;
   readonly actor:
     | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
+    /** An assistant over MCP, by the consent of a person for whom it acts. */
+    | {
+        readonly kind: 'assistant';
+        readonly grantId: string;
+        readonly userId: string;
+        readonly scopes: readonly Scope[];
+      }
     | {
         readonly kind: 'session';
         readonly sessionId: string;
@@ -52,12 +59,13 @@ export interface ProjectAccess {
 
 /** Returns the id under which the caller's changes are recorded: the person's, or the API key's. */
 export function actorId({ actor }: ProjectAccess): string {
-  return actor.kind === 'session' ? actor.userId : actor.keyId;
+  return actor.kind === 'key' ? actor.keyId : actor.userId;
 }
 
-/** Returns the id of what the caller presented: the API key's, or the session's. */
+/** Returns the id of what the caller presented: the API key's, the session's, or that of a consent. */
 export function credentialId({ actor }: ProjectAccess): string {
-  return actor.kind === 'session' ? actor.sessionId : actor.keyId;
+  if (actor.kind === 'session') return actor.sessionId;
+  return actor.kind === 'key' ? actor.keyId : actor.grantId;
 }
 
 /** Tells whether the caller may write routines, so that values of theirs for a run rank as its instructions. */
@@ -86,9 +94,9 @@ export function actorOf(access: AccessOf<AuthKind>, address: string): Actor {
   }
   if ('userId' in access) return { kind: 'person', id: access.userId, address };
   const { actor } = access;
-  return actor.kind === 'session'
-    ? { kind: 'person', id: actor.userId, address }
-    : { kind: 'key', id: actor.keyId, address };
+  return actor.kind === 'key'
+    ? { kind: 'key', id: actor.keyId, address }
+    : { kind: 'person', id: actor.userId, address };
 }
 
 export interface ProjectSessionAccess extends ProjectAccess {

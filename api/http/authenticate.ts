@@ -55,7 +55,7 @@ export async function authenticate(
 
 /** Looks up the key of a request and counts it, also where the request is refused afterwards. */
 export async function countedKey(ctx: Context, deps: Deps) {
-  const presented = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1] ?? '';
+  const presented = bearerOf(ctx);
   const address = networkOf(deps.clientAddress(ctx.req));
   const key = await deps.keyAttempts.lookUp({ address, presented }, async () =>
     presented === ''
@@ -75,6 +75,11 @@ export async function countedKey(ctx: Context, deps: Deps) {
     );
   }
   return key;
+}
+
+/** Returns the bearer token of a request; empty where there is none. */
+export function bearerOf(ctx: Context): string {
+  return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1] ?? '';
 }
 
 async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<ProjectAccess> {
@@ -176,7 +181,7 @@ function selectedProject(ctx: Context, tag: string): string | undefined {
   return ctx.cookies.get(`${tag}_project`);
 }
 
-function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): void {
+export function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): void {
   const limit = deps.config.RATE_LIMIT_PER_MINUTE;
   ctx.set('X-RateLimit-Limit', String(limit));
   ctx.set('X-RateLimit-Remaining', String(Math.max(limit - use.count, 0)));
@@ -213,7 +218,7 @@ export function isStillAllowed(
   { database }: Pick<Deps, 'database'>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (access === undefined || !('actor' in access)) {
+  if (access === undefined || !('actor' in access) || access.actor.kind === 'assistant') {
     throw new Error('only streams of a project are served');
   }
   const { actor, projectId } = access;

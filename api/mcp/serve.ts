@@ -15,10 +15,10 @@ import { USER_AGENT } from '#lib/outbound/index.ts';
 import { shownText } from '#lib/text.ts';
 import { credentialId } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import { accessOfKey, countedKey } from '../http/authenticate.ts';
 import { readJson } from '../http/body.ts';
 import { logUnexpected, translate } from '../middleware/errors.ts';
 import type { Toolset } from '../route.ts';
+import { authenticateAssistant } from './authenticate.ts';
 import { callTool, type Caller } from './call.ts';
 import { readToolsets, type ToolDefinition, toolNamed, visibleTools } from './tools.ts';
 
@@ -43,7 +43,7 @@ export function mcp(deps: Deps): Middleware {
     if (ctx.path !== MCP_PATH) return next();
     ctx.state.route = MCP_PATH;
     assertOwnOrigin(ctx, deps);
-    const access = accessOfKey(await countedKey(ctx, deps), deps);
+    const { access, clientName } = await authenticateAssistant(ctx, deps);
     const isRoutine = ctx.get('user-agent') === USER_AGENT;
     if (isRoutine && !deps.config.MCP_FROM_ROUTINES) {
       throw new AppError('forbidden', 'Routines of this service may not call it.');
@@ -61,6 +61,7 @@ export function mcp(deps: Deps): Middleware {
     requests.set(authInfo, {
       access,
       toolsets: readToolsets(ctx.query['toolsets']?.toString()),
+      clientName,
       userAgent: ctx.get('user-agent'),
       readsOnly: isRoutine,
       requestId: String(ctx.state.requestId),
@@ -80,6 +81,7 @@ interface McpRequest extends Omit<Caller, 'via'> {
   readonly toolsets: readonly Toolset[];
   /** Of a run of this service: what started or changed something could drive itself for ever. */
   readonly readsOnly: boolean;
+  readonly clientName: string | undefined;
   readonly userAgent: string;
 }
 
@@ -110,7 +112,7 @@ function createServer(request: McpRequest, deps: Deps): Server {
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const { name, arguments: given = {} } = params;
     const { [CLIENT_INFO_META_KEY]: info } = named.parse(mcpReq.envelope ?? {});
-    const client = shownText(info?.name ?? request.userAgent, 100);
+    const client = shownText(request.clientName ?? info?.name ?? request.userAgent, 100);
     const via = { via: 'mcp', client } as const;
     try {
       const tool = toolNamed(name);

@@ -53,6 +53,7 @@ const listAssistants = route({
   tag: 'Assistants',
   summary: 'List the assistants that people have connected to the project',
   auth: 'project-session',
+  mcp: false,
   success: {
     status: 200,
     data: z.array(assistant),
@@ -72,6 +73,7 @@ const revokeAssistant = route({
   description:
     'Takes effect with its next request. People disconnect what they have connected; owners and admins also that of others.',
   auth: 'project-session',
+  mcp: false,
   params: z.strictObject({ assistantId: z.string().regex(/^[A-Za-z0-9]{1,64}$/) }),
   success: { status: 200, data: assistant, description: 'The assistant that has no access now.' },
   errors: ['forbidden'],
@@ -90,6 +92,7 @@ const readAssistantConsent = route({
   tag: 'Assistants',
   summary: 'Read which assistant asks for access',
   auth: 'session',
+  mcp: false,
   body: z.strictObject({ oauthQuery }),
   success: { status: 200, data: asked, description: 'What it asks for.' },
   errors: MAY_BE_GONE,
@@ -106,6 +109,7 @@ const approveAssistantConsent = route({
   description:
     'Scopes that change things are given by owners and admins, and none beyond what it asks for.',
   auth: 'project-session',
+  mcp: false,
   fresh: true,
   body: z.strictObject({
     oauthQuery,
@@ -128,6 +132,7 @@ const denyAssistantConsent = route({
   tag: 'Assistants',
   summary: 'Refuse an assistant',
   auth: 'session',
+  mcp: false,
   body: z.strictObject({ oauthQuery }),
   success: { status: 200, data: onward, description: 'Refused; it is told so.' },
   errors: MAY_BE_GONE,

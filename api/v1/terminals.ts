@@ -35,6 +35,7 @@ const readTerminalSignIn = route({
   description:
     'The terminal began a device sign-in (RFC 8628) at `POST /v1/auth/device/code`. Ten wrong codes in a quarter of an hour, then 429.',
   auth: 'session',
+  mcp: false,
   params,
   success: { status: 200, data: terminal, description: 'The terminal that waits.' },
   errors: [...MAY_BE_GONE],
@@ -54,6 +55,7 @@ const approveTerminalSignIn = route({
   description:
     'Approve a code only that you read in your own terminal. It fetches a key of this project with these scopes, named after its host, which ends after 90 days. The rules of `createApiKey` hold.',
   auth: 'project-session',
+  mcp: false,
   fresh: true,
   params,
   body: z.strictObject({
@@ -80,6 +82,7 @@ const denyTerminalSignIn = route({
   tag: 'API keys',
   summary: 'Refuse a terminal',
   auth: 'session',
+  mcp: false,
   params,
   success: { status: 200, data: terminal, description: 'The terminal is told so.' },
   errors: [...MAY_BE_GONE],
