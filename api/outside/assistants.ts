@@ -138,7 +138,7 @@ async function forward(ctx: Context, deps: Deps): Promise<void> {
     fail(ctx, error.status, 'invalid_request', error.message);
     return;
   }
-  await send(ctx, response);
+  await send(ctx, response, config);
 }
 
 /**
@@ -187,11 +187,15 @@ async function client(ctx: Context) {
 }
 
 /** Sends what the library responds; an error of its own gets the form of the standard. */
-async function send(ctx: Context, response: Response): Promise<void> {
+async function send(
+  ctx: Context,
+  response: Response,
+  { UI_ORIGIN: uiOrigin }: Deps['config'],
+): Promise<void> {
   const location = response.headers.get('location');
   ctx.status = response.status;
   if (location !== null && response.status < 400) {
-    ctx.set('Location', location);
+    ctx.set('Location', packed(location, `${uiOrigin}/authorize`));
     ctx.body = null;
     ctx.status = response.status;
     return;
@@ -206,6 +210,16 @@ async function send(ctx: Context, response: Response): Promise<void> {
   }
   const code = error ?? (response.status === 429 ? 'slow_down' : 'invalid_request');
   fail(ctx, response.status, code, body.error_description ?? message ?? 'The request was refused.');
+}
+
+/**
+ * Packs the signed query for our page into one parameter: it repeats names, which the page's address would not keep on its
+ * way over a sign-in.
+ */
+function packed(location: string, page: string): string {
+  const [address, query = ''] = location.split('?');
+  if (address !== page || !query.includes('sig=')) return location;
+  return `${page}?${new URLSearchParams({ request: query }).toString()}`;
 }
 
 const answer = z.looseObject({

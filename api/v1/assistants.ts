@@ -37,7 +37,7 @@ const asked = z
   .meta({ id: 'AskedConsent' });
 
 const oauthQuery = z.string().min(1).max(20_000).meta({
-  description: 'The query with which the authorization server led to the page, as it is.',
+  description: 'The `request` with which the authorization server led to the page, as it is.',
 });
 
 const onward = z

@@ -69,7 +69,7 @@ export function assistantOf(
         headers: fromElsewhere(),
       });
       const page = new URL(response.headers.get('location') ?? `${url}/no-location`);
-      return { page, oauthQuery: page.search.slice(1), verifier };
+      return { page, oauthQuery: page.searchParams.get('request') ?? '', verifier };
     },
     async call(endpoint, fields) {
       const response = await fetch(`${url}/auth/oauth2/${endpoint}`, {

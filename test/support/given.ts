@@ -246,7 +246,9 @@ export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resourc
   'oauth_access_tokens',
 );
 export const changeRefreshTokens = changer<'clientId' | 'expiresAt'>('oauth_refresh_tokens');
-export const changeAssistants = changer<'clientId' | 'disabled' | 'createdAt'>('oauth_clients');
+export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 'name'>(
+  'oauth_clients',
+);
 export const changeConsents = changer<'clientId' | 'updatedAt'>('oauth_consents');
 
 /** Changes mails and pings that wait to be sent. */

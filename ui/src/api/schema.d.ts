@@ -4254,7 +4254,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The query with which the authorization server led to the page, as it is. */
+                    /** @description The `request` with which the authorization server led to the page, as it is. */
                     oauthQuery: string;
                     scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
                 };
@@ -4275,7 +4275,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The query with which the authorization server led to the page, as it is. */
+                    /** @description The `request` with which the authorization server led to the page, as it is. */
                     oauthQuery: string;
                 };
             };
@@ -4295,7 +4295,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description The query with which the authorization server led to the page, as it is. */
+                    /** @description The `request` with which the authorization server led to the page, as it is. */
                     oauthQuery: string;
                 };
             };

@@ -60,6 +60,13 @@ const deviceRoute = createRoute({
   component: lazyRouteComponent(() => import('./device/page.tsx'), 'DevicePage'),
 });
 
+const authorizeRoute = createRoute({
+  getParentRoute: () => accountRoute,
+  path: '/authorize',
+  validateSearch: searchOf('request', 'error'),
+  component: lazyRouteComponent(() => import('./authorize/page.tsx'), 'AuthorizePage'),
+});
+
 const homeRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/',
@@ -231,6 +238,7 @@ export const routeTree = rootRoute.addChildren([
   accountRoute.addChildren([
     welcomeRoute,
     deviceRoute,
+    authorizeRoute,
     projectRoute.addChildren([
       homeRoute,
       startRoute,

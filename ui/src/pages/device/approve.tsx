@@ -10,7 +10,7 @@ import { FormError } from '#ui/parts/field.tsx';
 import { Box, KeyValue } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
-import { AccessChoice, useAccessChoice } from '#ui/shell/access/choice.tsx';
+import { AccessChoice, reasonAgainst, useAccessChoice } from '#ui/shell/access/choice.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
 /** What a person decided; without a project they denied it. */
@@ -63,7 +63,7 @@ export function Approve({ terminal, userCode, onDecided }: ApproveProps) {
       {choice.projects?.length === 0 && (
         <FormError message="You belong to no project in which it could act." />
       )}
-      <ProjectProvider value={choice.projectId}>
+      <ProjectProvider value={choice.project?.id}>
         <Buttons {...{ terminal, userCode, onDecided, choice }} />
       </ProjectProvider>
     </AuthFrame>
@@ -77,7 +77,7 @@ function Buttons({
   choice,
 }: ApproveProps & { readonly choice: ReturnType<typeof useAccessChoice> }) {
   const [isMine, setMine] = useState(false);
-  const project = choice.projects?.find(({ id }) => id === choice.projectId);
+  const { project, level } = choice;
   const approve = useSend('post', '/v1/terminal-sign-ins/{userCode}/approve', {
     showsError: true,
     refreshes: ['/v1/api-keys'],
@@ -88,7 +88,6 @@ function Buttons({
     onDone: () => onDecided({ host, project: undefined }),
   });
   const path = { userCode };
-  const body = { scopes: [...choice.scopes] };
   return (
     <>
       <Checkbox
@@ -102,8 +101,11 @@ function Buttons({
         <Button
           kind="primary"
           busy={approve.isSending}
-          disabledReason={reasonAgainst(isMine, project !== undefined)}
-          onClick={() => approve.send({ path, body })}
+          disabledReason={
+            reasonAgainst(choice) ??
+            (isMine ? undefined : 'Compare the code with your terminal first.')
+          }
+          onClick={() => approve.send({ path, body: { scopes: [...(level?.scopes ?? [])] } })}
         >
           Sign in this terminal
         </Button>
@@ -116,11 +118,6 @@ function Buttons({
       </p>
     </>
   );
-}
-
-function reasonAgainst(isMine: boolean, hasProject: boolean): string | undefined {
-  if (!hasProject) return 'Choose a project.';
-  return isMine ? undefined : 'Compare the code with your terminal first.';
 }
 
 /** Writes a code as the terminal shows it, however it was typed. */

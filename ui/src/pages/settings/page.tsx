@@ -7,6 +7,10 @@ import { OrganizationTab } from './organization/organization-tab.tsx';
 
 // The first tab comes with the page, the others when they are opened.
 const AccountTab = lazyRouteComponent(() => import('./account/account-tab.tsx'), 'AccountTab');
+const AssistantsTab = lazyRouteComponent(
+  () => import('./assistants/assistants-tab.tsx'),
+  'AssistantsTab',
+);
 const AuditTab = lazyRouteComponent(() => import('./audit/audit-tab.tsx'), 'AuditTab');
 const FactsTab = lazyRouteComponent(() => import('./facts/facts-tab.tsx'), 'FactsTab');
 const MembersTab = lazyRouteComponent(() => import('./members/members-tab.tsx'), 'MembersTab');
@@ -24,6 +28,7 @@ type TabName =
   | 'projects'
   | 'facts'
   | 'notifications'
+  | 'assistants'
   | 'account'
   | 'audit';
 
@@ -33,6 +38,7 @@ const TABS: readonly Tab<TabName>[] = [
   { value: 'projects', label: 'Projects', panel: <ProjectsTab /> },
   { value: 'facts', label: 'Facts', panel: <FactsTab /> },
   { value: 'notifications', label: 'Notifications', panel: <NotificationsTab /> },
+  { value: 'assistants', label: 'Assistants', panel: <AssistantsTab /> },
   { value: 'account', label: 'Your account', panel: <AccountTab /> },
   { value: 'audit', label: 'Audit log', panel: <AuditTab /> },
 ];

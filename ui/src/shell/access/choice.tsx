@@ -6,50 +6,57 @@ import { Fold } from '#ui/parts/fold.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { RadioCards } from '#ui/parts/toggles.tsx';
 import { keptProject } from '../last-project.ts';
-import { LEVELS, READ, SCOPE_LABELS, type Level, type Scope } from './levels.ts';
+import { isWriting, levelsFor, SCOPE_LABELS, type Level, type Scope } from './levels.ts';
 
 interface Choice {
-  /** The project in which the program may act; undefined until the projects are read, or where there is none. */
-  readonly projectId: string | undefined;
+  /** Undefined until the projects are read, or where there is none. */
+  readonly project: Shape<'Project'> | undefined;
   readonly projects: readonly Shape<'Project'>[] | undefined;
-  readonly level: Level;
-  readonly scopes: readonly Scope[];
+  readonly organizations: readonly Shape<'Organization'>[];
+  readonly levels: readonly Level[];
+  /** Undefined where this person can give nothing of what is asked for. */
+  readonly level: Level | undefined;
   /** True for a member, who can give read access only. */
   readonly mayOnlyRead: boolean;
-  readonly organizations: readonly Shape<'Organization'>[];
   readonly chooseProject: (id: string) => void;
   readonly chooseLevel: (value: Level['value']) => void;
 }
 
 /**
- * Holds what a person chooses for a program: the project that was open last, at first, and to read.
+ * Holds what a person chooses for a program: the project that was open last, at first, and the least access.
  * @param asked the scopes that the program asks for; it never gets others
  */
-export function useAccessChoice(asked?: readonly string[]): Choice {
-  const projects = useAll('/v1/projects', { query: { limit: 200 } });
+export function useAccessChoice(asked?: readonly Scope[]): Choice {
+  const { data: projects } = useAll('/v1/projects', { query: { limit: 200 } });
   const organizations = useAll('/v1/organizations', { query: { limit: 200 } });
-  const [chosenId, chooseProject] = useState(keptProject);
-  const [chosenLevel, chooseLevel] = useState<Level['value']>('read');
-  const project = projects.data?.find(({ id }) => id === chosenId) ?? projects.data?.[0];
+  const [projectId, chooseProject] = useState(keptProject);
+  const [chosen, chooseLevel] = useState<Level['value']>();
+  const project = projects?.find(({ id }) => id === projectId) ?? projects?.[0];
   const role = organizations.data?.find(({ id }) => id === project?.organizationId)?.role;
   const mayOnlyRead = role === 'member';
-  const wanted = mayOnlyRead ? 'read' : chosenLevel;
-  const level = LEVELS.find(({ value }) => value === wanted) ?? READ;
+  const levels = levelsFor(asked);
+  const open = levels.filter((level) => !mayOnlyRead || !isWriting(level));
   return {
-    projectId: project?.id,
-    projects: projects.data,
+    project,
+    projects,
     organizations: organizations.data ?? [],
-    level,
-    scopes: level.scopes.filter((scope) => asked === undefined || asked.includes(scope)),
+    levels,
+    level: open.find(({ value }) => value === chosen) ?? open[0],
     mayOnlyRead,
     chooseProject,
     chooseLevel,
   };
 }
 
+/** Says why a person cannot give access yet; undefined when they can. */
+export function reasonAgainst({ project, level }: Pick<Choice, 'project' | 'level'>) {
+  if (project === undefined) return 'Choose a project.';
+  return level === undefined ? 'This is given by owners and admins.' : undefined;
+}
+
 /** Asks for the project and the level of access, and shows what the level allows. */
 export function AccessChoice({ choice }: { readonly choice: Choice }) {
-  const { projects, organizations, projectId, level, scopes, mayOnlyRead } = choice;
+  const { projects, organizations, project, levels, level, mayOnlyRead } = choice;
   const nameOf = (id: string) => organizations.find((each) => each.id === id)?.name ?? '';
   return (
     <>
@@ -60,7 +67,7 @@ export function AccessChoice({ choice }: { readonly choice: Choice }) {
             label: name,
             hint: nameOf(organizationId),
           }))}
-          value={projectId ?? null}
+          value={project?.id ?? null}
           onChange={choice.chooseProject}
         />
       </Field>
@@ -68,13 +75,13 @@ export function AccessChoice({ choice }: { readonly choice: Choice }) {
         <p className="text-sm font-medium text-ink">Access</p>
         <RadioCards
           label="Access"
-          options={LEVELS.map(({ value, label, description }) => ({
-            value,
-            label,
-            description,
-            disabled: mayOnlyRead && value !== 'read',
+          options={levels.map((each) => ({
+            value: each.value,
+            label: each.label,
+            description: each.description,
+            disabled: mayOnlyRead && isWriting(each),
           }))}
-          value={level.value}
+          value={level?.value ?? 'read'}
           onChange={choice.chooseLevel}
         />
         {mayOnlyRead && (
@@ -82,20 +89,26 @@ export function AccessChoice({ choice }: { readonly choice: Choice }) {
             Access that changes things is given by owners and admins.
           </p>
         )}
-        <Fold
-          className="px-0!"
-          summary={<span className="text-sm text-muted">Exactly what this allows</span>}
-        >
-          <ul aria-label="Scopes" className="flex flex-col gap-1">
-            {scopes.map((scope) => (
-              <li key={scope} className="flex flex-wrap justify-between gap-x-4 text-sm">
-                {SCOPE_LABELS[scope]}
-                <code className="font-mono text-xs text-muted">{scope}</code>
-              </li>
-            ))}
-          </ul>
-        </Fold>
+        {level !== undefined && <Scopes scopes={level.scopes} />}
       </div>
     </>
+  );
+}
+
+function Scopes({ scopes }: Pick<Level, 'scopes'>) {
+  return (
+    <Fold
+      className="px-0!"
+      summary={<span className="text-sm text-muted">Exactly what this allows</span>}
+    >
+      <ul aria-label="Scopes" className="flex flex-col gap-1">
+        {scopes.map((scope) => (
+          <li key={scope} className="flex flex-wrap justify-between gap-x-4 text-sm">
+            {SCOPE_LABELS[scope]}
+            <code className="font-mono text-xs text-muted">{scope}</code>
+          </li>
+        ))}
+      </ul>
+    </Fold>
   );
 }

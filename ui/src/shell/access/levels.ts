@@ -23,16 +23,14 @@ export interface Level {
 
 const READING: readonly Scope[] = ['models:read', 'routines:read', 'runs:read', 'connections:read'];
 
-export const READ: Level = {
-  value: 'read',
-  label: 'Read',
-  description: 'Sees routines, runs and their results. Changes nothing.',
-  scopes: READING,
-};
-
-/** Lists the levels, each with all of the one before. None may change which tools are there. */
-export const LEVELS: readonly Level[] = [
-  READ,
+/** The levels, each with all of the one before. None may change which tools are there. */
+const LEVELS: readonly Level[] = [
+  {
+    value: 'read',
+    label: 'Read',
+    description: 'Sees routines, runs and their results. Changes nothing.',
+    scopes: READING,
+  },
   {
     value: 'run',
     label: 'Run',
@@ -46,3 +44,29 @@ export const LEVELS: readonly Level[] = [
     scopes: [...READING, 'runs:write', 'routines:write'],
   },
 ];
+
+/**
+ * Lists the levels that a program can be given, with the scopes of each that it asks for: one that would add nothing is
+ * left out.
+ * @param asked what the program asks for; undefined for everything
+ */
+export function levelsFor(asked: readonly Scope[] | undefined): readonly Level[] {
+  const levels = LEVELS.map((level) => ({
+    ...level,
+    scopes: level.scopes.filter((scope) => asked?.includes(scope) ?? true),
+  }));
+  return levels.filter(
+    ({ scopes }, place) => scopes.length > (levels[place - 1]?.scopes.length ?? 0),
+  );
+}
+
+/** Names the level of what a program has: the lowest that has all of it. */
+export function levelName(scopes: readonly Scope[]): string {
+  const level = LEVELS.find((each) => scopes.every((scope) => each.scopes.includes(scope)));
+  return level?.label ?? 'More than build';
+}
+
+/** Returns true for what owners and admins alone can give. */
+export function isWriting({ scopes }: Pick<Level, 'scopes'>): boolean {
+  return scopes.some((scope) => scope.endsWith(':write'));
+}

@@ -1,0 +1,85 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { ApiError } from '#ui/api/error.ts';
+import { errorInWords } from '#ui/api/form.ts';
+import { useAsk } from '#ui/api/read.ts';
+import { FormError } from '#ui/parts/field.tsx';
+import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { TextLink } from '#ui/parts/text-link.tsx';
+import { AuthFrame } from '#ui/shell/auth-frame.tsx';
+import { Consent } from './consent.tsx';
+
+const route = getRouteApi('/account/authorize');
+
+/** Opened by an assistant that asks for access (OAuth 2.1), with the request that the service has signed. */
+export function AuthorizePage() {
+  const { request, error } = route.useSearch();
+  // What an assistant asked wrongly; its description is not ours to show.
+  if (error !== undefined || request === undefined) return <Wrong error={error} />;
+  return <Asked key={request} oauthQuery={request} />;
+}
+
+function Asked({ oauthQuery }: { readonly oauthQuery: string }) {
+  const [isDecided, setDecided] = useState(false);
+  const asked = useAsk(
+    '/v1/assistant-consents/read',
+    { body: { oauthQuery } },
+    { staleMs: Number.POSITIVE_INFINITY },
+  );
+  if (isDecided) {
+    return (
+      <AuthFrame
+        title="Go back to your assistant"
+        description="It goes on by itself. You can close this page."
+        footer={<TextLink to="/">Go to your routines</TextLink>}
+      />
+    );
+  }
+  if (asked.error !== null) return <NotReadable error={asked.error} />;
+  if (asked.data === undefined) {
+    return (
+      <AuthFrame title="Connect an assistant">
+        <div aria-busy="true">
+          <SkeletonText />
+        </div>
+      </AuthFrame>
+    );
+  }
+  return <Consent asked={asked.data} oauthQuery={oauthQuery} onDecided={() => setDecided(true)} />;
+}
+
+function NotReadable({ error }: { readonly error: ApiError }) {
+  if (error.code === 'attempt_not_found') return <Wrong error="invalid_client" />;
+  if (error.code === 'attempt_expired') {
+    return (
+      <AuthFrame
+        title="This request has expired"
+        description="It held for ten minutes. Connect again from your assistant."
+        footer={<TextLink to="/">Go to your routines</TextLink>}
+      />
+    );
+  }
+  return (
+    <AuthFrame title="The request could not be read">
+      <FormError message={errorInWords(error)} />
+    </AuthFrame>
+  );
+}
+
+/** Errors of a request whose sender is not known well enough to be told, in words for the person. */
+const WORDS: Readonly<Record<string, string>> = {
+  invalid_client: 'It is not known here. The people who run this service can enter it.',
+  client_disabled: 'The people who run this service have switched it off.',
+  invalid_redirect: 'It wants the answer at an address that it has not registered.',
+};
+
+function Wrong({ error = '' }: { readonly error: string | undefined }) {
+  const words = WORDS[error];
+  return (
+    <AuthFrame
+      title="This assistant cannot be connected"
+      description={words ?? 'What it asked for is incomplete or wrong. Connect again from there.'}
+      footer={<TextLink to="/">Go to your routines</TextLink>}
+    />
+  );
+}
