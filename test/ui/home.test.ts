@@ -5,7 +5,15 @@ import { signUp } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
-import { ago, changeRoutines, plantAccounts, spendToday } from '#test/support/given.ts';
+import { newId } from '#lib/ids.ts';
+import {
+  ago,
+  changeRoutines,
+  plantAccounts,
+  plantActiveRoutines,
+  plantRun,
+  spendToday,
+} from '#test/support/given.ts';
 
 const UNTYPED = { resultSchema: null, resultKey: null };
 
@@ -148,6 +156,11 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   await row('Paused after 5 failed runs').getByRole('button', { name: 'Activate again' }).click();
   await row('Daily site check').waitFor({ state: 'detached' });
   expect((await key.get(`/v1/routines/${stopped}`)).data.state).toBe('active');
+  // A failure stands among the new results until it is read, and once only.
+  await needs.getByText('A failure stands among the new results above.').waitFor();
+  const news = page.getByRole('region', { name: 'New results' });
+  const failure = news.getByRole('listitem').filter({ hasText: 'and 1 earlier' });
+  await failure.getByRole('button', { name: 'Mark as read' }).click();
   await row('2 times, last').getByRole('button', { name: 'Run again' }).click();
   await page.getByText('Started again').waitFor();
   await expect
@@ -158,6 +171,55 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   const week = page.getByRole('region', { name: 'The week at a glance' });
   expect(await week.getByRole('listitem').count()).toBe(7);
   await week.getByText(/: 2 runs succeeded, [23] failed/).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('home of five hundred routines, and of a project in which everything has failed', async ({
+  service,
+  visit,
+}) => {
+  const { database } = service.deps;
+  const states = [];
+  for (const { name, failing } of [
+    { name: 'five-hundred', failing: 40 },
+    { name: 'all-failed', failing: 500 },
+  ]) {
+    const owner = await signUp(service);
+    const ids = Array.from({ length: 500 }, () => newId('routine'));
+    await plantActiveRoutines(database, owner.projectId, ids, { schedule: '0 7 * * *' });
+    for (const [nth, id] of ids.entries()) {
+      const at = ago(`${nth + 5} minutes`);
+      const ended = { startedAt: at, createdAt: at, finishedAt: at, costUsd: '0.0132' };
+      const name = `${nth % 3 === 0 ? 'Prices of the competitors in' : 'Site check of'} shop ${nth}`;
+      await changeRoutines(database, id, { name });
+      await plantRun(
+        database,
+        id,
+        nth % (500 / failing) < 1
+          ? {
+              ...ended,
+              state: 'failed',
+              reason: 'provider_unavailable',
+              errorMessage: 'The model provider cannot be reached.',
+            }
+          : { ...ended, state: 'succeeded', result: `# Shop ${nth}\n\nAll pages answer.` },
+      );
+    }
+    states.push({ as: owner, path: `/p/${owner.projectId}`, name });
+  }
+  await photograph(visit, 'home', states);
+  const [, { as: owner, path } = states[0]!] = states;
+  const { page, complaints } = await visit(path, { as: owner });
+  const needs = page.getByRole('region', { name: 'Needs attention' });
+  await needs.getByText('20 failures stand among the new results above.').waitFor();
+  expect(await needs.getByRole('listitem').count()).toBe(0);
+  const results = page.locator('[data-run]');
+  expect(await results.count()).toBe(8);
+  const more = page.getByRole('button', { name: 'Show more' });
+  await more.press('Enter');
+  expect(await results.count()).toBe(20);
+  await more.press('Enter');
+  await expect.poll(() => results.count()).toBe(40);
   expect(complaints).toEqual([]);
 });
 

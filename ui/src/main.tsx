@@ -6,7 +6,12 @@ import {
   QueryClientProvider,
   type Query,
 } from '@tanstack/react-query';
-import { createRouter, RouterProvider } from '@tanstack/react-router';
+import {
+  createRouter,
+  RouterProvider,
+  type AnyRoute,
+  type AnyRouteMatch,
+} from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/error.ts';
@@ -38,6 +43,13 @@ const router = createRouter({
   defaultNotFoundComponent: NotFoundPage,
   scrollRestoration: true,
 });
+// The code of the page loads while the session is asked for.
+const routes: Readonly<Record<string, AnyRoute>> = router.routesById;
+const matches: readonly AnyRouteMatch[] = router.matchRoutes(router.latestLocation);
+for (const { routeId } of matches) {
+  const route = routes[String(routeId)];
+  if (route !== undefined) void router.loadRouteChunk(route);
+}
 const root = document.querySelector('#root');
 if (root === null) throw new Error('The page has no root.');
 createRoot(root).render(

@@ -1,4 +1,9 @@
-import { useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
+import {
+  useInfiniteQuery,
+  useQuery,
+  type InfiniteData,
+  type QueryClient,
+} from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { call, type Reply } from './call.ts';
 import type { ApiError } from './error.ts';
@@ -59,8 +64,7 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
 ): Loaded<DataOf<P, M>> {
   const projectId = useOptionalProjectId();
   const query = useQuery<Reply<DataOf<P, M>>, ApiError>({
-    queryKey: keyOf(projectId, path, input),
-    queryFn: ({ signal }) => call(method, path, input, { projectId, signal }),
+    ...replyQuery(method, path, input, projectId),
     refetchInterval: everyMs,
     enabled,
     ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),
@@ -73,6 +77,31 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
     isPending: query.isPending,
     isFetching: query.isFetching,
     refetch: () => void query.refetch(),
+  };
+}
+
+function replyQuery<M extends 'get' | 'post', P extends PathOf<M>>(
+  method: M,
+  path: P,
+  input: InputOf<P, M>,
+  projectId: string | undefined,
+) {
+  return {
+    queryKey: keyOf(projectId, path, input),
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      call(method, path, input, { projectId, signal }),
+  };
+}
+
+/** Begins to read what a page is about to show, while its code loads and is drawn. */
+export function aheadOf(client: QueryClient, projectId: string) {
+  return {
+    read<P extends PathOf<'get'>>(path: P, input: InputOf<P, 'get'>): void {
+      void client.prefetchQuery(replyQuery('get', path, input, projectId));
+    },
+    list<P extends PathOf<'get'>>(path: P, input: InputOf<P, 'get'>): void {
+      void client.prefetchInfiniteQuery(listQuery(path, input, projectId));
+    },
   };
 }
 
@@ -109,10 +138,7 @@ export function useList<P extends PathOf<'get'>>(
 ): LoadedList<ItemOf<P>> {
   const projectId = useOptionalProjectId();
   const list = useInfiniteQuery({
-    queryKey: [...keyOf(projectId, path, input), 'list'],
-    queryFn: ({ pageParam, signal }) =>
-      call('get', path, withCursor<P>(input, String(pageParam)), { projectId, signal }),
-    initialPageParam: '',
+    ...listQuery(path, input, projectId),
     getNextPageParam: (last: Reply<unknown>) => last.nextCursor,
     select: itemsOf,
     refetchInterval: everyMs,
@@ -131,6 +157,19 @@ export function useList<P extends PathOf<'get'>>(
     hasMore: list.hasNextPage,
     isLoadingMore: list.isFetchingNextPage,
     loadMore: () => void list.fetchNextPage(),
+  };
+}
+
+function listQuery<P extends PathOf<'get'>>(
+  path: P,
+  input: InputOf<P, 'get'>,
+  projectId: string | undefined,
+) {
+  return {
+    queryKey: [...keyOf(projectId, path, input), 'list'],
+    queryFn: ({ pageParam, signal }: { pageParam: unknown; signal: AbortSignal }) =>
+      call('get', path, withCursor<P>(input, String(pageParam)), { projectId, signal }),
+    initialPageParam: '',
   };
 }
 

@@ -73,11 +73,15 @@ const MARKER = /(?:>[ \t]?|(?:[*+-]|\d{1,9}[.)])[ \t]+|[ \t]+)/y;
 /** A line that is drawn across the page, which looks like many lists. */
 const RULE = /^[ \t]*([-*_])(?:[ \t]*\1)+[ \t]*$/;
 
-/** Counts the quotes and lists that a line opens. */
+/** Counts the quotes and lists that a line opens, up to what is too many. */
 function markersOf(line: string): number {
   let markers = 0;
   MARKER.lastIndex = 0;
-  for (let found = MARKER.exec(line); found !== null; found = MARKER.exec(line)) {
+  for (
+    let found = MARKER.exec(line);
+    found !== null && markers <= MAX_MARKERS;
+    found = MARKER.exec(line)
+  ) {
     if (found[0].trim() !== '') markers += 1;
   }
   return markers > MAX_MARKERS && RULE.test(line) ? 0 : markers;

@@ -7,6 +7,8 @@ import {
   rootRoute,
 } from '#ui/shell/routes.ts';
 import { searchOf } from '#ui/shell/search.ts';
+import { readHomeAhead } from './home/reads.ts';
+import { readRunAhead } from './run/read-ahead.ts';
 
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -70,6 +72,9 @@ const authorizeRoute = createRoute({
 const homeRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: '/',
+  loader({ context, params, cause }) {
+    if (cause !== 'preload') readHomeAhead(context.queryClient, params.projectId);
+  },
   component: lazyRouteComponent(() => import('./home/page.tsx'), 'HomePage'),
 });
 
@@ -133,6 +138,10 @@ const runRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'runs/$runId',
   validateSearch: searchOf('tab'),
+  // A pointer that passes over links loads the page and reads nothing.
+  loader({ context, params, cause }) {
+    if (cause !== 'preload') readRunAhead(context.queryClient, params);
+  },
   component: lazyRouteComponent(() => import('./run/page.tsx'), 'RunPage'),
 });
 

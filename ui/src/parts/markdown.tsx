@@ -16,6 +16,8 @@ export interface MarkdownProps {
 }
 
 const OUTLINED_WORDS = 1_200;
+/** Characters that take a tenth of a second to format; the beginning of a longer text is shown as written meanwhile. */
+const LONG = 20_000;
 
 /**
  * Shows a model's text as Markdown. Links open in a new tab and lead to the web or to mail only, images are named and
@@ -26,7 +28,11 @@ export default function MarkdownText({ text, outlined = false }: MarkdownProps) 
   if (read === undefined) {
     return (
       <div aria-busy="true">
-        <SkeletonText lines={4} />
+        {text.length > LONG ? (
+          <PlainText text={text.slice(0, LONG)} label="text" />
+        ) : (
+          <SkeletonText lines={4} />
+        )}
       </div>
     );
   }

@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
+import { refusalOf } from '#ui/format/document-limits.ts';
 import type { PlainDocument, TextDocument } from '#ui/format/document.ts';
 
 type Read = TextDocument | PlainDocument;
@@ -6,27 +7,66 @@ type Read = TextDocument | PlainDocument;
 /** A result of 400,000 characters takes three seconds of a processor at most, which may be busy. */
 const MAX_MS = 15_000;
 
+/** A worker without a text, whose code is loaded or loads. */
+let spare: Worker | undefined;
+
+/** Loads what formats a text before there is one, so that a page need not wait for it. */
+export function prepareToRead(): void {
+  spare ??= createWorker();
+}
+
+function createWorker(): Worker {
+  return new Worker(new URL('./document-worker.ts', import.meta.url), { type: 'module' });
+}
+
+function takeWorker(): Worker {
+  const worker = spare ?? createWorker();
+  spare = undefined;
+  return worker;
+}
+
 /** Formats a text beside the page's own thread; undefined until that is done. The last one stays meanwhile. */
 export function useDocument(text: string): Read | undefined {
   const [read, setRead] = useState<Read>();
+  // A look at each line, which is less than a worker costs.
+  const refused = useMemo(() => {
+    const reason = refusalOf(text);
+    return reason === undefined ? undefined : plain(reason);
+  }, [text]);
   useEffect(() => {
-    const worker = new Worker(new URL('./document-worker.ts', import.meta.url), { type: 'module' });
-    const end = (found: Read) => {
-      worker.terminate();
+    if (refused !== undefined) return undefined;
+    const worker = takeWorker();
+    const listening = new AbortController();
+    const { signal } = listening;
+    const end = (found: Read | undefined) => {
       clearTimeout(timer);
-      setRead(found);
+      listening.abort();
+      if (found !== undefined) setRead(found);
     };
-    const timer = setTimeout(() => end(plain('it takes too long to format')), MAX_MS);
-    worker.addEventListener('message', ({ data }: MessageEvent<Read>) => end(data));
-    worker.addEventListener('error', () => end(plain('this browser could not format it')));
+    // A worker that is still at it has to end; one that is done takes the next text.
+    const giveUp = (found?: Read) => {
+      if (signal.aborted) return;
+      worker.terminate();
+      end(found);
+    };
+    const timer = setTimeout(() => giveUp(plain('it takes too long to format')), MAX_MS);
+    worker.addEventListener(
+      'message',
+      ({ data }: MessageEvent<Read>) => {
+        if (spare === undefined) spare = worker;
+        else worker.terminate();
+        end(data);
+      },
+      { signal },
+    );
+    worker.addEventListener('error', () => giveUp(plain('this browser could not format it')), {
+      signal,
+    });
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
     worker.postMessage(text);
-    return () => {
-      worker.terminate();
-      clearTimeout(timer);
-    };
-  }, [text]);
-  return read;
+    return () => giveUp();
+  }, [text, refused]);
+  return refused ?? read;
 }
 
 function plain(reason: string): PlainDocument {

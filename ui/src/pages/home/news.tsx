@@ -1,51 +1,50 @@
 import { CheckCheck, Inbox } from 'lucide-react';
-import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
+import { useRef, useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { drawn } from '#ui/format/drawn.ts';
-import { money, plural } from '#ui/format/numbers.ts';
-import { reasonOf } from '#ui/format/run-words.ts';
+import { count, plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
-import { cx } from '#ui/parts/cx.ts';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Fold } from '#ui/parts/fold.tsx';
 import { Kbd } from '#ui/parts/kbd.tsx';
-import { CHORD_MS, isBusy } from '#ui/parts/keys.ts';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
-import { Badge, type Tone } from '#ui/parts/state.tsx';
-import { RowLink } from '#ui/parts/table.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
-import { Time } from '#ui/parts/time.tsx';
-import { Differences, differencesOf, plainText } from './differences.tsx';
+import { NEWS, UNREAD } from './reads.ts';
+import { groupsOf } from './result-groups.ts';
+import { ResultRow, ShortRows } from './result-row.tsx';
+import { useRowKeys } from './row-keys.ts';
 
-type Result = Shape<'Result'>;
 type Unread = Shape<'UnreadResults'>;
 
 const REFRESH = { everyMs: 15_000 } as const;
-const PAGE = 20;
-
-const KINDS: Readonly<Record<Result['kind'], readonly [label: string, tone: Tone]>> = {
-  failed: ['Failed', 'bad'],
-  partial: ['Done in part', 'warn'],
-  first: ['First result', 'good'],
-  changed: ['Changed', 'busy'],
-  unchanged: ['Unchanged', 'idle'],
-};
+/** Routines that are shown at first: what needs attention should not be far below. */
+const FIRST = 8;
 
 /** Shows what runs have brought since the reader was last here, what is worth reading first. */
 export function News({ projectId }: { readonly projectId: string }) {
-  const unread = useRead('/v1/results/unread', {}, REFRESH);
+  const unread = useRead(...UNREAD, REFRESH);
   const mark = useSend('post', '/v1/results/read', { refreshes: ['/v1/results'] });
   const until = unread.data?.until ?? null;
   return (
     <Section
-      title="New results"
+      title={
+        <>
+          New results
+          {unread.data !== undefined && unread.data.worthReadingRoutines > 0 && (
+            <span className="ml-2 font-normal text-muted tabular">
+              {count(unread.data.worthReadingRoutines)}
+              {unread.data.more && '+'}
+            </span>
+          )}
+        </>
+      }
       actions={
         until !== null && (
           <Button
             size="sm"
+            className="-my-1"
             icon={CheckCheck}
             busy={mark.isSending}
             onClick={() => mark.send({ body: { until } })}
@@ -73,17 +72,14 @@ export function News({ projectId }: { readonly projectId: string }) {
 }
 
 function WorthReading({ projectId }: { readonly projectId: string }) {
-  const list = useList(
-    '/v1/results',
-    { query: { unread: 'true', worthReading: 'true', limit: PAGE } },
-    REFRESH,
-  );
+  const list = useList(...NEWS, REFRESH);
   const mark = useSend('post', '/v1/results/read', { refreshes: ['/v1/results'] });
   const again = useSend('post', '/v1/runs/{runId}/retry', {
     refreshes: ['/v1/runs', '/v1/routines'],
     done: 'Started again',
   });
   const rows = useRef<HTMLUListElement>(null);
+  const [isLong, setLong] = useState(false);
   // With the earlier ones of its routine, which its row stands for.
   const read = (runId: string) => {
     const group = groupsOf(list.data ?? []).find(([latest]) => latest.runId === runId) ?? [];
@@ -102,105 +98,38 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
       {(results) => (
         <>
           <ul ref={rows} className="border-t border-line">
-            {groupsOf(results).map((group) => (
-              <Item
-                key={group[0].routineId}
-                results={group}
-                projectId={projectId}
-                onRead={() => read(group[0].runId)}
-                onAgain={() => again.send({ path: { runId: group[0].runId } })}
-              />
-            ))}
+            {groupsOf(results)
+              .slice(0, isLong ? undefined : FIRST)
+              .map((group) => (
+                <ResultRow
+                  key={group[0].routineId}
+                  results={group}
+                  projectId={projectId}
+                  onRead={() => read(group[0].runId)}
+                  onAgain={() => again.send({ path: { runId: group[0].runId } })}
+                />
+              ))}
           </ul>
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p className="flex flex-wrap items-center gap-1.5 text-xs text-faint max-sm:hidden">
               <Kbd>J</Kbd> <Kbd>K</Kbd> next and previous <Kbd>E</Kbd> mark as read <Kbd>A</Kbd> run
               again
             </p>
-            {list.hasMore && (
-              <Button size="sm" busy={list.isLoadingMore} onClick={list.loadMore}>
+            {!isLong && groupsOf(results).length > FIRST ? (
+              <Button size="sm" onClick={() => setLong(true)}>
                 Show more
               </Button>
+            ) : (
+              list.hasMore && (
+                <Button size="sm" busy={list.isLoadingMore} onClick={list.loadMore}>
+                  Show more
+                </Button>
+              )
             )}
           </div>
         </>
       )}
     </Await>
-  );
-}
-
-/** Results of one routine, the latest first. */
-type Group = readonly [Result, ...Result[]];
-
-/** Puts the results of a routine together, in the order of the latest of each. */
-function groupsOf(results: readonly Result[]): readonly Group[] {
-  const groups = Map.groupBy(results, ({ routineId }) => routineId).values();
-  return [...groups].flatMap(([latest, ...earlier]): Group[] =>
-    latest === undefined ? [] : [[latest, ...earlier]],
-  );
-}
-
-interface ItemProps {
-  readonly results: Group;
-  readonly projectId: string;
-  readonly onRead: () => void;
-  readonly onAgain: () => void;
-}
-
-function Item({ results: [result, ...earlier], projectId, onRead, onAgain }: ItemProps) {
-  const [label, tone] = KINDS[result.kind];
-  const differences = differencesOf(result);
-  return (
-    <li data-run={result.runId} className="relative border-b border-line py-3 hover:bg-hover">
-      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <RowLink
-          to="/p/$projectId/runs/$runId"
-          params={{ projectId, runId: result.runId }}
-          className="min-w-0 truncate text-base font-medium"
-        >
-          {drawn(result.routineName)}
-        </RowLink>
-        <Badge tone={tone}>{label}</Badge>
-        {earlier.length > 0 && (
-          <span className="text-sm text-muted">and {earlier.length} earlier</span>
-        )}
-        <span className="ml-auto text-sm text-muted tabular">
-          {result.costUsd !== null && <>{money(result.costUsd)} · </>}
-          <Time at={result.finishedAt} as="relative" />
-        </span>
-      </div>
-      <Text result={result} short={differences.length > 0} />
-      <Differences found={differences} result={result} />
-      {/* Above the link that covers the row. */}
-      <div className="relative z-10 mt-1.5 -ml-2 flex w-fit gap-1">
-        <Button size="sm" kind="quiet" onClick={onRead}>
-          Mark as read
-        </Button>
-        <Button size="sm" kind="quiet" onClick={onAgain}>
-          Run again
-        </Button>
-      </div>
-    </li>
-  );
-}
-
-/** Shows how a text begins, or why there is none; of data its differences say more. */
-function Text({ result, short }: { readonly result: Result; readonly short: boolean }) {
-  const { kind, outcomeSummary, excerpt, changes } = result;
-  const text =
-    kind === 'failed'
-      ? reasonOf(result)
-      : (outcomeSummary ?? (changes === null ? plainText(excerpt ?? '') : ''));
-  if (text === null || text === '') return null;
-  return (
-    <p
-      className={cx(
-        'mt-1 text-sm whitespace-pre-line text-muted wrap-anywhere',
-        short ? 'line-clamp-1' : 'line-clamp-3',
-      )}
-    >
-      {drawn(text)}
-    </p>
   );
 }
 
@@ -218,39 +147,12 @@ function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }
           counts.unchanged === 0 && (
             <>
               <p className="mb-2 text-sm text-muted">You have read everything. The last ones:</p>
-              <Short results={results} projectId={projectId} />
+              <ShortRows results={results} projectId={projectId} />
             </>
           )
         )
       }
     </Await>
-  );
-}
-
-function Short({ results, projectId }: { results: readonly Result[]; projectId: string }) {
-  return (
-    <ul className="border-t border-line">
-      {results.map((result) => (
-        <li
-          key={result.runId}
-          className="relative flex items-center gap-2.5 border-b border-line py-2 hover:bg-hover"
-        >
-          <RowLink
-            to="/p/$projectId/runs/$runId"
-            params={{ projectId, runId: result.runId }}
-            className="min-w-0 truncate text-base"
-          >
-            {drawn(result.routineName)}
-          </RowLink>
-          <Badge tone={KINDS[result.kind][1]}>{KINDS[result.kind][0]}</Badge>
-          <Time
-            at={result.finishedAt}
-            as="relative"
-            className="ml-auto shrink-0 text-sm text-muted"
-          />
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -274,13 +176,13 @@ function Unchanged({ counts, projectId }: { counts: Unread; projectId: string })
 
 function UnchangedList({ projectId }: { readonly projectId: string }) {
   const list = useList('/v1/results', {
-    query: { unread: 'true', worthReading: 'false', limit: PAGE },
+    query: { unread: 'true', worthReading: 'false', limit: 20 },
   });
   return (
     <Await of={list} skeleton={<SkeletonRows rows={2} />} errorTitle="Results could not be read">
       {(results) => (
         <>
-          <Short results={results} projectId={projectId} />
+          <ShortRows results={results} projectId={projectId} />
           {list.hasMore && (
             <p className="text-sm text-muted">
               These are the newest.{' '}
@@ -293,38 +195,4 @@ function UnchangedList({ projectId }: { readonly projectId: string }) {
       )}
     </Await>
   );
-}
-
-/**
- * Listens for the keys of a list of results: `j` and `k` move the focus between them, and the others do something with the one
- * that has it.
- */
-function useRowKeys(
-  rows: RefObject<HTMLUListElement | null>,
-  actions: Readonly<Record<string, (runId: string) => void>>,
-): void {
-  const chordUntil = useRef(0);
-  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || isBusy(event.target)) return;
-    if (event.key === 'g') chordUntil.current = event.timeStamp + CHORD_MS;
-    if (event.timeStamp < chordUntil.current) return;
-    const items = [...(rows.current?.querySelectorAll<HTMLElement>('[data-run]') ?? [])];
-    const at = items.findIndex((item) => item.contains(document.activeElement));
-    const move = (to: number) => items[to]?.querySelector('a')?.focus();
-    if (event.key === 'j') move(at + 1);
-    else if (event.key === 'k') move(Math.max(at - 1, 0));
-    else {
-      const runId = items[at]?.dataset['run'];
-      const act = actions[event.key];
-      if (runId === undefined || act === undefined) return;
-      // Its row is about to go.
-      if (event.key === 'e') move(at + 1 < items.length ? at + 1 : at - 1);
-      act(runId);
-    }
-  });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => onKeyDown(event);
-    document.addEventListener('keydown', listen);
-    return () => document.removeEventListener('keydown', listen);
-  }, []);
 }

@@ -5,14 +5,11 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
+import { WEEK } from './reads.ts';
 
 /** Shows how the runs of the last seven days ended, a column each. */
 export function Week({ projectId }: { readonly projectId: string }) {
-  const week = useRead(
-    '/v1/results/days',
-    { query: { timezone: VIEWER_ZONE } },
-    { everyMs: 60_000 },
-  );
+  const week = useRead(...WEEK, { everyMs: 60_000 });
   // On the first day there is no week to look back on.
   const isEmpty = week.data?.days.every(({ succeeded, failed }) => succeeded + failed === 0);
   if (isEmpty === true) return null;

@@ -1,0 +1,195 @@
+import type { LinkProps } from '@tanstack/react-router';
+import { useSend } from '#ui/api/send.ts';
+import { useSession } from '#ui/api/session.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { plural } from '#ui/format/numbers.ts';
+import { stateReasonInWords } from '#ui/format/routine-words.ts';
+import { reasonOf } from '#ui/format/run-words.ts';
+import { Button, ButtonLink } from '#ui/parts/button.tsx';
+import { Badge, StateBadge } from '#ui/parts/state.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { Row } from './row.tsx';
+
+type All = Shape<'Attention'>;
+type Kinds = 'stopped' | 'failed' | 'signIns' | 'budgets' | 'skillsBehind';
+
+interface Props<Kind extends Kinds> {
+  readonly of: All[Kind][number];
+  readonly projectId: string;
+}
+
+function routineLink(projectId: string, routineId: string): LinkProps {
+  return { to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } };
+}
+
+/** Shows a routine that the service has taken off its schedule. */
+export function Stopped({ of: routine, projectId }: Props<'stopped'>) {
+  const { routineId, routineName, state, reason, updatedAt } = routine;
+  const refreshes = ['/v1/attention', '/v1/routines', '/v1/runs'];
+  const activate = useSend('post', '/v1/routines/{routineId}/activate', {
+    refreshes,
+    done: 'Routine activated',
+  });
+  const run = useSend('post', '/v1/routines/{routineId}/run', {
+    refreshes,
+    done: 'The run has started',
+  });
+  const edit = { to: '/p/$projectId/routines/$routineId/edit', params: { projectId, routineId } };
+  return (
+    <Row
+      link={routineLink(projectId, routineId)}
+      title={routineName}
+      badge={<StateBadge state={state} />}
+      line={stateReasonInWords(reason)}
+      aside={<Time at={updatedAt} as="relative" />}
+    >
+      {reason === 'schedule_ended' ? (
+        <ButtonLink size="sm" kind="quiet" {...edit}>
+          Change its end
+        </ButtonLink>
+      ) : state === 'draft' ? (
+        // A draft needs a run that proves it first.
+        <Button
+          size="sm"
+          kind="quiet"
+          busy={run.isSending}
+          onClick={() => run.send({ path: { routineId } })}
+        >
+          Run once
+        </Button>
+      ) : (
+        <Button
+          size="sm"
+          kind="quiet"
+          busy={activate.isSending}
+          onClick={() => activate.send({ path: { routineId }, body: {} })}
+        >
+          Activate again
+        </Button>
+      )}
+    </Row>
+  );
+}
+
+/** Shows a routine whose last run has failed. */
+export function Failed({ of: routine, projectId }: Props<'failed'>) {
+  const { routineName, runId, runs, finishedAt } = routine;
+  const again = useSend('post', '/v1/runs/{runId}/retry', {
+    refreshes: ['/v1/attention', '/v1/routines', '/v1/runs'],
+    done: 'Started again',
+  });
+  return (
+    <Row
+      link={{ to: '/p/$projectId/runs/$runId', params: { projectId, runId } }}
+      title={routineName}
+      badge={<StateBadge state="failed" />}
+      line={reasonOf({ ...routine, state: 'failed', outcome: null }) ?? ''}
+      aside={
+        <>
+          {runs > 1 && <span>{plural(runs, 'time')}, last </span>}
+          <Time at={finishedAt} as="relative" />
+        </>
+      }
+    >
+      <Button
+        size="sm"
+        kind="quiet"
+        busy={again.isSending}
+        onClick={() => again.send({ path: { runId } })}
+      >
+        Run again
+      </Button>
+    </Row>
+  );
+}
+
+/** Shows a sign-in that has ended; of another person's account, whose it is. */
+export function SignIn({
+  of: { kind, name, ownerId, ownerName, updatedAt },
+  projectId,
+}: Props<'signIns'>) {
+  const { user } = useSession();
+  const link: LinkProps =
+    kind === 'connection'
+      ? { to: '/p/$projectId/connections', params: { projectId } }
+      : { to: '/p/$projectId/model-accounts', params: { projectId } };
+  const isAnothers = ownerId !== null && ownerId !== user.id;
+  return (
+    <Row
+      link={link}
+      title={name}
+      badge={<Badge tone="warn">Signed out</Badge>}
+      line={
+        isAnothers
+          ? `Only ${ownerName ?? 'its owner'} can sign in to this model account again.`
+          : `Routines that use it cannot run until ${ownerId === null ? 'a member signs' : 'you sign'} in again.`
+      }
+      aside={<Time at={updatedAt} as="relative" />}
+    >
+      {!isAnothers && (
+        <ButtonLink size="sm" kind="quiet" {...link}>
+          Sign in again
+        </ButtonLink>
+      )}
+    </Row>
+  );
+}
+
+const LIMITS = {
+  maxTokensPerDay: 'tokens of this day (UTC)',
+  maxCostUsdPerMonth: 'cost of this month (UTC)',
+} as const;
+
+/** Shows a budget that is nearly spent, or all. */
+export function Budget({
+  of: { scope, scopeId, name, limit, percent },
+  projectId,
+}: Props<'budgets'>) {
+  const raise: LinkProps =
+    scope === 'routine'
+      ? {
+          to: '/p/$projectId/routines/$routineId/edit',
+          params: { projectId, routineId: scopeId },
+        }
+      : {
+          to: '/p/$projectId/settings',
+          params: { projectId },
+          search: { tab: scope === 'project' ? 'projects' : 'organization' },
+        };
+  return (
+    <Row
+      link={{ to: '/p/$projectId/usage', params: { projectId } }}
+      title={name}
+      badge={
+        <Badge tone={percent >= 100 ? 'bad' : 'warn'}>
+          {percent >= 100 ? 'Budget used up' : `Budget at ${percent}%`}
+        </Badge>
+      }
+      line={`The ${scope} has used ${percent}% of its budget for the ${LIMITS[limit]}.`}
+    >
+      <ButtonLink size="sm" kind="quiet" {...raise}>
+        Change the budget
+      </ButtonLink>
+    </Row>
+  );
+}
+
+/** Shows a routine that runs an older text of a skill. */
+export function Behind({
+  of: { routineId, routineName, skills },
+  projectId,
+}: Props<'skillsBehind'>) {
+  const link = routineLink(projectId, routineId);
+  return (
+    <Row
+      link={link}
+      title={routineName}
+      badge={<Badge tone="warn">Older skill</Badge>}
+      line={`Its scheduled runs do not take the newest text of ${skills.join(', ')} yet.`}
+    >
+      <ButtonLink size="sm" kind="quiet" {...link}>
+        Prove the new text
+      </ButtonLink>
+    </Row>
+  );
+}

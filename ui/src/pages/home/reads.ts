@@ -1,0 +1,55 @@
+import type { QueryClient } from '@tanstack/react-query';
+import { aheadOf } from '#ui/api/read.ts';
+import { VIEWER_ZONE } from '#ui/format/locale.ts';
+
+export const UNREAD = ['/v1/results/unread', {}] as const;
+export const NEWS = [
+  '/v1/results',
+  { query: { unread: 'true', worthReading: 'true', limit: 20 } },
+] as const;
+export const ATTENTION = ['/v1/attention', {}] as const;
+export const WEEK = ['/v1/results/days', { query: { timezone: VIEWER_ZONE } }] as const;
+
+/** Entries of a list of what runs or comes next. */
+export const SHOWN = 8;
+export const RUNNING = ['/v1/runs', { query: { state: 'running', limit: SHOWN } }] as const;
+
+/** Returns the read of a project. */
+export function projectOf(projectId: string) {
+  return ['/v1/projects/{projectId}', { path: { projectId } }] as const;
+}
+
+/** Returns the read of what the month up to a day has used, a day as `2026-11-25`. */
+export function usageUpTo(day: string) {
+  return [
+    '/v1/usage',
+    { query: { from: `${day.slice(0, 8)}01`, to: day, groupBy: 'day' } },
+  ] as const;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Returns the read of what falls due within an hour: the same for a minute, and so one response. */
+export function dueAfter(now: number) {
+  const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
+  const [from, to] = [new Date(minute), new Date(minute + HOUR_MS)];
+  return [
+    '/v1/schedules/occurrences',
+    { query: { from: from.toISOString(), to: to.toISOString() } },
+  ] as const;
+}
+
+/** Begins all that Home reads while its code loads, from top to bottom, as a browser has few requests under way at once. */
+export function readHomeAhead(client: QueryClient, projectId: string): void {
+  const { read, list } = aheadOf(client, projectId);
+  const now = new Date();
+  read(...UNREAD);
+  list(...NEWS);
+  read(...ATTENTION);
+  read(...WEEK);
+  read(...projectOf(projectId));
+  read(...usageUpTo(now.toISOString().slice(0, 10)));
+  read(...RUNNING);
+  read(...dueAfter(now.getTime()));
+}

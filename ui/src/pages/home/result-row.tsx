@@ -1,0 +1,125 @@
+import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
+import { money } from '#ui/format/numbers.ts';
+import { reasonOf } from '#ui/format/run-words.ts';
+import { Button } from '#ui/parts/button.tsx';
+import { cx } from '#ui/parts/cx.ts';
+import { Badge, type Tone } from '#ui/parts/state.tsx';
+import { RowLink } from '#ui/parts/table.tsx';
+import { Time } from '#ui/parts/time.tsx';
+import { Differences, differencesOf, plainText } from './differences.tsx';
+import type { Group } from './result-groups.ts';
+
+type Result = Shape<'Result'>;
+
+const KINDS: Readonly<Record<Result['kind'], readonly [label: string, tone: Tone]>> = {
+  failed: ['Failed', 'bad'],
+  partial: ['Done in part', 'warn'],
+  first: ['First result', 'good'],
+  changed: ['Changed', 'busy'],
+  unchanged: ['Unchanged', 'idle'],
+};
+
+interface ItemProps {
+  readonly results: Group;
+  readonly projectId: string;
+  readonly onRead: () => void;
+  readonly onAgain: () => void;
+}
+
+/** Shows the latest result of a routine, how it begins and what is new in it. */
+export function ResultRow({
+  results: [result, ...earlier],
+  projectId,
+  onRead,
+  onAgain,
+}: ItemProps) {
+  const [label, tone] = KINDS[result.kind];
+  const differences = differencesOf(result);
+  return (
+    <li data-run={result.runId} className="relative border-b border-line py-3 hover:bg-hover">
+      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+        <RowLink
+          to="/p/$projectId/runs/$runId"
+          params={{ projectId, runId: result.runId }}
+          className="min-w-0 truncate text-base font-medium"
+        >
+          {drawn(result.routineName)}
+        </RowLink>
+        <Badge tone={tone}>{label}</Badge>
+        {earlier.length > 0 && (
+          <span className="text-sm text-muted">and {earlier.length} earlier</span>
+        )}
+        <span className="ml-auto text-sm text-muted tabular">
+          {result.costUsd !== null && <>{money(result.costUsd)} · </>}
+          <Time at={result.finishedAt} as="relative" />
+        </span>
+      </div>
+      <Text result={result} short={differences.length > 0} />
+      <Differences found={differences} result={result} />
+      {/* Above the link that covers the row. */}
+      <div className="relative z-10 mt-1.5 -ml-2 flex w-fit gap-1">
+        <Button size="sm" kind="quiet" onClick={onRead}>
+          Mark as read
+        </Button>
+        <Button size="sm" kind="quiet" onClick={onAgain}>
+          Run again
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+/** Shows how a text begins, or why there is none; of data its differences say more. */
+function Text({ result, short }: { readonly result: Result; readonly short: boolean }) {
+  const { kind, outcomeSummary, excerpt, changes } = result;
+  const text =
+    kind === 'failed'
+      ? reasonOf(result)
+      : (outcomeSummary ?? (changes === null ? plainText(excerpt ?? '') : ''));
+  if (text === null || text === '') return null;
+  return (
+    <p
+      className={cx(
+        'mt-1 text-sm whitespace-pre-line text-muted wrap-anywhere',
+        short ? 'line-clamp-1' : 'line-clamp-3',
+      )}
+    >
+      {drawn(text)}
+    </p>
+  );
+}
+
+/** Lists results in a line each. */
+export function ShortRows({
+  results,
+  projectId,
+}: {
+  results: readonly Result[];
+  projectId: string;
+}) {
+  return (
+    <ul className="border-t border-line">
+      {results.map((result) => (
+        <li
+          key={result.runId}
+          className="relative flex items-center gap-2.5 border-b border-line py-2 hover:bg-hover"
+        >
+          <RowLink
+            to="/p/$projectId/runs/$runId"
+            params={{ projectId, runId: result.runId }}
+            className="min-w-0 truncate text-base"
+          >
+            {drawn(result.routineName)}
+          </RowLink>
+          <Badge tone={KINDS[result.kind][1]}>{KINDS[result.kind][0]}</Badge>
+          <Time
+            at={result.finishedAt}
+            as="relative"
+            className="ml-auto shrink-0 text-sm text-muted"
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
