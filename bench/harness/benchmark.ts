@@ -66,12 +66,12 @@ export function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(Math.ceil(sorted.length * part) - 1, 0)] ?? Number.NaN;
 }
 
-/** Makes a figure of rounds in which value and baseline were measured one after the other. */
+/** Makes a figure of rounds in which value and baseline were measured one after the other; its target is about the ratio. */
 export function compared(
   what: string,
   unit: string,
   rounds: { readonly value: readonly number[]; readonly baseline: readonly number[] },
-  target?: Omit<Target, 'of'>,
+  target?: Omit<Target, 'of'> & Partial<Pick<Target, 'of'>>,
 ): Figure {
   return {
     what,
