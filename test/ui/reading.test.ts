@@ -163,6 +163,29 @@ test('data is a table by its schema: marked, sorted, filtered, and with the past
   await take(watched, 'past');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
+
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.getByRole('searchbox').count()).toBe(0);
+  expect(await rows.filter({ hasText: 'Changed' }).innerText()).toMatch(/tea\s+34\s+was 31/);
+  expect(await overflowOf(page)).toEqual([]);
+  await keepPaper(page, 'reading-data');
+});
+
+test('on paper a table has all of its rows', async ({ service, person, key, visit, at }) => {
+  const { run } = await typedRoutine(service, key, { name: 'Prices of all shops' });
+  const items = Object.fromEntries(Array.from({ length: 130 }, (_, n) => [`shop ${n}`, n]));
+  const { id } = await run(prices(items));
+  const { page, settled } = await visit(at(id), { as: person });
+  await settled();
+  const rows = page.getByRole('region', { name: 'Table of Items' }).getByRole('row');
+  expect(await rows.count()).toBe(1 + 100);
+  await page.pdf();
+  expect(await rows.count()).toBe(1 + 130);
+  // A button would be missing from the heads of later pages.
+  await page.emulateMedia({ media: 'print' });
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('th button')).display`)).toBe(
+    'contents',
+  );
 });
 
 test('two runs stand side by side, by word and by key, at an address that names both', async ({
@@ -326,7 +349,11 @@ const LIGHT_CANVAS = `(() => {
 /** Keeps the paper that a page makes, to look at. */
 async function keepPaper(page: Page, name: string): Promise<void> {
   if (SHOTS === undefined) return;
-  await page.pdf({ path: path.join(SHOTS, `${name}.pdf`), format: 'A4' });
+  await page.pdf({
+    path: path.join(SHOTS, `${name}.pdf`),
+    format: 'A4',
+    preferCSSPageSize: true,
+  });
   await page.setViewportSize({ width: 794, height: 1123 });
   await page.screenshot({ path: path.join(SHOTS, `${name}-paper.png`) });
 }

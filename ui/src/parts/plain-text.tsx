@@ -28,7 +28,7 @@ export function PlainText({ text, label }: { readonly text: string; readonly lab
       {left > 0 && (
         <div className="mt-2 flex flex-wrap items-center gap-3 text-sm text-muted">
           <span>{count(left)} characters more</span>
-          <Button size="sm" onClick={() => setShown((now) => now + 1)}>
+          <Button size="sm" className="print:hidden" onClick={() => setShown((now) => now + 1)}>
             Show more
           </Button>
         </div>

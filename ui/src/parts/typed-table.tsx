@@ -1,5 +1,6 @@
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { useDeferredValue, useState, type ReactNode } from 'react';
+import { useDeferredValue, useEffect, useEffectEvent, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { count, plural } from '#ui/format/numbers.ts';
 import {
   valueIn,
@@ -27,6 +28,8 @@ export interface TypedTableViewProps {
 const MANY = 10;
 /** Rows that are drawn at a time. */
 const STEP = 100;
+/** Rows on paper, where nothing can be opened. */
+const MOST_PRINTED = 2_000;
 
 interface Order {
   readonly name: string;
@@ -40,6 +43,7 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
   const [wanted, setWanted] = useState('');
   const [onlyChanges, setOnlyChanges] = useState(false);
   const [shown, setShown] = useState(STEP);
+  useBeforePrint(() => setShown(MOST_PRINTED));
   const words = useDeferredValue(wanted).trim().toLowerCase();
   const isMany = rows.length > MANY;
   const isMarked = rows.some(({ mark }) => mark !== 'same');
@@ -118,9 +122,14 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
         </table>
       </div>
       {sorted.length > shown && (
-        <Button size="sm" className="mt-2 print:hidden" onClick={() => setShown(shown + STEP)}>
-          {`Show more of ${plural(sorted.length, 'row')}`}
-        </Button>
+        <>
+          <Button size="sm" className="mt-2 print:hidden" onClick={() => setShown(shown + STEP)}>
+            {`Show more of ${plural(sorted.length, 'row')}`}
+          </Button>
+          <p className="mt-2 hidden text-sm text-muted print:block">
+            {`${plural(sorted.length - shown, 'more row')} in the export.`}
+          </p>
+        </>
       )}
       {leftOut.length > 0 && (
         <p className="mt-2 text-sm text-muted wrap-anywhere">
@@ -130,6 +139,16 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
       )}
     </section>
   );
+}
+
+/** Draws what paper needs before the browser looks at the page. */
+function useBeforePrint(change: () => void): void {
+  const onPrint = useEffectEvent(change);
+  useEffect(() => {
+    const listen = () => flushSync(() => onPrint());
+    addEventListener('beforeprint', listen);
+    return () => removeEventListener('beforeprint', listen);
+  }, []);
 }
 
 const HEAD = 'h-8 px-3 text-left text-xs font-medium whitespace-nowrap text-faint';

@@ -39,7 +39,11 @@ export function Verdict({
   const reason = reasonOf(run);
   const fault = run.failureClass === null ? null : faultOf(run.failureClass);
   return (
-    <div className="rounded-lg border border-line bg-surface px-4 py-3.5" role="status">
+    <div
+      data-verdict=""
+      className="rounded-lg border border-line bg-surface px-4 py-3.5"
+      role="status"
+    >
       <div className="flex items-start gap-3">
         <Icon aria-hidden className={cx('mt-0.5 size-5 shrink-0', colour)} strokeWidth={1.75} />
         <div className="min-w-0 grow">
