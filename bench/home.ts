@@ -167,7 +167,10 @@ const RESULTS = [
   ...HOSTILE.map(({ name, text, sees }) => ({
     name,
     text,
-    sees: typeof sees === 'string' ? RegExp.escape(sees) : sees.source.replace(/^\^/, ''),
+    sees:
+      typeof sees === 'string'
+        ? sees.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+        : sees.source.replace(/^\^/, ''),
   })),
   { name: 'a report of 60,000 words', text: longReport(60_000), sees: 'Part 2' },
 ];

@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { optIn, optOut, UNSUBSCRIBE_PATH, type OptOut } from '#core/outbox/index.ts';
+import { ALL_DIGESTS, optIn, optOut, UNSUBSCRIBE_PATH, type OptOut } from '#core/outbox/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { UNSUBSCRIBE_POLICY } from '../middleware/headers.ts';
@@ -39,9 +39,12 @@ interface Page {
 }
 
 function askedFor({ scopeId }: OptOut): Page {
-  const what = scopeId.startsWith('digest_')
-    ? 'digests of this project'
-    : `mail about ${scopeId.startsWith('prj_') ? 'anything in this project' : 'this routine'}`;
+  const what =
+    scopeId === ALL_DIGESTS
+      ? 'digests of any project'
+      : scopeId.startsWith('digest_')
+        ? 'digests of this project'
+        : `mail about ${scopeId.startsWith('prj_') ? 'anything in this project' : 'this routine'}`;
   return {
     text: `Do you want no more ${what}?`,
     button: { label: 'No more mail', action: '?' },

@@ -57,7 +57,7 @@ const updateDigest = route({
   tag,
   summary: 'Choose when you are mailed the digest of a project',
   description:
-    'For the caller alone. A digest has what is new on Home since the one before: new results and what needs attention. With nothing new there is no mail, and there are never two on one date.',
+    'For the caller alone. A digest has what is new on Home since the one before: new results and what needs attention. Digests that are due at the same time are one mail, of all their projects. With nothing new there is no mail, and there are never two on one date.',
   auth: 'session',
   mcp: false,
   params,

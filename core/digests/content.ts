@@ -1,5 +1,5 @@
 import type { Attention } from '#core/attention/index.ts';
-import type { MailContent, MailEntry, MailSection } from '#core/outbox/index.ts';
+import type { MailEntry, MailPart, MailSection } from '#core/outbox/index.ts';
 import type { Result, ResultKind, Unread } from '#core/results/index.ts';
 import { reasonInWords, RUN_REASONS, type RunReason } from '#core/run-states/index.ts';
 import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
@@ -7,7 +7,9 @@ import { changesInWords } from './differences.ts';
 
 /** Results that a digest looks at; it shows the latest of each routine. */
 export const MOST_RESULTS = 100;
+/** Routines of a mail; where it is about several projects, they share them. */
 const MOST_ROUTINES = 25;
+const FEWEST_ROUTINES = 3;
 const LINES_OF_RESULT = 3;
 const DIFFERENCES_OF_RESULT = 4;
 const LINE_LENGTH = 200;
@@ -34,31 +36,30 @@ interface DigestContent {
   /** The newest that are worth reading, the last that ended first. */
   readonly results: readonly Result[];
   readonly attention: Attention;
+  /** Projects that the mail may be about. */
+  readonly projects: number;
 }
 
-/** Words a digest: what is new, what needs attention, and how much had nothing new. */
-export function digestMail(content: DigestContent): MailContent {
+/** Words what a digest says of a project: what is new, what needs attention, and how much had nothing new. */
+export function digestPart(content: DigestContent): MailPart {
   const { projectId, unread, attention } = content;
-  const name = oneLine(content.projectName, NAME_LENGTH);
   const needs = attentionEntries(attention, projectId);
-  const counts = [
-    ...(unread.worthReading === 0
-      ? []
-      : [`${plural(unread.worthReading, 'new result')}${unread.more ? ' and more' : ''}`]),
-    ...(needs.length === 0 ? [] : [`${needs.length} to look at`]),
-  ];
   const sections = [newResults(content), needsAttention(attention, needs)];
   return {
-    subject: `${counts.join(', ')}: ${name}`,
-    lines: [`What is new in the project "${name}".`],
+    projectId,
+    projectName: oneLine(content.projectName, NAME_LENGTH),
+    results: unread.worthReading,
+    more: unread.more,
+    needs: needs.length,
     sections: sections.filter(({ entries, note }) => entries.length > 0 || note !== undefined),
-    path: `/p/${projectId}`,
   };
 }
 
-function newResults({ projectId, timezone, unread, results }: DigestContent): MailSection {
+function newResults(content: DigestContent): MailSection {
+  const { projectId, timezone, unread, results, projects } = content;
+  const most = Math.max(Math.floor(MOST_ROUTINES / projects), FEWEST_ROUTINES);
   const groups = [...Map.groupBy(results, ({ routineId }) => routineId).values()];
-  const left = unread.worthReadingRoutines - Math.min(groups.length, MOST_ROUTINES);
+  const left = unread.worthReadingRoutines - Math.min(groups.length, most);
   const notes = [
     ...(left > 0 ? [`${plural(left, 'more routine')} with news on Home.`] : []),
     ...(unread.unchangedRoutines > 0
@@ -68,7 +69,7 @@ function newResults({ projectId, timezone, unread, results }: DigestContent): Ma
   return {
     heading: 'New results',
     entries: groups
-      .slice(0, MOST_ROUTINES)
+      .slice(0, most)
       .flatMap(([latest, ...earlier]) =>
         latest === undefined ? [] : [resultEntry(latest, earlier.length, { projectId, timezone })],
       ),

@@ -1,39 +1,41 @@
 import { readAttention } from '#core/attention/index.ts';
 import type { Core } from '#core/core.ts';
 import { lacksSecondFactor } from '#core/organizations/index.ts';
-import { digestScope, enqueueMail, hasOptedOut } from '#core/outbox/index.ts';
+import { enqueueMail, hasEndedDigests, type MailPart } from '#core/outbox/index.ts';
 import { countUnread, listResults } from '#core/results/index.ts';
 import { eachApart, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
 import { dateIn } from '#lib/schedule/index.ts';
-import { digestMail, isNews, MOST_RESULTS } from './content.ts';
+import { digestPart, isNews, MOST_RESULTS } from './content.ts';
 import { nextDigest, type DigestSettings } from './settings.ts';
 
-/** Digests that are queued in one tick, the longest due first; the next tick goes on. */
+/** People whose digests are queued in one tick, those that are due longest first; the next tick goes on. */
 const MOST = 500;
+/** Projects of a mail; a person who has more due at once is mailed again by the next tick. */
+const MOST_PROJECTS = 20;
 
 /**
- * Queues the digests that are due, a mail for each person and project that has news. Each has a transaction of its own, which
- * holds its row from the look at what is new to the mail, so that another worker passes it over.
+ * Queues the digests that are due, one mail for each person with all their projects that have news. Each person has a transaction
+ * of their own, which holds their digests from the look at what is new to the mail, so that another worker passes them over.
  * @returns the number of mails
  */
 export async function queueResultDigests(
   { database, log }: Pick<Core, 'database' | 'log'>,
   signal: AbortSignal,
 ): Promise<number> {
-  const due = await rows<DueDigest>(
+  const due = await rows<{ readonly userId: string }>(
     database,
     sql`
-      select user_id as "userId", project_id as "projectId" from result_digests
-      where next_at <= now() order by next_at limit ${MOST}
+      select user_id as "userId" from result_digests
+      where next_at <= now() group by user_id order by min(next_at) limit ${MOST}
     `,
   );
   let queued = 0;
   await eachApart(
     due,
-    async (digest) => {
-      if (await transaction(database, (tx) => queueOne(tx, digest))) queued += 1;
+    async ({ userId }) => {
+      if (await transaction(database, (tx) => queueOne(tx, userId))) queued += 1;
     },
-    { signal, failed: (err, of) => log.error({ err, ...of }, 'a digest was not queued') },
+    { signal, failed: (err, of) => log.error({ err, ...of }, 'digests were not queued') },
   );
   return queued;
 }
@@ -44,6 +46,7 @@ interface DueDigest {
 }
 
 interface HeldDigest extends DigestSettings {
+  readonly projectId: string;
   readonly nextAt: Date;
   readonly coveredUntil: Date;
   readonly lastDate: string | null;
@@ -60,45 +63,59 @@ interface HeldDigest extends DigestSettings {
  */
 const SETTLING_MS = 60_000;
 
-async function queueOne(tx: Db, { userId, projectId }: DueDigest): Promise<boolean> {
-  const digest = await holdDigest(tx, { userId, projectId });
-  if (digest === undefined) return false;
-  const { coveredUntil, lastDate, now } = digest;
-  const date = dateIn(digest.timezone, digest.nextAt);
-  if (!digest.mayBeMailed || (lastDate !== null && date <= lastDate)) {
-    await moveOn(tx, { userId, projectId }, { digest, coveredUntil, lastDate });
-    return false;
+async function queueOne(tx: Db, userId: string): Promise<boolean> {
+  const held = await holdDigests(tx, userId);
+  const found: { readonly digest: HeldDigest; readonly date: string; readonly part: MailPart }[] =
+    [];
+  for (const digest of held) {
+    const { projectId, coveredUntil, lastDate, now } = digest;
+    const date = dateIn(digest.timezone, digest.nextAt);
+    if (!digest.mayBeMailed || (lastDate !== null && date <= lastDate)) {
+      await moveOn(tx, { userId, projectId }, { digest, coveredUntil, lastDate });
+      continue;
+    }
+    const until = new Date(now.getTime() - SETTLING_MS);
+    const part = await contentOf(tx, { userId, digest, until, projects: held.length });
+    await moveOn(tx, { userId, projectId }, { digest, coveredUntil: until, lastDate: date });
+    if (part !== undefined) found.push({ digest, date, part });
   }
-  const until = new Date(now.getTime() - SETTLING_MS);
-  const mail = await contentOf(tx, { userId, projectId }, digest, until);
-  await moveOn(tx, { userId, projectId }, { digest, coveredUntil: until, lastDate: date });
-  if (mail === undefined) return false;
+  const [first] = found;
+  if (first === undefined) return false;
+  const { organizationId, projectId } = first.digest;
   await enqueueMail(tx, {
-    organizationId: digest.organizationId,
-    projectId,
+    organizationId,
+    projectId: found.length === 1 ? projectId : null,
     routineId: null,
     runId: null,
     kind: 'results_digest',
     userIds: [userId],
-    content: mail,
-    dedupeKey: `digest:${projectId}:${date}`,
+    content: { subject: '', lines: [], parts: found.map(({ part }) => part) },
+    dedupeKey: `digest:${projectId}:${first.date}`,
   });
   return true;
 }
 
-/** Locks a digest that is due; undefined where another worker has it. */
-function holdDigest(tx: Db, { userId, projectId }: DueDigest): Promise<HeldDigest | undefined> {
-  return row<HeldDigest>(
+/** Locks the digests of a person that are due; none where another worker has them. */
+async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
+  // Row by row, two workers would each get some of them, and make two mails.
+  const lock = await row<{ taken: boolean }>(
+    tx,
+    sql`select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken`,
+  );
+  if (lock?.taken !== true) return [];
+  return rows<HeldDigest>(
     tx,
     sql`
-      select d.frequency, d.weekday, d.hour, d.timezone, d.next_at as "nextAt", d.covered_until as "coveredUntil",
-        d.last_date::text as "lastDate", p.organization_id as "organizationId", p.name as "projectName",
-        now() as now, p.deleted_at is null and u.email_verified and not ${lacksSecondFactor(sql`o`, sql`u.id`)}
+      select d.project_id as "projectId", d.frequency, d.weekday, d.hour, d.timezone, d.next_at as "nextAt",
+        d.covered_until as "coveredUntil", d.last_date::text as "lastDate", p.organization_id as "organizationId",
+        p.name as "projectName", now() as now,
+        p.deleted_at is null and u.email_verified and not ${lacksSecondFactor(sql`o`, sql`u.id`)}
           and exists (select from memberships m where m.user_id = u.id and m.organization_id = o.id)
-          and not ${hasOptedOut(sql`u.id`, sql`${digestScope(projectId)}`)} as "mayBeMailed"
+          and not ${hasEndedDigests(sql`u.id`, sql`p.id`)} as "mayBeMailed"
       from result_digests d join users u on u.id = d.user_id join projects p on p.id = d.project_id
       join organizations o on o.id = p.organization_id
-      where d.user_id = ${userId} and d.project_id = ${projectId} and d.next_at <= now()
+      where d.user_id = ${userId} and d.next_at <= now()
+      order by d.next_at, p.name, p.id limit ${MOST_PROJECTS}
       for update of d skip locked
     `,
   );
@@ -120,14 +137,22 @@ async function moveOn(
   );
 }
 
-/** Writes the mail; undefined where nothing is new. */
+/** Writes what is new in a project; undefined where nothing is. */
 async function contentOf(
   tx: Db,
-  { userId, projectId }: DueDigest,
-  digest: HeldDigest,
-  until: Date,
-) {
-  const { organizationId, projectName, coveredUntil: since, timezone } = digest;
+  {
+    userId,
+    digest,
+    until,
+    projects,
+  }: {
+    readonly userId: string;
+    readonly digest: HeldDigest;
+    readonly until: Date;
+    readonly projects: number;
+  },
+): Promise<MailPart | undefined> {
+  const { projectId, organizationId, projectName, coveredUntil: since, timezone } = digest;
   const reader = { projectId, readerId: userId };
   const within = { since, until };
   const unread = await countUnread(tx, reader, within);
@@ -140,5 +165,5 @@ async function contentOf(
     worthReading: true,
     page,
   });
-  return digestMail({ projectId, projectName, timezone, unread, results, attention });
+  return digestPart({ projectId, projectName, timezone, unread, results, attention, projects });
 }

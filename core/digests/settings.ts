@@ -1,7 +1,13 @@
 import { admitted, lacksSecondFactor } from '#core/organizations/index.ts';
-import { digestScope, hasOptedOut, optIn } from '#core/outbox/index.ts';
+import {
+  ALL_DIGESTS,
+  digestScope,
+  hasEndedDigests,
+  narrowOptOut,
+  optIn,
+} from '#core/outbox/index.ts';
 import { checkTimeZone } from '#core/timetable/index.ts';
-import { databaseTime, execute, row, sql, type Db } from '#lib/database/index.ts';
+import { databaseTime, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
 import { dateIn, nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 
 export const FREQUENCIES = ['off', 'daily', 'weekly'] as const;
@@ -61,7 +67,7 @@ export async function readDigest(
     db,
     sql`
       select ${lacksSecondFactor(sql`o`, userId)} as lacks,
-        ${hasOptedOut(sql`m.user_id`, sql`${digestScope(projectId)}`)} as "optedOut",
+        ${hasEndedDigests(sql`m.user_id`, sql`p.id`)} as "optedOut",
         case when d.user_id is not null then jsonb_build_object('frequency', d.frequency, 'weekday', d.weekday,
           'hour', d.hour, 'timezone', d.timezone) end as chosen,
         d.next_at as "nextAt", d.last_date::text as "lastDate"
@@ -108,8 +114,22 @@ export async function patchDigest(
           else d.covered_until end
     `,
   );
-  if (frequency !== 'off') await optIn(tx, { userId, scopeId: digestScope(projectId) });
+  if (frequency !== 'off') await wantAgain(tx, reader);
   return { ...times, nextAt };
+}
+
+/** Takes back that a person has unsubscribed; where they have from all digests, those of other projects stay off. */
+async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
+  const others = await rows<{ projectId: string }>(
+    tx,
+    sql`
+      select project_id as "projectId" from result_digests
+      where user_id = ${userId} and project_id <> ${projectId}
+    `,
+  );
+  const scopes = others.map((other) => digestScope(other.projectId));
+  await narrowOptOut(tx, { userId, scopeId: ALL_DIGESTS }, scopes);
+  await optIn(tx, { userId, scopeId: digestScope(projectId) });
 }
 
 /**

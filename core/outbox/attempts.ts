@@ -1,5 +1,5 @@
 import { execute, rows, sql, type Db } from '#lib/database/index.ts';
-import { hasOptedOut } from './opt-outs.ts';
+import { hasEndedDigests, hasOptedOut } from './opt-outs.ts';
 import type { Channel, MailContent, MessageKind } from './message.ts';
 
 /** A message that only this process may send, for the length of its lease. */
@@ -19,6 +19,8 @@ export interface ClaimedMessage {
   /** Confirmed address of a member; null when the person may not be mailed, or no longer. */
   readonly address: string | null;
   readonly optedOut: boolean;
+  /** Projects of the parts of a digest that the person may read and has not ended the digests of. */
+  readonly projectIds: readonly string[];
 }
 
 /** Lease that outlasts any attempt, so that it expires only when the process has died. */
@@ -65,10 +67,17 @@ export function claimMessages(
         c.routine_id as "routineId", c.run_id as "runId", c.user_id as "userId", c.url, c.content,
         (
           select u.email from users u join memberships m on m.user_id = u.id
-          where u.id = c.user_id and u.email_verified and m.organization_id = c.organization_id
+          where u.id = c.user_id and u.email_verified and (m.organization_id = c.organization_id or c.kind = 'results_digest' and c.project_id is null)
+          limit 1
         ) as address,
-        case when c.kind = 'results_digest' then ${hasOptedOut(sql`c.user_id`, sql`'digest_' || c.project_id`)}
-          else ${hasOptedOut(sql`c.user_id`, sql`c.project_id, c.routine_id`)} end as "optedOut"
+        case when c.kind = 'results_digest' then ${hasEndedDigests(sql`c.user_id`, sql`c.project_id`)}
+          else ${hasOptedOut(sql`c.user_id`, sql`c.project_id, c.routine_id`)} end as "optedOut",
+        array(
+          select p.id from jsonb_array_elements(c.content -> 'parts') part
+          join projects p on p.id = part ->> 'projectId' and p.deleted_at is null
+          join memberships m on m.organization_id = p.organization_id and m.user_id = c.user_id
+          where not ${hasEndedDigests(sql`c.user_id`, sql`p.id`)}
+        ) as "projectIds"
       from claimed c
     `,
   );

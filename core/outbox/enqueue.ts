@@ -9,7 +9,9 @@ import type { MailContent, MessageKind, MessageSubject } from './message.ts';
  */
 export async function enqueueMail(
   tx: Db,
-  mail: MessageSubject & {
+  mail: Omit<MessageSubject, 'projectId'> & {
+    /** Null for a mail about several projects. */
+    readonly projectId: string | null;
     readonly kind: MessageKind;
     readonly userIds: readonly string[];
     readonly content: MailContent;

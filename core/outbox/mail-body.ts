@@ -29,9 +29,10 @@ export function bodyOf(
   return sections.length === 0 ? { text } : { text, html: htmlOf(content, places) };
 }
 
-function textOf({ heading, entries, note }: MailSection, uiOrigin: string): string[] {
+function textOf({ heading, path, entries, note }: MailSection, uiOrigin: string): string[] {
   return [
     `${heading}\n${'='.repeat(heading.length)}`,
+    ...(path === undefined ? [] : [`${uiOrigin}${path}`]),
     ...entries.map((entry) => entryAsText(entry, uiOrigin)),
     ...(note === undefined ? [] : [note]),
   ];
@@ -86,8 +87,12 @@ ${button}
 `;
 }
 
-function sectionAsHtml({ heading, entries, note }: MailSection, uiOrigin: string): string {
-  return `<h2 style="margin:26px 0 4px;font-size:17px;line-height:1.3">${escaped(heading)}</h2>
+function sectionAsHtml({ heading, path, entries, note }: MailSection, uiOrigin: string): string {
+  const title =
+    path === undefined
+      ? escaped(heading)
+      : `<a class="link" href="${escaped(`${uiOrigin}${path}`)}" style="color:#3540ad">${escaped(heading)}</a>`;
+  return `<h2 style="margin:26px 0 4px;font-size:17px;line-height:1.3">${title}</h2>
 ${entries.map((entry) => entryAsHtml(entry, uiOrigin)).join('\n')}
 ${note === undefined ? '' : `<p class="muted" style="margin:10px 0 0;color:#5b5b63">${escaped(note)}</p>`}`;
 }

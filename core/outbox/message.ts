@@ -39,11 +39,27 @@ export interface MailContent {
   /** Path of the page in the dashboard with the details. */
   readonly path?: string;
   readonly replyTo?: string;
+  /** Set for a mail about several projects, of which each has a part; its subject and text are made of them when it is sent. */
+  readonly parts?: readonly MailPart[];
 }
 
-/** A part of a mail under a heading of its own. */
+/** What a mail says of one project. It is left out when its reader may not read the project any more, or wants no digest of it. */
+export interface MailPart {
+  readonly projectId: string;
+  readonly projectName: string;
+  /** New results; `more` when there are more than these. */
+  readonly results: number;
+  readonly more: boolean;
+  /** Entries that need attention. */
+  readonly needs: number;
+  readonly sections: readonly MailSection[];
+}
+
+/** A section of a mail under a heading of its own. */
 export interface MailSection {
   readonly heading: string;
+  /** Path of the page in the dashboard that the heading names. */
+  readonly path?: string;
   readonly entries: readonly MailEntry[];
   /** A line below them. */
   readonly note?: string;
@@ -144,7 +160,7 @@ export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<
   );
 }
 
-/** Cancels the unsent messages about a project that is being deleted. */
+/** Cancels the unsent messages about a project that is being deleted, and takes its part out of those about several. */
 export async function cancelMessages(tx: Db, projectId: string): Promise<void> {
   await execute(
     tx,
@@ -152,6 +168,17 @@ export async function cancelMessages(tx: Db, projectId: string): Promise<void> {
       update outbox set state = 'cancelled', error = 'the project was deleted', content = null, url = null,
         finished_at = now()
       where project_id = ${projectId} and state in ('pending', 'held')
+    `,
+  );
+  await execute(
+    tx,
+    sql`
+      update outbox set content = jsonb_set(content, '{parts}', (
+        select coalesce(jsonb_agg(part), '[]') from jsonb_array_elements(content -> 'parts') part
+        where part ->> 'projectId' <> ${projectId}
+      ))
+      where state = 'pending' and channel = 'mail' and kind = 'results_digest' and project_id is null
+        and content -> 'parts' @> ${JSON.stringify([{ projectId }])}::jsonb
     `,
   );
 }

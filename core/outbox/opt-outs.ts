@@ -4,13 +4,21 @@ import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
 /** A person, and what they want no more mail about. */
 export interface OptOut {
   readonly userId: string;
-  /** Id of a routine or a project, or {@link digestScope} of one. */
+  /** Id of a routine or a project, {@link digestScope} of one, or {@link ALL_DIGESTS}. */
   readonly scopeId: string;
 }
 
 /** Names the digests of a project, which a person can end and keep its other mails. */
 export function digestScope(projectId: string): string {
   return `digest_${projectId}`;
+}
+
+/** Names the digests of all projects of a person. */
+export const ALL_DIGESTS = 'digests';
+
+/** Returns whether a person wants no digests of a project, as an SQL condition. */
+export function hasEndedDigests(userId: Sql, projectId: Sql): Sql {
+  return hasOptedOut(userId, sql`${ALL_DIGESTS}, 'digest_' || ${projectId}`);
 }
 
 /** Returns whether a person has opted out of one of these scopes, as an SQL condition. */
@@ -81,6 +89,25 @@ export async function optIn(db: Db, optOut: OptOut): Promise<void> {
   await execute(
     db,
     sql`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`,
+  );
+}
+
+/** Replaces an opt-out, where the person has made it, by others that end less. */
+export async function narrowOptOut(
+  db: Db,
+  { userId, scopeId }: OptOut,
+  others: readonly string[],
+): Promise<void> {
+  await execute(
+    db,
+    sql`
+      with ended as (
+        delete from mail_optouts where user_id = ${userId} and scope_id = ${scopeId} returning user_id
+      )
+      insert into mail_optouts (user_id, scope_id)
+      select ended.user_id, other from ended, unnest(${others}::text[]) as other
+      on conflict do nothing
+    `,
   );
 }
 

@@ -2,8 +2,9 @@ import type { Core } from '#core/core.ts';
 import type { Mail } from '#lib/mail.ts';
 import { isBeyondLast, messageRetryMs, type ClaimedMessage, type Verdict } from './attempts.ts';
 import { bodyOf, type StopLink } from './mail-body.ts';
-import { isUnsubscribable, type MailContent } from './message.ts';
-import { digestScope, type UnsubscribeLinks } from './opt-outs.ts';
+import { joinParts } from './mail-parts.ts';
+import { isUnsubscribable, type MailContent, type MailPart } from './message.ts';
+import { ALL_DIGESTS, digestScope, type UnsubscribeLinks } from './opt-outs.ts';
 
 export interface MailDeps extends Pick<Core, 'leadsEmail' | 'mailer' | 'uiOrigin'> {
   readonly unsubscribeLinks: UnsubscribeLinks;
@@ -30,8 +31,15 @@ export async function sendMail(
   if (isBeyondLast('mail', message.attempt)) {
     return over({ state: 'failed', error: 'all attempts were broken off on our side' });
   }
+  const parts = message.content?.parts?.filter(({ projectId }) =>
+    message.projectIds.includes(projectId),
+  );
+  if (parts?.length === 0) {
+    const error = 'the recipient reads none of its projects any more, or has unsubscribed';
+    return over({ state: 'cancelled', error });
+  }
   const { uiOrigin, unsubscribeLinks: links } = deps;
-  const fault = await mailer.attempt(compose(message, to, { uiOrigin, links }));
+  const fault = await mailer.attempt(compose(message, { to, parts }, { uiOrigin, links }));
   if (fault === undefined) return over({ state: 'sent' });
   const error = fault.message;
   const delayMs = fault.kind === 'refused' ? undefined : messageRetryMs('mail', message.attempt);
@@ -49,12 +57,16 @@ function over(verdict: Verdict) {
 /** Composes a message's mail: its text, the link to its page, and the links to unsubscribe. */
 function compose(
   message: ClaimedMessage,
-  to: string,
+  { to, parts }: { readonly to: string; readonly parts: readonly MailPart[] | undefined },
   { uiOrigin, links }: { uiOrigin: string; links: UnsubscribeLinks },
 ): Mail {
-  const content: MailContent = message.content ?? { subject: '', lines: [] };
+  const content: MailContent =
+    parts === undefined ? (message.content ?? { subject: '', lines: [] }) : joinParts(parts);
   const { subject, replyTo } = content;
-  const stop = unsubscribing(message, links);
+  const stop =
+    parts !== undefined && message.userId !== null
+      ? endingDigests(message.userId, parts, links)
+      : unsubscribing(message, links);
   return {
     id: message.id,
     to,
@@ -66,21 +78,49 @@ function compose(
   };
 }
 
-/** Returns the links that end mails like this one, and that of them which mail programs show as a button. */
-function unsubscribing(
-  { kind, userId, projectId, routineId }: ClaimedMessage,
-  links: UnsubscribeLinks,
-): { readonly links: readonly StopLink[]; readonly url?: string } {
-  if (!isUnsubscribable(kind) || userId === null || projectId === null) return { links: [] };
-  const ofProject = {
+interface Stops {
+  readonly links: readonly StopLink[];
+  /** That of them which mail programs show as a button. */
+  readonly url?: string;
+}
+
+/** Returns the links that end digests: of the project of the mail, or where it has several of all, and of each. */
+function endingDigests(userId: string, parts: readonly MailPart[], links: UnsubscribeLinks): Stops {
+  const [first] = parts;
+  if (first !== undefined && parts.length === 1) {
+    const { projectId } = first;
+    const url = links.of({ userId, scopeId: digestScope(projectId) });
+    return {
+      links: [
+        { label: 'No more digests of this project', url },
+        ofProject(userId, projectId, links),
+      ],
+      url,
+    };
+  }
+  const url = links.of({ userId, scopeId: ALL_DIGESTS });
+  const each = parts.map(({ projectId, projectName }) => ({
+    label: `No more digests of the project "${projectName}"`,
+    url: links.of({ userId, scopeId: digestScope(projectId) }),
+  }));
+  return { links: [{ label: 'No more digests of any project', url }, ...each], url };
+}
+
+function ofProject(userId: string, projectId: string, links: UnsubscribeLinks): StopLink {
+  return {
     label: 'No more mail about anything in this project',
     url: links.of({ userId, scopeId: projectId }),
   };
-  if (kind === 'results_digest') {
-    const url = links.of({ userId, scopeId: digestScope(projectId) });
-    return { links: [{ label: 'No more digests of this project', url }, ofProject], url };
-  }
-  if (routineId === null) return { links: [ofProject], url: ofProject.url };
+}
+
+/** Returns the links that end mails like this one. */
+function unsubscribing(
+  { kind, userId, projectId, routineId }: ClaimedMessage,
+  links: UnsubscribeLinks,
+): Stops {
+  if (!isUnsubscribable(kind) || userId === null || projectId === null) return { links: [] };
+  const all = ofProject(userId, projectId, links);
+  if (routineId === null) return { links: [all], url: all.url };
   const url = links.of({ userId, scopeId: routineId });
-  return { links: [{ label: 'No more mail about this routine', url }, ofProject], url };
+  return { links: [{ label: 'No more mail about this routine', url }, all], url };
 }

@@ -33,6 +33,17 @@ export async function fallDueOnce({ deps }: Reached, { userId, projectId }: Pers
   );
 }
 
+/** Makes another project of a person, and gives the person as they are in it. */
+export async function projectOf(person: Person, name: string): Promise<Person> {
+  const { organizationId } = person;
+  const { status, data, body } = await person.session.post('/v1/projects', {
+    organizationId,
+    name,
+  });
+  expect(status, JSON.stringify(body)).toBe(201);
+  return { ...person, projectId: data.id };
+}
+
 /** Puts a routine with this name into the project of a person. */
 export async function routineOf({ deps }: Reached, { projectId }: Person, name: string) {
   const id = newId('routine');
