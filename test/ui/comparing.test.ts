@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextOf, previousOf, type ListRuns, type Placed } from '../../ui/src/format/neighbours.ts';
+import {
+  nearerOf,
+  nextOf,
+  previousOf,
+  type ListRuns,
+  type Placed,
+} from '../../ui/src/format/neighbours.ts';
 import { numberBefore } from '../../ui/src/format/past.ts';
 import { wordDiff, type LinePair } from '../../ui/src/format/word-diff.ts';
 
@@ -49,13 +55,18 @@ function world(times: readonly number[]) {
   const runs: Placed[] = times
     .map((at, index) => ({ id: `run_${String(index).padStart(5, '0')}`, createdAt: iso(at) }))
     .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.id.localeCompare(a.id));
+  return { runs, ...listing(runs) };
+}
+
+/** Lists these runs, and counts how often that is asked for. */
+function listing(runs: readonly Placed[]) {
   let requests = 0;
   const list: ListRuns<Placed> = (since = '', until = '9', limit) => {
     requests += 1;
     const within = runs.filter(({ createdAt }) => createdAt >= since && createdAt < until);
     return Promise.resolve(within.slice(0, limit));
   };
-  return { runs, list, requests: () => requests };
+  return { list, requests: () => requests };
 }
 
 function iso(at: number): string {
@@ -81,6 +92,20 @@ test('a run that is no result itself finds its place by its time', async () => {
   const failed = { id: 'run_failed', createdAt: iso(NOW - 5 * DAY) };
   expect(await previousOf(failed, list)).toBe(runs[2]);
   expect(await nextOf(failed, list, NOW)).toBe(runs[1]);
+});
+
+test('a run of another list is a neighbour where it is nearer, also among those of one instant', async () => {
+  const at = (days: number) => NOW - days * DAY;
+  const { runs: all } = world([at(9), at(7), at(5), at(5), at(5), at(3), at(1)]);
+  const isGood = ({ createdAt }: Placed) => createdAt === iso(at(9)) || createdAt === iso(at(3));
+  const { list } = listing(all.filter(isGood));
+  const { list: others } = listing(all.filter((run) => !isGood(run)));
+  for (const [index, run] of all.entries()) {
+    const [previous, next] = [await previousOf(run, list), await nextOf(run, list, NOW)];
+    const before = await nearerOf(run, { side: 'before', than: previous }, others);
+    const after = await nearerOf(run, { side: 'after', than: next }, others);
+    expect([before?.id, after?.id], `${index}`).toEqual([all[index + 1]?.id, all[index - 1]?.id]);
+  }
 });
 
 test('the newest run asks once for a next one', async () => {

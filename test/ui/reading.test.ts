@@ -59,6 +59,10 @@ test('a long result is a document with an outline, and on paper a report', async
   await outline.getByRole('link', { name: 'Part 7' }).click();
   await expect.poll(() => isInView(wide.page.getByRole('heading', { name: 'Part 7' }))).toBe(true);
   expect(await isInView(outline)).toBe(true);
+  const current = outline.locator('[aria-current=location]');
+  await expect.poll(() => current.allTextContents()).toEqual(['Part 7']);
+  await wide.page.keyboard.press('Home');
+  await expect.poll(() => current.allTextContents()).toEqual(['Site audit']);
   await wide.page.getByRole('link', { name: 'Footnote 1' }).click();
   await expect.poll(() => isInView(wide.page.getByText('Measured from Frankfurt'))).toBe(true);
 
@@ -258,6 +262,41 @@ test('brackets lead to the result before and after, and not while one types', as
   await page.waitForURL(`**${at(third.id)}`);
   await page.locator('.prose-text', { hasText: 'Three.' }).waitFor();
   await expectClean();
+});
+
+test('brackets stop at a failed run that has a result, and pass one that has none', async ({
+  service,
+  person,
+  key,
+  visit,
+  at,
+}) => {
+  const report = await typedRoutine(service, key, {
+    resultSchema: null,
+    resultKey: null,
+    name: 'Sources',
+    checks: [{ type: 'distinct_sources', atLeast: 1 }],
+  });
+  const first = await report.run('Short, by https://example.com/a.');
+  const failed = await report.run('Without a source.');
+  const empty = await report.run('Gone.');
+  await changeRuns(service.deps.database, empty.id, { state: 'failed', result: null });
+  const last = await report.run('Again, by https://example.com/b.');
+  expect([first.state, failed.state, last.state]).toEqual(['succeeded', 'failed', 'succeeded']);
+  const { page } = await visit(at(last.id), { as: person });
+  await page.getByRole('link', { name: 'Previous result' }).waitFor();
+  await page.keyboard.press('[');
+  await page.waitForURL(`**${at(failed.id)}`);
+  await page.locator('.prose-text', { hasText: 'Without a source.' }).waitFor();
+  await page.getByRole('link', { name: 'Next result' }).waitFor();
+  await page.keyboard.press('[');
+  await page.waitForURL(`**${at(first.id)}`);
+  await page.getByRole('link', { name: 'Next result' }).waitFor();
+  await page.keyboard.press(']');
+  await page.waitForURL(`**${at(failed.id)}`);
+  await page.getByRole('link', { name: 'Next result' }).waitFor();
+  await page.keyboard.press(']');
+  await page.waitForURL(`**${at(last.id)}`);
 });
 
 test('a hostile result is shown, and does nothing', async ({ person, said, visit, at }) => {

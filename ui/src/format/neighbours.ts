@@ -59,6 +59,30 @@ export async function nextOf<Run extends Placed>(
   return undefined;
 }
 
+/**
+ * Finds a run of another list that is nearer than the neighbour that was found. Of more than a list has room for, the oldest
+ * are passed over.
+ */
+export async function nearerOf<Run extends Placed>(
+  run: Placed,
+  { side, than }: { readonly side: 'before' | 'after'; readonly than: Run | undefined },
+  list: ListRuns<Run>,
+): Promise<Run | undefined> {
+  const [first, last] = side === 'before' ? [than, run] : [run, than];
+  const found = await list(first?.createdAt, last && later(last, 1), LIMIT);
+  const between = found.filter(
+    (each) =>
+      (first === undefined || follows(each, first)) && (last === undefined || follows(last, each)),
+  );
+  return (side === 'before' ? between[0] : between.at(-1)) ?? than;
+}
+
+/** Returns whether one run comes after another; ids begin with their time. */
+function follows(one: Placed, other: Placed): boolean {
+  const difference = Date.parse(one.createdAt) - Date.parse(other.createdAt);
+  return difference === 0 ? one.id > other.id : difference > 0;
+}
+
 function later({ createdAt }: Placed, ms: number): string {
   return new Date(Date.parse(createdAt) + ms).toISOString();
 }

@@ -13,7 +13,7 @@ import { useNeighbours } from '#ui/parts/neighbours.ts';
 export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
-  const { previous, next } = useNeighbours(run);
+  const { previous, next } = useNeighbours(run, { withFailed: true });
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.metaKey || event.ctrlKey || isBusy(event.target)) return;
     const wanted = event.key === '[' ? previous : event.key === ']' ? next : undefined;
