@@ -1,0 +1,78 @@
+import type { Ras } from 'routine-automation-sdk';
+import { EXIT } from './exit-codes.ts';
+import { explain } from './failure.ts';
+import { createOutput, type Output } from './output/output.ts';
+import { plainLine } from './output/plain.ts';
+import { masked } from './profiles/mask.ts';
+import { signedIn, type Account } from './profiles/account.ts';
+import type { World } from './world.ts';
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  readonly json?: boolean | undefined;
+  readonly profile?: string | undefined;
+  readonly apiUrl?: string | undefined;
+}
+
+/** What every command gets. */
+export interface Context extends World {
+  readonly options: GlobalOptions;
+  /** Tells whether people read stdout: it is a terminal, and no JSON was asked for. */
+  readonly isTerminal: boolean;
+  /** Tells whether a question can be asked: stdin and stderr are a terminal. */
+  readonly canAsk: boolean;
+  /** Data, on stdout: tables and text for people, JSON for programs. */
+  readonly out: Output;
+  /** What the process ends with; a command sets it where it ends neither well nor by an error. */
+  exitCode: number;
+  /** Returns a client of the service. @throws {CliError} with exit code 4 where no account is signed in */
+  client(): Promise<Ras>;
+  /** Returns the address and the API key in use. @throws {CliError} as `client` */
+  account(): Promise<Account>;
+  /** Writes a line of words to stderr, without control characters. */
+  say(line: string): void;
+  /** Writes an error to stderr, with secrets masked, and sets the exit code. A command throws and does not call it. */
+  fail(error: unknown): void;
+}
+
+/** Makes the context of one call of `ras`; the options are read once the command line is parsed. */
+export function createContext(world: World, options: () => GlobalOptions): Context {
+  let account: Promise<Account> | undefined;
+  let client: Promise<Ras> | undefined;
+  let known: Account | undefined;
+  const isTerminal = () => world.stdout.isTTY === true && options().json !== true;
+  const context: Context = {
+    ...world,
+    get options() {
+      return options();
+    },
+    get isTerminal() {
+      return isTerminal();
+    },
+    canAsk: world.stdin.isTTY === true && world.stderr.isTTY === true,
+    out: createOutput(world, isTerminal),
+    exitCode: EXIT.ok,
+    async account() {
+      known = await (account ??= signedIn(world, options()));
+      return known;
+    },
+    async client() {
+      return (client ??= connect(await context.account(), world));
+    },
+    say(line) {
+      world.stderr.write(`${plainLine(line)}\n`);
+    },
+    fail(error) {
+      const { lines, exitCode } = explain(error, known);
+      for (const line of lines) context.say(masked(line, known?.apiKey));
+      context.exitCode = exitCode;
+    },
+  };
+  return context;
+}
+
+/** Loads the SDK only now: `ras --help` does without. */
+async function connect({ apiKey, baseUrl }: Account, { fetch }: World): Promise<Ras> {
+  const { Ras } = await import('routine-automation-sdk');
+  return new Ras({ apiKey, baseUrl, fetch });
+}

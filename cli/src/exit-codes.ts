@@ -1,0 +1,16 @@
+/** The exit codes of all commands; scripts rely on them. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  /** `plan` found changes; as `terraform plan -detailed-exitcode` has it. */
+  changes: 2,
+  notSignedIn: 4,
+  runFailed: 10,
+  runCancelled: 11,
+  runSkipped: 12,
+  /** The run had not ended in time; as `timeout` of coreutils has it. */
+  timedOut: 124,
+  /** Ended by Ctrl-C. */
+  interrupted: 130,
+} as const;

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { createContext, type Context, type GlobalOptions } from './context.ts';
+import { EXIT } from './exit-codes.ts';
+import { registerFiles } from './files/index.ts';
+import { worldOfProcess, type World } from './world.ts';
+
+/** Runs one command line, without the name of the program, and returns the exit code. */
+export async function main(args: readonly string[], world: World): Promise<number> {
+  const program = new Command('ras');
+  const context = createContext(world, () => program.opts<GlobalOptions>());
+  program
+    .description('The Routine Automation Service in a terminal.')
+    .version(version(), '-V, --version')
+    .option('--json', 'write JSON, also to a terminal')
+    .option('--profile <name>', 'use this sign-in (RAS_PROFILE)')
+    .option('--api-url <address>', 'address of the service (RAS_API_URL)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => void world.stdout.write(text),
+      writeErr: (text) => void world.stderr.write(text),
+    })
+    .exitOverride();
+  register(program, context);
+  for (const each of program.commands) inherit(each, program);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) context.fail(error);
+    // Help that was asked for and the version are no errors; the rest has been said.
+    else context.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  }
+  return context.exitCode;
+}
+
+/** Runs the command line of this process. */
+export async function start(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    // A reader that has read enough, as `head` does, goes away.
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit();
+    });
+  }
+  process.exitCode = await main(process.argv.slice(2), worldOfProcess());
+}
+
+function register(program: Command, context: Context): void {
+  registerFiles(program, context);
+}
+
+/** Commands that were made elsewhere take over how the program writes and ends. */
+function inherit(command: Command, parent: Command): void {
+  command.copyInheritedSettings(parent);
+  for (const each of command.commands) inherit(each, command);
+}
+
+function version(): string {
+  const { version: own } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  );
+  return String(own);
+}

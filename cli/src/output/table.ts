@@ -1,0 +1,88 @@
+import { plainLine } from './plain.ts';
+
+export interface Column<T> {
+  readonly title: string;
+  readonly value: (row: T) => string | number | null | undefined;
+  /** Numbers. Default left. */
+  readonly align?: 'right';
+}
+
+export interface TableStyle {
+  /** Columns of the terminal; undefined for as many as it takes. */
+  readonly width: number | undefined;
+  readonly bold: boolean;
+}
+
+const GAP = '  ';
+/** No column is cut below this. */
+const NARROWEST = 8;
+
+/** Renders rows under their titles; the widest columns are cut until the table fits. */
+export function renderTable<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  { width, bold }: TableStyle,
+): string {
+  const titles = columns.map(({ title }) => title.toUpperCase());
+  const cells = rows.map((row) => columns.map(({ value }) => plainLine(String(value(row) ?? '–'))));
+  const widths = columns.map((_, index) =>
+    Math.max(...[titles, ...cells].map((line) => widthOf(line[index] ?? ''))),
+  );
+  shrink(widths, width);
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, index) => fit(text, widths[index] ?? 0, columns[index]?.align))
+      .join(GAP)
+      .trimEnd();
+  const head = line(titles);
+  return [bold ? `\u001B[1m${head}\u001B[22m` : head, ...cells.map(line)].join('\n');
+}
+
+function shrink(widths: number[], width: number | undefined): void {
+  if (width === undefined) return;
+  const room = width - GAP.length * (widths.length - 1);
+  for (;;) {
+    const widest = Math.max(...widths);
+    const excess = widths.reduce((sum, each) => sum + each, 0) - room;
+    if (excess <= 0 || widest <= NARROWEST) return;
+    widths[widths.indexOf(widest)] = widest - 1;
+  }
+}
+
+function fit(text: string, width: number, align: 'right' | undefined): string {
+  const short = cut(text, width);
+  const padding = ' '.repeat(Math.max(0, width - widthOf(short)));
+  return align === 'right' ? padding + short : short + padding;
+}
+
+/** Cuts a text to a width in columns of a terminal; an ellipsis says so. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let short = '';
+  let taken = 1;
+  for (const each of graphemes(text)) {
+    taken += widthOf(each);
+    if (taken > width) break;
+    short += each;
+  }
+  return `${short}…`;
+}
+
+/** Scripts that terminals draw two columns wide, and pictures. */
+const WIDE =
+  /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303E\uFF01-\uFF60\uFFE0-\uFFE6])/u;
+
+/** Returns how many columns of a terminal a text takes, nearly. */
+export function widthOf(text: string): number {
+  // oxlint-disable-next-line no-control-regex -- most texts are plain
+  if (/^[\u0020-\u007E]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const each of graphemes(text)) width += WIDE.test(each) ? 2 : 1;
+  return width;
+}
+
+const SEGMENTER = new Intl.Segmenter();
+
+function* graphemes(text: string): Generator<string, void, undefined> {
+  for (const { segment } of SEGMENTER.segment(text)) yield segment;
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { CliError, fieldsOf } from '../failure.ts';
+import type { World } from '../world.ts';
+
+/** What a sign-in leaves. */
+export interface Profile {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly projectId?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+  /** Origin of the dashboard, where the sign-in showed it. */
+  readonly dashboardUrl?: string | undefined;
+}
+
+export interface Profiles {
+  /** The one that is used where none is named. */
+  readonly current: string;
+  readonly profiles: Readonly<Record<string, Profile>>;
+}
+
+/** Returns the file of profiles (XDG Base Directory Specification: a path that is not absolute does not count). */
+export function profilesFile(env: World['env']): string {
+  const { XDG_CONFIG_HOME: config = '', HOME: home = homedir() } = env;
+  const base = path.isAbsolute(config) ? config : path.join(home, '.config');
+  return path.join(base, 'ras', 'profiles.json');
+}
+
+export async function readProfiles(env: World['env']): Promise<Profiles> {
+  const file = profilesFile(env);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{}';
+    throw new CliError(`${file} cannot be read: ${error.code}`, { cause: error });
+  });
+  const { current, profiles } = fieldsOf(parsed(text, file));
+  const known = Object.entries(fieldsOf(profiles)).flatMap(([name, value]) => {
+    const profile = profileOf(value);
+    return profile === undefined ? [] : [[name, profile] as const];
+  });
+  return {
+    current: typeof current === 'string' ? current : 'default',
+    profiles: Object.fromEntries(known),
+  };
+}
+
+/** Writes the file anew beside the old one and puts it in its place, so that another `ras` never reads a half. */
+export async function writeProfiles(env: World['env'], profiles: Profiles): Promise<void> {
+  const file = profilesFile(env);
+  const folder = path.dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  const beside = `${file}.${randomBytes(6).toString('hex')}`;
+  try {
+    // `wx`: a link that another user laid there is not followed.
+    const handle = await open(beside, 'wx', 0o600);
+    await handle.writeFile(`${JSON.stringify(profiles, null, 2)}\n`);
+    await handle.sync();
+    await handle.close();
+    await rename(beside, file);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+function parsed(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new CliError(`${file} is not JSON.`, {
+      hint: 'Mend it, or remove it and sign in again with ras login.',
+      cause,
+    });
+  }
+}
+
+function profileOf(value: unknown): Profile | undefined {
+  const { baseUrl, apiKey, projectId, scopes, dashboardUrl } = fieldsOf(value);
+  if (typeof baseUrl !== 'string' || typeof apiKey !== 'string') return undefined;
+  return {
+    baseUrl,
+    apiKey,
+    projectId: typeof projectId === 'string' ? projectId : undefined,
+    scopes: Array.isArray(scopes) ? scopes.map(String) : undefined,
+    dashboardUrl: typeof dashboardUrl === 'string' ? dashboardUrl : undefined,
+  };
+}
