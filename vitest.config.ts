@@ -94,6 +94,8 @@ function project(
 ): TestProjectInlineConfiguration {
   const tests = (pattern: string) => (pattern.endsWith('.ts') ? pattern : `${pattern}/*.test.ts`);
   return {
+    // The CLI imports the SDK by its name, as those who install it do; here without a build.
+    resolve: { alias: { 'routine-automation-sdk': path.join(import.meta.dirname, 'sdk/src/index.ts') } },
     test: {
       name,
       include: files.map(tests),

@@ -1,18 +1,11 @@
 import type { Ras } from 'routine-automation-sdk';
 import { EXIT } from './exit-codes.ts';
-import { explain } from './failure.ts';
+import { explain } from './explain.ts';
 import { createOutput, type Output } from './output/output.ts';
 import { plainLine } from './output/plain.ts';
 import { masked } from './profiles/mask.ts';
 import { signedIn, type Account } from './profiles/account.ts';
-import type { World } from './world.ts';
-
-/** The options that every command takes. */
-export interface GlobalOptions {
-  readonly json?: boolean | undefined;
-  readonly profile?: string | undefined;
-  readonly apiUrl?: string | undefined;
-}
+import type { GlobalOptions, World } from './world.ts';
 
 /** What every command gets. */
 export interface Context extends World {

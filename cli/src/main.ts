@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { createContext, type Context, type GlobalOptions } from './context.ts';
+import { registerCatalogue } from './catalogue.ts';
+import { registerCompletion } from './completion.ts';
+import { createContext, type Context } from './context.ts';
+import { registerOpen } from './dashboard.ts';
+import { registerDoctor } from './doctor.ts';
 import { EXIT } from './exit-codes.ts';
 import { registerFiles } from './files/index.ts';
-import { worldOfProcess, type World } from './world.ts';
+import { registerMcp } from './mcp/commands.ts';
+import { registerRoutines } from './routines.ts';
+import { registerRun, registerRuns } from './runs/commands.ts';
+import { registerSignIn } from './sign-in/commands.ts';
+import { worldOfProcess, type GlobalOptions, type World } from './world.ts';
 
 /** Runs one command line, without the name of the program, and returns the exit code. */
 export async function main(args: readonly string[], world: World): Promise<number> {
@@ -18,6 +26,8 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
+      getOutHelpWidth: () => world.stdout.columns ?? 80,
+      getErrHelpWidth: () => world.stderr.columns ?? 80,
       writeErr: (text) => void world.stderr.write(text),
     })
     .exitOverride();
@@ -46,7 +56,16 @@ export async function start(): Promise<void> {
 }
 
 function register(program: Command, context: Context): void {
+  registerSignIn(program, context);
+  registerOpen(program, context);
+  registerDoctor(program, context);
+  registerRun(program, context);
+  registerRoutines(program, context);
+  registerRuns(program, context);
+  registerCatalogue(program, context);
   registerFiles(program, context);
+  registerMcp(program, context);
+  registerCompletion(program, context);
 }
 
 /** Commands that were made elsewhere take over how the program writes and ends. */

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What a command meets of the machine; tests give their own. */
 export interface World {
-  readonly stdin: AsyncIterable<Buffer | string> & { readonly isTTY?: boolean | undefined };
+  readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -13,12 +15,22 @@ export interface World {
   openBrowser(url: string): Promise<boolean>;
   /** Aborts at Ctrl-C, which from the first call on leaves the end of the process to the command. */
   interrupted(): AbortSignal;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Resolves after this time; rejects when the signal aborts. */
+  pause(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export interface Sink {
-  write(text: string): unknown;
+export type Sink = Writable & {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
+};
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  readonly json?: boolean | undefined;
+  readonly profile?: string | undefined;
+  readonly apiUrl?: string | undefined;
 }
 
 /** Makes the world of this process. */
@@ -40,6 +52,12 @@ export function worldOfProcess(): World {
         process.once('SIGINT', () => made.abort(new Interrupted()));
       }
       return interrupt.signal;
+    },
+    now: Date.now,
+    async pause(ms, signal) {
+      await sleep(ms, undefined, { signal }).catch((error: unknown) => {
+        throw signal?.aborted === true ? signal.reason : error;
+      });
     },
   };
 }

@@ -12,6 +12,8 @@ export interface Output {
   record(value: unknown, fields: Readonly<Record<string, Cell>>): void;
   /** JSON in any case. */
   json(value: unknown): void;
+  /** JSON in one line, for what comes one after another. */
+  jsonLine(value: unknown): void;
   /** Text in any case, without control characters. */
   text(text: string): void;
 }
@@ -23,6 +25,7 @@ export function createOutput({ stdout, env }: World, isTerminal: () => boolean):
   const json = (value: unknown) => write(plainJson(value));
   return {
     json,
+    jsonLine: (value) => write(plainJson(value, 0)),
     text: (text) => write(plain(text)),
     table(rows, columns) {
       if (!isTerminal()) return json(rows);

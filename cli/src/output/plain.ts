@@ -4,9 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
  * What a text from elsewhere could do to a terminal: control characters (C0 without tab and line feed, DEL, C1), and
  * marks that turn the direction of writing, by which a text looks like another.
  */
-// oxlint-disable-next-line no-control-regex -- these are what has to go
-const HARMFUL =
-  /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
+const HARMFUL = /(?![\t\n])[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
 /** Takes out of a text what a terminal would obey. Lines and tabs stay. */
 export function plain(text: string): string {
@@ -19,8 +17,8 @@ export function plainLine(text: string): string {
 }
 
 /** Writes JSON in which a terminal finds nothing to obey either; it says the same. */
-export function plainJson(value: unknown): string {
-  const text = JSON.stringify(value, null, 2) ?? 'null';
+export function plainJson(value: unknown, indent = 2): string {
+  const text = JSON.stringify(value, null, indent) ?? 'null';
   return text.replaceAll(HARMFUL, (character) => {
     const code = character.codePointAt(0) ?? 0;
     return `\\u${code.toString(16).padStart(4, '0')}`;

@@ -1,8 +1,7 @@
 import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../failure.ts';
-import type { GlobalOptions } from '../context.ts';
 import { nearest } from '../nearest.ts';
-import type { World } from '../world.ts';
+import type { GlobalOptions, World } from '../world.ts';
 import { readProfiles, type Profile } from './store.ts';
 
 /** Where calls go, and with which key. */
@@ -12,12 +11,8 @@ export interface Account extends Profile {
 }
 
 /** Returns the name of the profile that is meant. */
-export function profileName(
-  env: World['env'],
-  { profile }: GlobalOptions,
-  current = 'default',
-): string {
-  return profile ?? env['RAS_PROFILE'] ?? current;
+export function profileName(env: World['env'], { profile }: GlobalOptions): string {
+  return profile ?? (env['RAS_PROFILE'] || 'default');
 }
 
 /**
@@ -28,11 +23,10 @@ export async function signedIn(
   { env }: Pick<World, 'env'>,
   options: GlobalOptions,
 ): Promise<Account> {
-  const { current, profiles } = await readProfiles(env);
-  const name = profileName(env, options, current);
+  const profiles = await readProfiles(env);
+  const name = profileName(env, options);
   const stored = profiles[name];
-  if (stored === undefined && options.profile !== undefined) throw unknownProfile(name, profiles);
-  const baseUrl = addressOf(options.apiUrl ?? env['RAS_API_URL'] ?? stored?.baseUrl);
+  const baseUrl = addressOf(options.apiUrl ?? env['RAS_API_URL']) ?? stored?.baseUrl;
   const apiKey = env['RAS_API_KEY'];
   // A profile that is named outdoes a key of the environment.
   if (apiKey && options.profile === undefined) {
@@ -44,19 +38,31 @@ export async function signedIn(
     }
     return { profile: undefined, baseUrl, apiKey };
   }
-  if (stored === undefined) {
-    throw new CliError('You are not signed in.', {
-      exitCode: EXIT.notSignedIn,
-      hint: 'Sign in with ras login, or set RAS_API_KEY and RAS_API_URL.',
-    });
-  }
-  if (baseUrl !== undefined && baseUrl !== stored.baseUrl) {
+  if (stored === undefined) throw notSignedIn(name, Object.keys(profiles));
+  if (baseUrl !== stored.baseUrl) {
     throw new CliError(`Profile "${name}" is signed in at ${stored.baseUrl}, not at ${baseUrl}.`, {
       exitCode: EXIT.notSignedIn,
       hint: `Sign in there under another name: ras login --api-url ${baseUrl} --profile <name>`,
     });
   }
   return { ...stored, profile: name };
+}
+
+/** Returns the address in use, for what needs no key. @throws {CliError} where none is known */
+export async function addressInUse(
+  { env }: Pick<World, 'env'>,
+  options: GlobalOptions,
+): Promise<string> {
+  const given = addressOf(options.apiUrl ?? env['RAS_API_URL']);
+  const name = profileName(env, options);
+  const address = given ?? (await readProfiles(env))[name]?.baseUrl;
+  if (address === undefined) {
+    throw usageError(
+      'No address of the service is known.',
+      'Give --api-url, set RAS_API_URL, or sign in with ras login.',
+    );
+  }
+  return address;
 }
 
 /** Checks an address and takes the slashes off its end. */
@@ -68,10 +74,14 @@ export function addressOf(given: string | undefined): string | undefined {
   return given.replace(/\/+$/, '');
 }
 
-function unknownProfile(name: string, profiles: Readonly<Record<string, Profile>>): CliError {
-  const near = nearest(name, Object.keys(profiles));
-  return new CliError(`There is no profile "${name}".`, {
+function notSignedIn(name: string, known: readonly string[]): CliError {
+  const near = nearest(name, known);
+  const which = name === 'default' ? '' : ` --profile ${name}`;
+  return new CliError(`You are not signed in${name === 'default' ? '' : ` as "${name}"`}.`, {
     exitCode: EXIT.notSignedIn,
-    hint: near === undefined ? `Sign in: ras login --profile ${name}` : `Did you mean "${near}"?`,
+    hint:
+      near === undefined
+        ? `Sign in with ras login${which}, or set RAS_API_KEY and RAS_API_URL.`
+        : `Did you mean --profile ${near}?`,
   });
 }

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { CliError, fieldsOf } from '../failure.ts';
 import type { World } from '../world.ts';
+import { writeWhole } from '../write-whole.ts';
 
 /** What a sign-in leaves. */
 export interface Profile {
@@ -15,11 +15,7 @@ export interface Profile {
   readonly dashboardUrl?: string | undefined;
 }
 
-export interface Profiles {
-  /** The one that is used where none is named. */
-  readonly current: string;
-  readonly profiles: Readonly<Record<string, Profile>>;
-}
+export type Profiles = Readonly<Record<string, Profile>>;
 
 /** Returns the file of profiles (XDG Base Directory Specification: a path that is not absolute does not count). */
 export function profilesFile(env: World['env']): string {
@@ -34,34 +30,17 @@ export async function readProfiles(env: World['env']): Promise<Profiles> {
     if (error.code === 'ENOENT') return '{}';
     throw new CliError(`${file} cannot be read: ${error.code}`, { cause: error });
   });
-  const { current, profiles } = fieldsOf(parsed(text, file));
+  const { profiles } = fieldsOf(parsed(text, file));
   const known = Object.entries(fieldsOf(profiles)).flatMap(([name, value]) => {
     const profile = profileOf(value);
     return profile === undefined ? [] : [[name, profile] as const];
   });
-  return {
-    current: typeof current === 'string' ? current : 'default',
-    profiles: Object.fromEntries(known),
-  };
+  return Object.fromEntries(known);
 }
 
-/** Writes the file anew beside the old one and puts it in its place, so that another `ras` never reads a half. */
 export async function writeProfiles(env: World['env'], profiles: Profiles): Promise<void> {
-  const file = profilesFile(env);
-  const folder = path.dirname(file);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await chmod(folder, 0o700);
-  const beside = `${file}.${randomBytes(6).toString('hex')}`;
-  try {
-    // `wx`: a link that another user laid there is not followed.
-    const handle = await open(beside, 'wx', 0o600);
-    await handle.writeFile(`${JSON.stringify(profiles, null, 2)}\n`);
-    await handle.sync();
-    await handle.close();
-    await rename(beside, file);
-  } finally {
-    await rm(beside, { force: true });
-  }
+  const text = `${JSON.stringify({ profiles }, null, 2)}\n`;
+  await writeWhole(profilesFile(env), text, { secret: true });
 }
 
 function parsed(text: string, file: string): unknown {

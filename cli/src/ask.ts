@@ -1,0 +1,31 @@
+import type { Context } from './context.ts';
+import { Interrupted } from './world.ts';
+import { CliError, usageError } from './failure.ts';
+
+/** Asks before something that cannot be undone; without a terminal `--yes` has to be given. */
+export async function confirmed(context: Context, question: string): Promise<void> {
+  if (!context.canAsk) throw usageError(`${question} Give --yes, as there is no terminal to ask.`);
+  const { confirm, isCancel } = await import('@clack/prompts');
+  const answer = await confirm({ message: question, initialValue: false, ...streams(context) });
+  if (isCancel(answer)) throw new Interrupted();
+  if (!answer) throw new CliError('Nothing was changed.');
+}
+
+/** Asks for a line of text; `secret` shows no character. The command has checked that it can ask. */
+export async function askedFor(
+  context: Context,
+  message: string,
+  { secret = false, initialValue = '' } = {},
+): Promise<string> {
+  const { isCancel, password, text } = await import('@clack/prompts');
+  const answer = await (secret
+    ? password({ message, ...streams(context) })
+    : text({ message, initialValue, ...streams(context) }));
+  if (isCancel(answer)) throw new Interrupted();
+  return answer.trim();
+}
+
+/** Questions are words, so they are not written to stdout. */
+function streams({ stdin, stderr }: Context) {
+  return { input: stdin, output: stderr };
+}

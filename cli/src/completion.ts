@@ -1,0 +1,86 @@
+import type { Command, Option } from 'commander';
+import type { Context } from './context.ts';
+import { usageError } from './failure.ts';
+
+/**
+ * Each script asks `ras` itself what can follow the words before the cursor, so that it stays right when `ras` changes.
+ * The names of routines are not among it: they would take a call at each key.
+ */
+const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: `_ras() {
+  local IFS=$'\\n'
+  COMPREPLY=($(ras __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _ras ras
+`,
+  zsh: `#compdef ras
+_ras() {
+  local -a candidates
+  candidates=("\${(@f)$(ras __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  compadd -a candidates
+}
+compdef _ras ras
+`,
+  fish: `function __ras_complete
+  set -l words (commandline -opc) (commandline -ct)
+  ras __complete -- $words[2..-1] 2>/dev/null
+end
+complete -c ras -f -a '(__ras_complete)'
+`,
+};
+
+/** Adds `completion`, and the hidden command that its scripts ask. */
+export function registerCompletion(program: Command, context: Context): void {
+  const shells = Object.keys(SCRIPTS);
+  program
+    .command('completion')
+    .description('Write a script that completes commands in a shell.')
+    .argument('<shell>', shells.join(', '))
+    .addHelpText('after', `\nFor bash, in ~/.bashrc: source <(ras completion bash)`)
+    .action((shell: string) => {
+      const script = SCRIPTS[shell];
+      if (script === undefined) throw usageError(`The shells are ${shells.join(', ')}.`);
+      context.out.text(script);
+    });
+  program
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action((words: readonly string[]) => {
+      const found = candidates(program, words);
+      if (found.length > 0) context.out.text(found.join('\n'));
+    });
+}
+
+/** Returns what the last word can become; the words before it choose the command. */
+function candidates(program: Command, words: readonly string[]): string[] {
+  let command = program;
+  let open: Option | undefined;
+  for (const word of words.slice(0, -1)) {
+    if (open !== undefined) open = undefined;
+    else if (word.startsWith('-')) open = optionOf(command, program, word);
+    else command = command.commands.find((each) => each.name() === word) ?? command;
+  }
+  const begun = words.at(-1) ?? '';
+  return possible(command, program, { open, begun }).filter((each) => each.startsWith(begun));
+}
+
+function possible(
+  command: Command,
+  program: Command,
+  { open, begun }: { open: Option | undefined; begun: string },
+): readonly string[] {
+  if (open !== undefined) return open.argChoices ?? [];
+  if (begun.startsWith('-')) {
+    const options = [...command.options, ...program.options].filter(({ hidden }) => !hidden);
+    return [...new Set(options.map(({ long, short }) => long ?? short ?? ''))];
+  }
+  const shells = command.name() === 'completion' ? Object.keys(SCRIPTS) : [];
+  const visible = command.createHelp().visibleCommands(command);
+  return [...visible.map((each) => each.name()), ...shells];
+}
+
+/** Returns the option of a word if it takes a value, which the next word then is. */
+function optionOf(command: Command, program: Command, word: string): Option | undefined {
+  const options = [...command.options, ...program.options];
+  return options.find((each) => [each.long, each.short].includes(word) && each.required);
+}

@@ -1,0 +1,101 @@
+import type { Pages, Ras, Shape } from 'routine-automation-sdk';
+import type { Context } from './context.ts';
+import { CliError, fieldsOf, usageError } from './failure.ts';
+import { nearest } from './nearest.ts';
+
+/** What a thing of the project can be called by. */
+interface Named {
+  readonly id: string | null;
+  readonly name: string;
+  readonly slug?: string | null;
+}
+
+/** As many are looked through for a name or for what a mistyped id may mean. */
+const MOST = 2_000;
+const PAGE = 200;
+
+/** Does something with a routine, which is given by its id, external key or exact name. */
+export async function withRoutine<T>(
+  context: Context,
+  given: string,
+  act: (ras: Ras, routineId: string) => PromiseLike<T>,
+): Promise<T> {
+  const ras = await context.client();
+  const all = () => ras.routines.list({ limit: PAGE });
+  const id = /^rtn_\w+$/.test(given) ? given : await findId('routine', given, all());
+  return act(ras, id).then(undefined, suggesting('routine', given, all));
+}
+
+/** Does something with a skill, which is given by its id, slug, external key or exact name. */
+export async function withSkill<T>(
+  context: Context,
+  given: string,
+  act: (ras: Ras, skillId: string) => PromiseLike<T>,
+): Promise<T> {
+  const ras = await context.client();
+  const all = () => ras.skills.list({ limit: PAGE });
+  const id = /^skl_\w+$/.test(given) ? given : await findId('skill', given, all());
+  return act(ras, id).then(undefined, suggesting('skill', given, all));
+}
+
+/** Does something with a run, which is given by its id, or as the last one of a routine. */
+export async function withRun<T>(
+  context: Context,
+  given: string,
+  act: (ras: Ras, runId: string) => PromiseLike<T>,
+): Promise<T> {
+  const ras = await context.client();
+  const id = /^run_\w+$/.test(given) ? given : (await lastRun(context, given)).id;
+  const recent = () => ras.runs.list({ limit: PAGE });
+  return act(ras, id).then(undefined, suggesting('run', given, recent));
+}
+
+async function lastRun(context: Context, routine: string): Promise<Shape<'RunSummary'>> {
+  const [last] = await withRoutine(context, routine, (ras, id) =>
+    ras.routines.runs(id).toArray({ limit: 1 }),
+  );
+  if (last === undefined) throw new CliError(`Routine "${routine}" has not run yet.`);
+  context.say(`Run ${last.id} of "${last.routineName}".`);
+  return last;
+}
+
+async function findId(kind: string, given: string, list: Pages<Named>): Promise<string> {
+  const things = await list.toArray({ limit: MOST });
+  const found = things.filter((each) => [keyOf(each), each.slug].includes(given));
+  const named = found.length > 0 ? found : things.filter(({ name }) => name === given);
+  const [only, another] = named;
+  if (only === undefined) throw unknown(kind, given, things);
+  if (another !== undefined) {
+    const ids = named.map((each) => each.id ?? each.slug).join(', ');
+    throw usageError(
+      `${named.length} ${kind}s are called "${given}".`,
+      `Name one by its id: ${ids}`,
+    );
+  }
+  return only.id ?? only.slug ?? given;
+}
+
+/** Turns "not found" into an error that names the nearest there is. */
+function suggesting(kind: string, given: string, list: () => AsyncIterable<object>) {
+  return async (error: unknown): Promise<never> => {
+    if (fieldsOf(error)['code'] !== `${kind}_not_found`) throw error;
+    const things = [];
+    for await (const each of list()) if (things.push(each) >= PAGE) break;
+    throw unknown(kind, given, things);
+  };
+}
+
+function unknown(kind: string, given: string, things: readonly object[]): CliError {
+  const words = things.flatMap((each) => {
+    const { id, name, slug } = fieldsOf(each);
+    return [id, keyOf(each), slug, name].filter((word) => typeof word === 'string');
+  });
+  const near = nearest(given, words);
+  return new CliError(`There is no ${kind} "${given}" in this project.`, {
+    hint: near === undefined ? `ras ${kind}s list shows them.` : `Did you mean "${near}"?`,
+  });
+}
+
+function keyOf(thing: object): unknown {
+  return fieldsOf(thing)['externalKey'];
+}

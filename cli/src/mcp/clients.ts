@@ -1,0 +1,104 @@
+import path from 'node:path';
+import type { World } from '../world.ts';
+
+/** The name of the service in the client's configuration, and of the variable that holds the API key. */
+export const SERVER = 'ras';
+export const KEY_VARIABLE = 'RAS_API_KEY';
+
+export interface McpClient {
+  /** Where its configuration is. */
+  file(world: Where): string;
+  /** Adds the service to the text of that file, or to none; the rest stays. @throws {Error} where it cannot be read */
+  add(text: string, url: string): string;
+  /** What the user has to do then. */
+  readonly next: string;
+}
+
+/** The parts of the world that place a file; `platform` as Node.js names it. */
+export interface Where extends Pick<World, 'cwd' | 'env'> {
+  readonly home: string;
+  readonly platform: string;
+}
+
+const SET_KEY = `Set ${KEY_VARIABLE} where you start it, to an API key of the project.`;
+
+/** The clients, with how each is told of a server; none of them is given a key, as its file is often committed. */
+export const CLIENTS: Readonly<Record<string, McpClient>> = {
+  'claude-code': {
+    file: ({ cwd }) => path.join(cwd, '.mcp.json'),
+    add: (text, url) =>
+      inJson(text, 'mcpServers', { type: 'http', url, ...bearer('${RAS_API_KEY}') }),
+    next: SET_KEY,
+  },
+  'claude-desktop': {
+    file: (where) => path.join(configFolder(where), 'Claude', 'claude_desktop_config.json'),
+    // Its file takes programs only; this one passes on to an address and signs in by a browser.
+    add: (text, url) =>
+      inJson(text, 'mcpServers', { command: 'npx', args: ['-y', 'mcp-remote', url] }),
+    next: 'Restart it; it opens a browser for the sign-in.',
+  },
+  cursor: {
+    file: ({ cwd }) => path.join(cwd, '.cursor', 'mcp.json'),
+    add: (text, url) => inJson(text, 'mcpServers', { url, ...bearer('${env:RAS_API_KEY}') }),
+    next: SET_KEY,
+  },
+  vscode: {
+    file: ({ cwd }) => path.join(cwd, '.vscode', 'mcp.json'),
+    add: (text, url) =>
+      inJson(text, 'servers', { type: 'http', url, ...bearer('${env:RAS_API_KEY}') }),
+    next: SET_KEY,
+  },
+  codex: {
+    file: ({ env, home }) =>
+      path.join(env['CODEX_HOME'] || path.join(home, '.codex'), 'config.toml'),
+    add: inToml,
+    next: SET_KEY,
+  },
+};
+
+function bearer(reference: string) {
+  return { headers: { Authorization: `Bearer ${reference}` } };
+}
+
+/** Returns where programs with windows keep their configuration. */
+function configFolder({ env, home, platform }: Where): string {
+  if (platform === 'darwin') return path.join(home, 'Library', 'Application Support');
+  if (platform === 'win32') return env['APPDATA'] || path.join(home, 'AppData', 'Roaming');
+  return env['XDG_CONFIG_HOME'] || path.join(home, '.config');
+}
+
+function inJson(text: string, list: string, server: object): string {
+  const file = parsed(text.trim() === '' ? '{}' : text);
+  const servers = file[list] ?? {};
+  if (!isObject(servers)) throw new Error(`"${list}" is no object`);
+  const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
+  const merged = { ...file, [list]: { ...servers, [SERVER]: server } };
+  return `${JSON.stringify(merged, null, indent)}\n`;
+}
+
+function parsed(text: string): Record<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value)) throw new Error('it is no object');
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Replaces our table in a file of TOML, or adds it at its end; other lines are not touched. */
+function inToml(text: string, url: string): string {
+  // Written as `mcp_servers = { … }`, or with another table of ours below, it would be defined twice.
+  if (/^\s*mcp_servers\s*=|^\s*mcp_servers\.|^\s*\[mcp_servers\.ras\.|"""|'''/m.test(text)) {
+    throw new Error('it is written in a way that only a person should change');
+  }
+  const table = [
+    `[mcp_servers.${SERVER}]`,
+    `url = ${JSON.stringify(url)}`,
+    `bearer_token_env_var = "${KEY_VARIABLE}"`,
+    '',
+  ].join('\n');
+  const others = text.replace(/^\[mcp_servers\.ras\][^\n]*\n(?:(?!\s*\[)[^\n]*(?:\n|$))*/m, '');
+  const before = others.trim() === '' ? '' : `${others.trimEnd()}\n\n`;
+  return `${before}${table}`;
+}

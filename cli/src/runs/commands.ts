@@ -1,0 +1,194 @@
+import { Option, type Command } from 'commander';
+import type { RunEvent, Shape } from 'routine-automation-sdk';
+import type { Context } from '../context.ts';
+import { usageError } from '../failure.ts';
+import { withRoutine, withRun } from '../find.ts';
+import { limitOption, listed, pageSize } from '../lists.ts';
+import { between, used, when } from '../output/words.ts';
+import { lineOf } from './progress.ts';
+import { sentenceOf, timeoutOf, waitForRun } from './wait.ts';
+
+const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
+
+/** Adds `runs` with all below it. */
+export function registerRuns(program: Command, context: Context): void {
+  const runs = program.command('runs').description('Look at runs, stop them and repeat them.');
+  runs
+    .command('list')
+    .description('List runs, newest first.')
+    .option('--routine <routine>', 'only those of this routine: id, key or name')
+    .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
+    .addOption(limitOption())
+    .action((options: ListOptions) => list(context, options));
+  runs
+    .command('get')
+    .description('Show a run with its result.')
+    .argument('<run>', RUN)
+    .action((given: string) => get(context, given));
+  runs
+    .command('logs')
+    .description('Show the steps of a run, with what models and tools said.')
+    .argument('<run>', RUN)
+    .option('-f, --follow', 'go on until the run has ended')
+    .action((given: string, options: { follow?: boolean }) => logs(context, given, options));
+  runs
+    .command('cancel')
+    .description('Stop a run.')
+    .argument('<run>', RUN)
+    .action(async (given: string) => {
+      showRun(context, await withRun(context, given, (ras, id) => ras.runs.cancel(id)));
+    });
+  addWaiting(runs.command('retry'))
+    .description('Start a run with what another one was made with.')
+    .argument('<run>', RUN)
+    .action(async (given: string, options: WaitOptions) => {
+      const run = await withRun(context, given, (ras, id) => ras.runs.retry(id));
+      await showStarted(context, run, options);
+    });
+}
+
+const RUN = 'id of a run; or a routine by its id, key or name, for its last run';
+
+interface WaitOptions {
+  readonly wait?: boolean;
+  readonly timeout?: string;
+}
+
+interface StartOptions extends WaitOptions {
+  readonly var: readonly string[];
+}
+
+/** Adds `run`, below the program and below `routines`. */
+export function registerRun(parent: Command, context: Context): void {
+  addWaiting(parent.command('run'))
+    .description('Start a run of a routine.')
+    .argument('<routine>', 'id, key or name')
+    .option(
+      '--var <name=value>',
+      'value of a variable for this run; may be given again',
+      collect,
+      [],
+    )
+    .action(async (given: string, options: StartOptions) => {
+      const variables = variablesOf(options.var);
+      // A time that cannot be read is said before anything is started.
+      timeoutOf(options.timeout);
+      const run = await withRoutine(context, given, (ras, id) =>
+        ras.routines.run(id, { variables }),
+      );
+      await showStarted(context, run, options);
+    });
+}
+
+function addWaiting(command: Command): Command {
+  return command
+    .option('--wait', 'wait until the run has ended, and write its result')
+    .option('--timeout <time>', 'wait no longer than this: 90s, 10m, 2h (means --wait)')
+    .addHelpText('after', EXITS);
+}
+
+const EXITS = `
+Exit codes with --wait: 0 succeeded, 10 failed, 11 cancelled, 12 skipped, 124 not ended in time.`;
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function variablesOf(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((each) => {
+      const at = each.indexOf('=');
+      if (at < 1) throw usageError(`--var takes name=value, and not "${each}".`);
+      return [each.slice(0, at), each.slice(at + 1)];
+    }),
+  );
+}
+
+async function showStarted(
+  context: Context,
+  run: Shape<'Run'>,
+  { wait = false, timeout }: WaitOptions,
+): Promise<void> {
+  const timeoutMs = timeoutOf(timeout);
+  if (wait || timeoutMs !== undefined) return waitForRun(context, run.id, timeoutMs);
+  showRun(context, run);
+}
+
+function showRun(context: Context, run: Shape<'Run'>): void {
+  context.out.record(run, {
+    Run: run.id,
+    Routine: run.routineId,
+    State: run.state,
+    Reason: run.reason,
+    'Asked to stop': when(run.cancelRequestedAt),
+  });
+}
+
+interface ListOptions {
+  readonly routine?: string;
+  readonly state?: (typeof STATES)[number];
+  readonly limit: number;
+}
+
+async function list(context: Context, { routine, limit, ...filters }: ListOptions): Promise<void> {
+  const query = { ...filters, limit: pageSize(limit) };
+  const pages =
+    routine === undefined
+      ? (await context.client()).runs.list(query)
+      : await withRoutine(context, routine, async (ras, id) => ras.routines.runs(id, query));
+  context.out.table(await listed(context, pages, limit), [
+    { title: 'run', value: ({ id }) => id },
+    { title: 'routine', value: ({ routineName }) => routineName },
+    { title: 'state', value: ({ state, outcome }) => [state, outcome].filter(Boolean).join(', ') },
+    { title: 'reason', value: ({ reason }) => reason },
+    { title: 'started', value: ({ startedAt, createdAt }) => when(startedAt ?? createdAt) },
+    { title: 'time', align: 'right', value: (run) => between(run.startedAt, run.finishedAt) },
+    { title: 'tokens', align: 'right', value: ({ usage }) => usage.totalTokens },
+  ]);
+}
+
+async function get(context: Context, given: string): Promise<void> {
+  const run = await withRun(context, given, (ras, id) => ras.runs.read(id));
+  const { routineName, routineId, routineRevision, outcome } = run;
+  context.out.record(run, {
+    Run: run.id,
+    Routine: `${routineName} (${routineId}, revision ${routineRevision})`,
+    State: [run.state, outcome].filter(Boolean).join(', '),
+    'Waits for': run.waitingFor,
+    Reason: run.reason,
+    Error: run.errorMessage,
+    Trigger: run.trigger,
+    Created: when(run.createdAt),
+    Started: when(run.startedAt),
+    Time: between(run.startedAt, run.finishedAt),
+    Steps: run.stepCount,
+    Used: used(run.usage),
+    Summary: run.outcomeSummary,
+  });
+  if (context.isTerminal && run.result !== null) context.out.text(`\n${run.result}`);
+}
+
+async function logs(context: Context, given: string, { follow = false }): Promise<void> {
+  await withRun(context, given, async (ras, id) => {
+    if (follow) {
+      const signal = context.interrupted();
+      for await (const event of ras.runs.follow(id, { signal })) log(context, event);
+      if (context.isTerminal) context.say(sentenceOf(await ras.runs.read(id)));
+      return;
+    }
+    for await (const step of ras.runs.steps(id, { limit: 50 })) {
+      log(context, { event: 'step', data: step, id: undefined });
+    }
+  });
+}
+
+/** Writes an event: a line of JSON for programs; for people a line and the texts below it. */
+function log(context: Context, event: RunEvent): void {
+  if (!context.isTerminal) return context.out.jsonLine({ event: event.event, data: event.data });
+  context.out.text(lineOf(event));
+  if (event.event === 'state') return;
+  const { tool, text } = event.data;
+  for (const part of [text, tool?.arguments, tool?.result]) {
+    if (part) context.out.text(part.replaceAll(/^/gm, '  '));
+  }
+}

@@ -1,0 +1,77 @@
+import type { Ras, RunEvent, Shape } from 'routine-automation-sdk';
+import type { Context } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliError, usageError } from '../failure.ts';
+import { between, count, used } from '../output/words.ts';
+import { reportProgress } from './progress.ts';
+
+type Run = Shape<'RunDetail'>;
+
+/** What the process ends with once a run has ended. */
+const EXIT_OF: Readonly<Record<string, number>> = {
+  succeeded: EXIT.ok,
+  failed: EXIT.runFailed,
+  cancelled: EXIT.runCancelled,
+  skipped: EXIT.runSkipped,
+};
+
+/** Waits for a run, shows how it goes, writes its result and sets the exit code. Ctrl-C leaves the run alone. */
+export async function waitForRun(
+  context: Context,
+  runId: string,
+  timeoutMs: number | undefined,
+): Promise<void> {
+  const ras = await context.client();
+  const interrupted = context.interrupted();
+  const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
+  const progress = reportProgress(context);
+  try {
+    const signal = AbortSignal.any([interrupted, ...limits]);
+    for await (const event of eventsOf(ras, runId, signal)) progress.report(event);
+    const run = await ras.runs.read(runId, { signal });
+    progress.end();
+    showEnd(context, run);
+  } catch (error) {
+    progress.end();
+    const isOver = limits.some(({ aborted }) => aborted);
+    if (!interrupted.aborted && !isOver) throw error;
+    context.say(`The run goes on. Follow it with: ras runs logs -f ${runId}`);
+    context.say(`Stop it with: ras runs cancel ${runId}`);
+    if (interrupted.aborted) throw error;
+    throw new CliError('The run has not ended in time.', { exitCode: EXIT.timedOut });
+  }
+}
+
+function eventsOf(ras: Ras, runId: string, signal: AbortSignal): AsyncIterable<RunEvent> {
+  return ras.runs.follow(runId, { signal });
+}
+
+/** Writes the result of a run that has ended: its text for people, the whole run as JSON for programs. */
+function showEnd(context: Context, run: Run): void {
+  context.exitCode = EXIT_OF[run.state] ?? EXIT.failed;
+  if (!context.isTerminal) context.out.json(run);
+  else if (run.result !== null) context.out.text(run.result);
+  context.say(sentenceOf(run));
+}
+
+/** Says in a line how a run ended. */
+export function sentenceOf(run: Run): string {
+  const { state, outcome, reason, errorMessage } = run;
+  const time = between(run.startedAt, run.finishedAt);
+  const named = outcome === null || outcome === 'done' ? '' : ` (${outcome.replaceAll('_', ' ')})`;
+  const why = [reason, errorMessage].filter(Boolean).join(': ');
+  const facts = [time, count(run.stepCount, 'step'), used(run.usage), run.id].filter(Boolean);
+  return `${state}${named}${why === '' ? '' : `, ${why}`} · ${facts.join(' · ')}`;
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Reads a length of time, "90", "90s" or "10m", in milliseconds. @throws {CliError} */
+export function timeoutOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  const [, digits = '', unit = 's'] = /^(\d+)(ms|s|m|h)?$/.exec(given) ?? [];
+  const ms = Number(digits) * (UNITS[unit] ?? 0);
+  // Timers of Node.js take no more.
+  if (ms >= 1 && ms < 2 ** 31) return ms;
+  throw usageError(`"${given}" is not a time to wait, such as 90s, 10m or 2h.`);
+}

@@ -1,0 +1,142 @@
+import type { Command } from 'commander';
+import { askedFor } from '../ask.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CliError, usageError } from '../failure.ts';
+import { addressOf, profileName } from '../profiles/account.ts';
+import { maskedKey } from '../profiles/mask.ts';
+import { profilesFile, readProfiles, writeProfiles, type Profile } from '../profiles/store.ts';
+import { signInByDevice } from './device.ts';
+import { scopesOf } from './scopes.ts';
+
+/** Adds `login`, `logout` and `whoami`. */
+export function registerSignIn(program: Command, context: Context): void {
+  program
+    .command('login')
+    .description('Sign in, by a code that you confirm in a browser.')
+    .option('--with-token', 'read an API key from stdin instead')
+    .option('--no-browser', 'show the address and start no browser')
+    .action((options: LoginOptions) => login(context, options));
+  program
+    .command('logout')
+    .description('Forget the API key of a sign-in.')
+    .action(() => logout(context));
+  program
+    .command('whoami')
+    .description('Show which service, project and API key are in use.')
+    .action(() => whoAmI(context));
+}
+
+interface LoginOptions {
+  readonly withToken?: boolean;
+  readonly browser: boolean;
+}
+
+async function login(context: Context, { withToken = false, browser }: LoginOptions) {
+  const { env, options } = context;
+  const name = profileName(env, options);
+  const before = await readProfiles(env);
+  const baseUrl = await addressFor(context, before[name]);
+  if (isOpenToOthers(baseUrl)) {
+    context.say(
+      `Warning: ${baseUrl} is not encrypted, so that others on the way can read the key.`,
+    );
+  }
+  const profile = withToken
+    ? { baseUrl, apiKey: await readToken(context) }
+    : await signInByDevice(context, { baseUrl, browser: browser && context.canAsk });
+  const { Ras } = await import('routine-automation-sdk');
+  const ras = new Ras({ ...profile, fetch: context.fetch });
+  const checked = await scopesOf(ras).catch((error: unknown) => {
+    if (!(error instanceof Error) || error.name !== 'AuthenticationError') throw error;
+    throw new CliError(`${baseUrl} does not accept this key.`, {
+      exitCode: EXIT.notSignedIn,
+      hint: 'The dashboard makes keys, under "API keys".',
+    });
+  });
+  const signedIn = { ...profile, scopes: checked };
+  // Read once more: a sign-in takes minutes, and another one may have ended meanwhile.
+  await writeProfiles(env, { ...(await readProfiles(env)), [name]: signedIn });
+  context.say(`Signed in at ${baseUrl} with the key ${maskedKey(profile.apiKey)}.`);
+  if (env['RAS_API_KEY']) {
+    context.say('RAS_API_KEY is set and goes first: unset it, or name the sign-in by --profile.');
+  }
+  show(context, signedIn, name);
+}
+
+async function addressFor(context: Context, before: Profile | undefined): Promise<string> {
+  const { env, options } = context;
+  const given = addressOf(options.apiUrl ?? env['RAS_API_URL']) ?? before?.baseUrl;
+  if (given !== undefined) return given;
+  if (!context.canAsk) {
+    throw usageError('Which service? Give --api-url, or set RAS_API_URL.');
+  }
+  const asked = await askedFor(context, 'Address of the service', {
+    initialValue: 'http://localhost:3000',
+  });
+  const address = addressOf(asked);
+  if (address === undefined) throw usageError('Without an address there is nothing to sign in to.');
+  return address;
+}
+
+async function readToken(context: Context): Promise<string> {
+  const token = context.canAsk
+    ? await askedFor(context, 'API key', { secret: true })
+    : await readAll(context.stdin);
+  if (!/^[\u0021-\u007E]{1,200}$/.test(token)) {
+    throw usageError('stdin holds no API key: one line, such as ras_…');
+  }
+  return token;
+}
+
+async function readAll(stream: AsyncIterable<Buffer | string>): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) {
+    text += chunk.toString();
+    if (text.length > 10_000) break;
+  }
+  return text.trim();
+}
+
+async function logout(context: Context) {
+  const { env, options } = context;
+  const name = profileName(env, options);
+  const { [name]: left, ...others } = await readProfiles(env);
+  if (left === undefined) {
+    context.say(name === 'default' ? 'You are not signed in.' : `There is no sign-in "${name}".`);
+    return;
+  }
+  await writeProfiles(env, others);
+  context.say(`Signed out of ${left.baseUrl}. The key ${maskedKey(left.apiKey)} stays valid.`);
+  const keys = left.dashboardUrl === undefined ? '' : `: ${left.dashboardUrl}/api-keys`;
+  context.say(`Revoke it in the dashboard, under "API keys"${keys}`);
+}
+
+async function whoAmI(context: Context) {
+  const account = await context.account();
+  const scopes = await scopesOf(await context.client());
+  show(context, { ...account, scopes }, account.profile);
+}
+
+function show(context: Context, profile: Profile, name: string | undefined): void {
+  const { baseUrl, projectId, scopes = [] } = profile;
+  const key = maskedKey(profile.apiKey);
+  context.out.record(
+    { profile: name ?? null, baseUrl, projectId: projectId ?? null, apiKey: key, scopes },
+    {
+      Profile: name ?? 'none, the key is from RAS_API_KEY',
+      Service: baseUrl,
+      Project: projectId,
+      'API key': key,
+      Scopes: scopes.join(' '),
+      File: name === undefined ? undefined : profilesFile(context.env),
+    },
+  );
+}
+
+function isOpenToOthers(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return (
+    protocol === 'http:' && !/^(?:localhost|127\.[\d.]+|\[::1\]|.+\.localhost)$/.test(hostname)
+  );
+}

@@ -1,0 +1,35 @@
+import type { Ras } from 'routine-automation-sdk';
+import { fieldsOf } from '../failure.ts';
+
+/** Names nothing, so that a write with it is refused either for its scope or for its id. */
+const NOTHING = 'none';
+
+/** A call for each scope, which does nothing. */
+const PROBES: Readonly<Record<string, (ras: Ras) => PromiseLike<unknown>>> = {
+  'models:read': (ras) => ras.models.list(),
+  'routines:read': (ras) => ras.routines.list({ limit: 1 }).page(),
+  'routines:write': (ras) => ras.routines.archive(NOTHING),
+  'runs:read': (ras) => ras.runs.list({ limit: 1 }).page(),
+  'runs:write': (ras) => ras.runs.cancel(NOTHING),
+  'connections:read': (ras) => ras.connections.list({ limit: 1 }).page(),
+  'connections:write': (ras) => ras.connections.delete(NOTHING),
+};
+
+/** Finds out which scopes a key has, as the service does not say it to the key. @throws {AuthenticationError} */
+export async function scopesOf(ras: Ras): Promise<string[]> {
+  const found = await Promise.all(
+    Object.entries(PROBES).map(async ([scope, probe]) => {
+      const lacksIt = await probe(ras).then(
+        () => false,
+        (error: unknown) => {
+          const { status, code } = fieldsOf(error);
+          // Anything but an error of the request itself says nothing about the scope.
+          if (status !== 402 && status !== 403 && status !== 404) throw error;
+          return code === 'insufficient_scope';
+        },
+      );
+      return lacksIt ? [] : [scope];
+    }),
+  );
+  return found.flat();
+}
