@@ -13,6 +13,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(
 const UNIT = [
   'test/{calculate,config,envelope,linear-pattern,provider-file}/**',
   'test/digest/times.test.ts',
+  'test/cli/{completion,device,mcp,output}.test.ts',
   'test/contract/{agreement,coverage,endpoints}.test.ts',
   'test/gate/rules.test.ts',
   'test/house/**',
@@ -49,6 +50,7 @@ const ALONE = [
 const PROCESS = [
   'test/{deploys,dev,faults,runtime,workers}/**',
   'test/billing/{commands,kills}.test.ts',
+  'test/cli/binary.test.ts',
   'test/contract/openapi.test.ts',
   'test/http/postgres-away.test.ts',
   'test/outbound/mcp.test.ts',
@@ -95,7 +97,9 @@ function project(
   const tests = (pattern: string) => (pattern.endsWith('.ts') ? pattern : `${pattern}/*.test.ts`);
   return {
     // The CLI imports the SDK by its name, as those who install it do; here without a build.
-    resolve: { alias: { 'routine-automation-sdk': path.join(import.meta.dirname, 'sdk/src/index.ts') } },
+    resolve: {
+      alias: { 'routine-automation-sdk': path.join(import.meta.dirname, 'sdk/src/index.ts') },
+    },
     test: {
       name,
       include: files.map(tests),

@@ -125,8 +125,8 @@ async function attempt<T>(
     return await act();
   } catch (error) {
     const account = await context.account().catch(() => undefined);
-    const [message = '', ...hints] = explain(error, account).lines;
-    const detail = [message.replace(/^Error: /, ''), ...hints].join(' ');
-    return { check, state: 'bad', detail: masked(detail, account?.apiKey) };
+    const { lines } = explain(error, account);
+    const detail = lines.filter((line) => !line.startsWith('ras doctor ')).join(' ');
+    return { check, state: 'bad', detail: masked(detail.replace(/^Error: /, ''), account?.apiKey) };
   }
 }

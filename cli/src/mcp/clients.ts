@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { World } from '../world.ts';
 
 /** The name of the service in the client's configuration, and of the variable that holds the API key. */
-export const SERVER = 'ras';
-export const KEY_VARIABLE = 'RAS_API_KEY';
+const SERVER = 'ras';
+const KEY_VARIABLE = 'RAS_API_KEY';
 
 export interface McpClient {
   /** Where its configuration is. */
@@ -98,7 +98,7 @@ function inToml(text: string, url: string): string {
     `bearer_token_env_var = "${KEY_VARIABLE}"`,
     '',
   ].join('\n');
-  const others = text.replace(/^\[mcp_servers\.ras\][^\n]*\n(?:(?!\s*\[)[^\n]*(?:\n|$))*/m, '');
+  const others = text.replace(/^\[mcp_servers\.ras\][^\n]*\n(?:(?![ \t]*\[)[^\n]*(?:\n|$))*/m, '');
   const before = others.trim() === '' ? '' : `${others.trimEnd()}\n\n`;
   return `${before}${table}`;
 }

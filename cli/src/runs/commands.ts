@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
 import { withRoutine, withRun } from '../find.ts';
 import { limitOption, listed, pageSize } from '../lists.ts';
+import { plain } from '../output/plain.ts';
 import { between, used, when } from '../output/words.ts';
 import { lineOf } from './progress.ts';
 import { sentenceOf, timeoutOf, waitForRun } from './wait.ts';
@@ -189,6 +190,6 @@ function log(context: Context, event: RunEvent): void {
   if (event.event === 'state') return;
   const { tool, text } = event.data;
   for (const part of [text, tool?.arguments, tool?.result]) {
-    if (part) context.out.text(part.replaceAll(/^/gm, '  '));
+    if (part) context.out.text(plain(part).replaceAll(/^|\n/g, '$&  '));
   }
 }
