@@ -1,6 +1,7 @@
 /**
- * Entry of `npm run check:sdk`: packs the SDK, looks the package over, and uses it from an empty folder on each platform
- * and by the compilers of those who install it. Everything is installed into a folder of its own, in pinned versions.
+ * Entry of `npm run check:sdk`: packs the SDK and the CLI, looks the packages over, and uses them from an empty folder, the
+ * SDK on each platform and by the compilers of those who install it, the CLI on each Node.js. Everything is installed into
+ * a folder of its own, in pinned versions.
  */
 import { spawnSync } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -36,10 +37,9 @@ if (failed.length > 0) {
 }
 
 async function check(): Promise<void> {
-  run('build', process.execPath, [path.join(ROOT, 'sdk/build.ts')]);
-  run('pack', 'npm', ['pack', path.join(ROOT, 'sdk'), '--silent']);
-  const { version } = JSON.parse(await readFile(path.join(ROOT, 'sdk/package.json'), 'utf8'));
-  const tarball = path.join(folder, `routine-automation-sdk-${version}.tgz`);
+  run('build', process.execPath, [path.join(ROOT, 'cli/build.ts')]);
+  const tarball = await pack('sdk');
+  const cli = await pack('cli');
   await writeFile(path.join(folder, 'package.json'), '{"private": true, "type": "module"}');
   const aliases = Object.entries(TOOLS).map(([name, wanted]) => `${name}@npm:${wanted}`);
   run('install', 'npm', [
@@ -48,12 +48,15 @@ async function check(): Promise<void> {
     '--silent',
     '--force',
     tarball,
+    // It finds the SDK beside it, which is not published.
+    cli,
     ...aliases,
   ]);
   const installed = path.join(folder, 'node_modules');
   const tool = (file: string) => path.join(installed, file);
 
   run('publint', process.execPath, [tool('publint/src/cli.js'), '--strict', tarball]);
+  run('publint of the CLI', process.execPath, [tool('publint/src/cli.js'), '--strict', cli]);
   run('attw', process.execPath, [tool('attw/dist/index.js'), tarball, '--profile', 'esm-only']);
 
   await cp(path.join(import.meta.dirname, 'consumer.ts'), path.join(folder, 'consumer.ts'));
@@ -64,8 +67,20 @@ async function check(): Promise<void> {
   }
   const script = 'consumer.js';
   for (const node of NODES) run(`node ${node}`, tool(`node-${node}/bin/node`), [script]);
+  const ras = tool('routine-automation-cli/bin/ras.js');
+  for (const node of NODES)
+    run(`ras, node ${node}`, tool(`node-${node}/bin/node`), [ras, '--help']);
   run('bun', tool('bun/bin/bun'), [script]);
   run('deno', tool('deno/deno'), ['run', '--allow-env', '--allow-net=127.0.0.1', script]);
+}
+
+/** Packs a workspace into the folder, and returns the name of the file. */
+async function pack(workspace: 'sdk' | 'cli'): Promise<string> {
+  run(`pack ${workspace}`, 'npm', ['pack', path.join(ROOT, workspace), '--silent']);
+  const { name, version } = JSON.parse(
+    await readFile(path.join(ROOT, workspace, 'package.json'), 'utf8'),
+  );
+  return path.join(folder, `${name}-${version}.tgz`);
 }
 
 /** Runs a command in the folder, and says how long it took. */
