@@ -13,7 +13,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(
 const UNIT = [
   'test/{calculate,config,envelope,linear-pattern,provider-file}/**',
   'test/digest/times.test.ts',
-  'test/cli/{completion,device,mcp,output}.test.ts',
+  'test/cli/{completion,device,documented,mcp,output}.test.ts',
   'test/contract/{agreement,coverage,endpoints}.test.ts',
   'test/gate/rules.test.ts',
   'test/house/**',

@@ -1,12 +1,17 @@
 import type { Context } from './context.ts';
 import { Interrupted } from './world.ts';
 import { CliError, usageError } from './failure.ts';
+import { plainLine } from './output/plain.ts';
 
 /** Asks before something that cannot be undone; without a terminal `--yes` has to be given. */
 export async function confirmed(context: Context, question: string): Promise<void> {
   if (!context.canAsk) throw usageError(`${question} Give --yes, as there is no terminal to ask.`);
   const { confirm, isCancel } = await import('@clack/prompts');
-  const answer = await confirm({ message: question, initialValue: false, ...streams(context) });
+  const answer = await confirm({
+    message: plainLine(question),
+    initialValue: false,
+    ...streams(context),
+  });
   if (isCancel(answer)) throw new Interrupted();
   if (!answer) throw new CliError('Nothing was changed.');
 }

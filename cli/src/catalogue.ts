@@ -39,7 +39,7 @@ async function listSkills(context: Context, { limit }: { limit: number }): Promi
   const ras = await context.client();
   const pages = ras.skills.list({ limit: pageSize(limit) });
   context.out.table(await listed(context, pages, limit), [
-    { title: 'skill', value: ({ id, slug }) => id ?? slug },
+    { title: 'skill', whole: true, value: ({ id, slug }) => id ?? slug },
     { title: 'name', value: ({ name }) => name },
     { title: 'category', value: ({ category }) => category },
     { title: 'description', value: ({ description }) => description },
@@ -63,7 +63,7 @@ async function listConnections(context: Context, { limit }: { limit: number }): 
   const ras = await context.client();
   const pages = ras.connections.list({ limit: pageSize(limit) });
   context.out.table(await listed(context, pages, limit), [
-    { title: 'connection', value: ({ id }) => id },
+    { title: 'connection', whole: true, value: ({ id }) => id },
     { title: 'name', value: ({ name }) => name },
     { title: 'kind', value: ({ kind, provider }) => provider ?? kind.replaceAll('_', ' ') },
     { title: 'account', value: ({ accountLabel }) => accountLabel },

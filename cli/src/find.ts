@@ -8,6 +8,7 @@ interface Named {
   readonly id: string | null;
   readonly name: string;
   readonly slug?: string | null;
+  readonly state?: string;
 }
 
 /** As many are looked through for a name or for what a mistyped id may mean. */
@@ -62,7 +63,10 @@ async function lastRun(context: Context, routine: string): Promise<Shape<'RunSum
 async function findId(kind: string, given: string, list: Pages<Named>): Promise<string> {
   const things = await list.toArray({ limit: MOST });
   const found = things.filter((each) => [keyOf(each), each.slug].includes(given));
-  const named = found.length > 0 ? found : things.filter(({ name }) => name === given);
+  const called = found.length > 0 ? found : things.filter(({ name }) => name === given);
+  // An archived routine leaves its name and key to another one.
+  const live = called.filter(({ state }) => state !== 'archived');
+  const named = live.length > 0 ? live : called;
   const [only, another] = named;
   if (only === undefined) throw unknown(kind, given, things);
   if (another !== undefined) {

@@ -60,7 +60,7 @@ async function list(context: Context, { limit, ...filters }: ListOptions): Promi
   const ras = await context.client();
   const pages = ras.routines.list({ ...filters, limit: pageSize(limit) });
   context.out.table(await listed(context, pages, limit), [
-    { title: 'routine', value: ({ id }) => id },
+    { title: 'routine', whole: true, value: ({ id }) => id },
     { title: 'name', value: ({ name }) => name },
     { title: 'state', value: ({ state }) => state },
     { title: 'schedule', value: ({ schedule, timezone }) => `${schedule} ${timezone}` },
@@ -121,13 +121,10 @@ async function versions(
   { limit }: { readonly limit: number },
 ): Promise<void> {
   const query = { limit: pageSize(limit) };
-  const pages = await withRoutine(context, given, async (ras, id) => {
-    const found = ras.routines.versions(id, query);
-    // A page is read here, so that an id that is not there is told as one.
-    await found.page();
-    return found;
-  });
-  context.out.table(await listed(context, pages, limit), [
+  const found = await withRoutine(context, given, (ras, id) =>
+    listed(context, ras.routines.versions(id, query), limit),
+  );
+  context.out.table(found, [
     { title: 'revision', align: 'right', value: ({ revision }) => revision },
     { title: 'created', value: ({ createdAt }) => when(createdAt) },
     { title: 'by', value: ({ createdBy }) => nameOf(createdBy) },

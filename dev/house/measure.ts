@@ -50,7 +50,7 @@ export function readHouse(root: string): House {
   for (const { imports } of sources) {
     for (const name of imports) importers.set(name, (importers.get(name) ?? 0) + 1);
   }
-  const others = find(['{dev,bench,test,migrations}/**/*.ts', '{docs,ui}/**/*.md', '*.md']);
+  const others = find(['{bench,cli,dev,migrations,sdk,test}/**/*.ts', '{docs,ui}/**/*.md', '*.md']);
   return { sources, importers, documents: new Map(others.map((name) => [name, read(name)])) };
 }
 

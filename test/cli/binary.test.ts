@@ -54,7 +54,7 @@ test('the program exits with the codes of its commands', async ({ key }) => {
   const run = await ras(['run', id, '--wait'], env);
   expect(run.code).toBe(0);
   expect(JSON.parse(run.stdout)).toMatchObject({ routineId: id, state: 'succeeded' });
-  expect(run.stderr).toMatch(/^running$/m);
+  expect(run.stderr).toMatch(/^step 0 · model · /m);
   expect(await ras(['--help'])).toMatchObject({ code: 0, stderr: '' });
   expect(await ras([])).toMatchObject({ code: 2, stdout: '' });
   expect(await ras(['rnus'], env)).toMatchObject({ code: 2, stdout: '' });

@@ -67,6 +67,19 @@ test('a table is as wide as the terminal at most, and its columns stand below ea
   for (const line of table.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(24);
 });
 
+test('a column that holds nothing is left out, and an id is not cut', () => {
+  const table = renderTable(
+    [{ id: 'run_0123456789', name: 'a long name', reason: null }],
+    [
+      { title: 'run', whole: true, value: ({ id }) => id },
+      { title: 'name', value: ({ name }) => name },
+      { title: 'reason', value: ({ reason }) => reason },
+    ],
+    { width: 10, bold: false },
+  );
+  expect(table.split('\n')).toEqual(['RUN             NAME', 'run_0123456789  a long …']);
+});
+
 test('a text is cut to at most its width', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 20 }), (text, width) => {

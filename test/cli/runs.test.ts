@@ -28,7 +28,6 @@ test('run --wait starts a run, waits for it and writes it as JSON where stdout i
   expect(code).toBe(0);
   expect(json).toMatchObject({ routineId: id, state: 'succeeded', outcome: 'done' });
   const lines = stderr.trim().split('\n');
-  expect(lines.filter((line) => line !== 'queued').slice(0, 1)).toEqual(['running']);
   expect(stderr).toMatch(/^step 0 · model · fixture\/writer-small · succeeded · .* tokens$/m);
   expect(lines.at(-1)).toMatch(/^succeeded · .* · 1 step · \d+ tokens.* · run_\w+$/);
   expect(await ras(['routines', 'run', id, '--wait'])).toMatchObject({ code: 0 });
@@ -95,7 +94,7 @@ test('a run that was skipped exits with 12', async () => {
     errorMessage: null,
     state: 'skipped',
     reason: 'overlap',
-    stepCount: 0,
+    steps: [],
     usage: { totalTokens: 0, costUsd: null },
   };
   const server = await startReceiver((request, response) => {
@@ -190,6 +189,7 @@ test('what is not there is answered with the nearest there is', async ({ ada }) 
     [['run', 'Inbox digset'], 'Did you mean "Inbox digest"?'],
     [['routines', 'get', mistyped], `Did you mean "${id}"?`],
     [['routines', 'versions', mistyped], `Did you mean "${id}"?`],
+    [['runs', 'list', '--routine', mistyped], `Did you mean "${id}"?`],
     [['runs', 'get', 'Something else'], 'ras routines list shows them.'],
     [['runs', 'cancel', 'run_none'], 'ras runs list shows them.'],
   ] as const;
@@ -200,6 +200,16 @@ test('what is not there is answered with the nearest there is', async ({ ada }) 
       stderr: expect.stringContaining(hint),
     });
   }
+});
+
+test('an archived routine leaves its name to the one that has it now', async ({ ada }) => {
+  const key = await ada.key();
+  const { run: ras } = await as(key);
+  const former = await createRoutine(key, { name: 'Renewed' });
+  await ras(['routines', 'archive', former, '--yes']);
+  expect((await ras(['routines', 'get', 'Renewed'])).json.id).toBe(former);
+  const now = await createRoutine(key, { name: 'Renewed' });
+  expect((await ras(['routines', 'get', 'Renewed'])).json.id).toBe(now);
 });
 
 test('a run is repeated, also with --wait', async ({ key, ras }) => {

@@ -5,6 +5,8 @@ export interface Column<T> {
   readonly value: (row: T) => string | number | null | undefined;
   /** Numbers. Default left. */
   readonly align?: 'right';
+  /** Never cut, as an id that is copied. */
+  readonly whole?: true;
 }
 
 export interface TableStyle {
@@ -17,35 +19,36 @@ const GAP = '  ';
 /** No column is cut below this. */
 const NARROWEST = 8;
 
-/** Renders rows under their titles; the widest columns are cut until the table fits. */
+/** Renders rows under their titles, without columns that hold nothing; the widest are cut until the table fits. */
 export function renderTable<T>(
   rows: readonly T[],
   columns: readonly Column<T>[],
   { width, bold }: TableStyle,
 ): string {
-  const titles = columns.map(({ title }) => title.toUpperCase());
-  const cells = rows.map((row) => columns.map(({ value }) => plainLine(String(value(row) ?? '–'))));
-  const widths = columns.map((_, index) =>
+  const shown = columns.filter(({ value }) => rows.some((row) => (value(row) ?? '') !== ''));
+  const titles = shown.map(({ title }) => title.toUpperCase());
+  const cells = rows.map((row) => shown.map(({ value }) => plainLine(String(value(row) ?? '–'))));
+  const widths = shown.map((_, index) =>
     Math.max(...[titles, ...cells].map((line) => widthOf(line[index] ?? ''))),
   );
-  shrink(widths, width);
+  if (width !== undefined) shrink(widths, shown, width);
   const line = (texts: readonly string[]) =>
     texts
-      .map((text, index) => fit(text, widths[index] ?? 0, columns[index]?.align))
+      .map((text, index) => fit(text, widths[index] ?? 0, shown[index]?.align))
       .join(GAP)
       .trimEnd();
   const head = line(titles);
   return [bold ? `\u001B[1m${head}\u001B[22m` : head, ...cells.map(line)].join('\n');
 }
 
-function shrink(widths: number[], width: number | undefined): void {
-  if (width === undefined) return;
-  const room = width - GAP.length * (widths.length - 1);
+function shrink(widths: number[], columns: readonly Column<never>[], width: number): void {
+  const gaps = GAP.length * (widths.length - 1);
   for (;;) {
-    const widest = Math.max(...widths);
-    const excess = widths.reduce((sum, each) => sum + each, 0) - room;
-    if (excess <= 0 || widest <= NARROWEST) return;
-    widths[widths.indexOf(widest)] = widest - 1;
+    const used = widths.reduce((sum, each) => sum + each, gaps);
+    const cuttable = widths.map((each, index) => (columns[index]?.whole === true ? 0 : each));
+    const widest = Math.max(...cuttable);
+    if (used <= width || widest <= NARROWEST) return;
+    widths[cuttable.indexOf(widest)] = widest - 1;
   }
 }
 

@@ -133,12 +133,14 @@ interface ListOptions {
 
 async function list(context: Context, { routine, limit, ...filters }: ListOptions): Promise<void> {
   const query = { ...filters, limit: pageSize(limit) };
-  const pages =
+  const runs =
     routine === undefined
-      ? (await context.client()).runs.list(query)
-      : await withRoutine(context, routine, async (ras, id) => ras.routines.runs(id, query));
-  context.out.table(await listed(context, pages, limit), [
-    { title: 'run', value: ({ id }) => id },
+      ? await listed(context, (await context.client()).runs.list(query), limit)
+      : await withRoutine(context, routine, (ras, id) =>
+          listed(context, ras.routines.runs(id, query), limit),
+        );
+  context.out.table(runs, [
+    { title: 'run', whole: true, value: ({ id }) => id },
     { title: 'routine', value: ({ routineName }) => routineName },
     { title: 'state', value: ({ state, outcome }) => [state, outcome].filter(Boolean).join(', ') },
     { title: 'reason', value: ({ reason }) => reason },
@@ -162,7 +164,7 @@ async function get(context: Context, given: string): Promise<void> {
     Created: when(run.createdAt),
     Started: when(run.startedAt),
     Time: between(run.startedAt, run.finishedAt),
-    Steps: run.stepCount,
+    Steps: run.steps.length,
     Used: used(run.usage),
     Summary: run.outcomeSummary,
   });
@@ -186,10 +188,19 @@ async function logs(context: Context, given: string, { follow = false }): Promis
 /** Writes an event: a line of JSON for programs; for people a line and the texts below it. */
 function log(context: Context, event: RunEvent): void {
   if (!context.isTerminal) return context.out.jsonLine({ event: event.event, data: event.data });
-  context.out.text(lineOf(event));
-  if (event.event === 'state') return;
-  const { tool, text } = event.data;
-  for (const part of [text, tool?.arguments, tool?.result]) {
-    if (part) context.out.text(plain(part).replaceAll(/^|\n/g, '$&  '));
+  const { event: kind, data } = event;
+  if (kind === 'state') {
+    // The sentence about the end says more.
+    if (data.finishedAt === null) context.out.text(lineOf(event));
+    return;
   }
+  context.out.text(lineOf(event));
+  for (const part of [data.text, data.tool?.arguments, data.tool?.result]) {
+    if (part) context.out.text(indented(plain(part)));
+  }
+}
+
+function indented(text: string): string {
+  const lines = text.trimEnd().split('\n');
+  return lines.map((line) => (line === '' ? line : `  ${line}`)).join('\n');
 }

@@ -1,4 +1,4 @@
-import type { Ras, RunEvent, Shape } from 'routine-automation-sdk';
+import type { Shape } from 'routine-automation-sdk';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../failure.ts';
@@ -27,23 +27,17 @@ export async function waitForRun(
   const progress = reportProgress(context);
   try {
     const signal = AbortSignal.any([interrupted, ...limits]);
-    for await (const event of eventsOf(ras, runId, signal)) progress.report(event);
+    for await (const event of ras.runs.follow(runId, { signal })) progress.report(event);
     const run = await ras.runs.read(runId, { signal });
     progress.end();
     showEnd(context, run);
   } catch (error) {
     progress.end();
-    const isOver = limits.some(({ aborted }) => aborted);
-    if (!interrupted.aborted && !isOver) throw error;
     context.say(`The run goes on. Follow it with: ras runs logs -f ${runId}`);
     context.say(`Stop it with: ras runs cancel ${runId}`);
-    if (interrupted.aborted) throw error;
+    if (interrupted.aborted || !limits.some(({ aborted }) => aborted)) throw error;
     throw new CliError('The run has not ended in time.', { exitCode: EXIT.timedOut });
   }
-}
-
-function eventsOf(ras: Ras, runId: string, signal: AbortSignal): AsyncIterable<RunEvent> {
-  return ras.runs.follow(runId, { signal });
 }
 
 /** Writes the result of a run that has ended: its text for people, the whole run as JSON for programs. */
@@ -60,7 +54,7 @@ export function sentenceOf(run: Run): string {
   const time = between(run.startedAt, run.finishedAt);
   const named = outcome === null || outcome === 'done' ? '' : ` (${outcome.replaceAll('_', ' ')})`;
   const why = [reason, errorMessage].filter(Boolean).join(': ');
-  const facts = [time, count(run.stepCount, 'step'), used(run.usage), run.id].filter(Boolean);
+  const facts = [time, count(run.steps.length, 'step'), used(run.usage), run.id].filter(Boolean);
   return `${state}${named}${why === '' ? '' : `, ${why}`} · ${facts.join(' · ')}`;
 }
 

@@ -42,7 +42,7 @@ async function login(context: Context, { withToken = false, browser }: LoginOpti
       `Warning: ${baseUrl} is not encrypted, so that others on the way can read the key.`,
     );
   }
-  const profile = withToken
+  const profile: Profile = withToken
     ? { baseUrl, apiKey: await readToken(context) }
     : await signInByDevice(context, { baseUrl, browser: browser && context.canAsk });
   const { Ras } = await import('routine-automation-sdk');

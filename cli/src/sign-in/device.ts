@@ -71,7 +71,7 @@ async function pollForToken(
   context: Context,
   baseUrl: string,
   { deviceCode, intervalSeconds, expiresAt }: DeviceCode,
-): Promise<Pick<Profile, 'apiKey' | 'projectId' | 'scopes'>> {
+): Promise<Pick<Profile, 'apiKey' | 'projectId'>> {
   const body = { grant_type: GRANT_TYPE, device_code: deviceCode, client_id: CLIENT_ID };
   const interrupted = context.interrupted();
   let seconds = intervalSeconds;
@@ -108,15 +108,11 @@ async function pollForToken(
 }
 
 function tokenOf(fields: Readonly<Record<string, unknown>>, baseUrl: string) {
-  const { access_token: apiKey, project_id: projectId, scope } = fields;
+  const { access_token: apiKey, project_id: projectId } = fields;
   if (typeof apiKey !== 'string' || apiKey === '') {
     throw new CliError(`${baseUrl} confirmed the sign-in and sent no key.`);
   }
-  return {
-    apiKey,
-    projectId: typeof projectId === 'string' ? projectId : undefined,
-    scopes: typeof scope === 'string' ? scope.split(' ').filter(Boolean) : undefined,
-  };
+  return { apiKey, projectId: typeof projectId === 'string' ? projectId : undefined };
 }
 
 function describe({ error_description: description, error }: Readonly<Record<string, unknown>>) {
