@@ -26,8 +26,8 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
       writeOut: (text) => void world.stdout.write(text),
-      getOutHelpWidth: () => world.stdout.columns ?? 80,
-      getErrHelpWidth: () => world.stderr.columns ?? 80,
+      getOutHelpWidth: () => world.stdout.columns || 80,
+      getErrHelpWidth: () => world.stderr.columns || 80,
       writeErr: (text) => void world.stderr.write(text),
     })
     .exitOverride();

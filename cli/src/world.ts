@@ -23,6 +23,7 @@ export interface World {
 
 export type Sink = Writable & {
   readonly isTTY?: boolean | undefined;
+  /** Zero for a terminal that does not say it. */
   readonly columns?: number | undefined;
 };
 

@@ -30,8 +30,16 @@ const WRITTEN: Readonly<Record<string, readonly [string, unknown]>> = {
     '.vscode/mcp.json',
     {
       servers: {
-        ras: { type: 'http', url: URL, headers: { Authorization: 'Bearer ${env:RAS_API_KEY}' } },
+        ras: { type: 'http', url: URL, headers: { Authorization: 'Bearer ${input:ras-api-key}' } },
       },
+      inputs: [
+        {
+          type: 'promptString',
+          id: 'ras-api-key',
+          description: 'API key of the Routine Automation Service',
+          password: true,
+        },
+      ],
     },
   ],
   codex: [
@@ -79,22 +87,27 @@ test('other tables of Codex stay, and ours is replaced', async () => {
   const user = await terminal();
   await mkdir(path.join(user.home, '.codex'));
   const file = path.join(user.home, '.codex/config.toml');
-  const before = 'model = "m"\n\n[mcp_servers.ras]\nurl = "old"\n# mine\n\n[tools]\nweb = true\n';
+  const before =
+    'model = "m"\n\n[mcp_servers.raster]\nurl = "r"\n\n[mcp_servers.ras]\nurl = "old"\n# mine\n\n[tools]\nweb = true\n';
   await writeFile(file, before);
   await user.run(['mcp', 'install', '--client', 'codex'], { env: ENV });
   expect(await readFile(file, 'utf8')).toBe(
-    `model = "m"\n\n[tools]\nweb = true\n\n${String(WRITTEN['codex']?.[1])}`,
+    `model = "m"\n\n[mcp_servers.raster]\nurl = "r"\n\n[tools]\nweb = true\n\n${String(WRITTEN['codex']?.[1])}`,
   );
 });
 
 test('a file that cannot be understood is left as it is', async () => {
   const user = await terminal();
-  await mkdir(path.join(user.home, '.codex'));
+  for (const folder of ['.codex', '.vscode']) await mkdir(path.join(user.home, folder));
   const files = [
     ['claude-code', '.mcp.json', '{ // a comment\n}'],
     ['claude-code', '.mcp.json', '{"mcpServers": []}'],
     ['claude-code', '.mcp.json', '[]'],
     ['codex', '.codex/config.toml', 'mcp_servers = { ras = { url = "old" } }\n'],
+    ['vscode', '.vscode/mcp.json', '{"inputs": {}}'],
+    ['codex', '.codex/config.toml', '[mcp_servers]\nras = { url = "old" }\n'],
+    ['codex', '.codex/config.toml', '[ mcp_servers . "ras" ]\nurl = "old"\n'],
+    ['codex', '.codex/config.toml', 'mcp_servers.ras.url = "old"\n'],
     ['codex', '.codex/config.toml', 'text = """\n[mcp_servers.ras]\n"""\n'],
     [
       'codex',

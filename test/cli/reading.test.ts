@@ -36,6 +36,8 @@ test('lists are tables on a terminal, in bold unless NO_COLOR is set, and JSON e
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
   expect(narrow.stdout).not.toContain('\u001B');
   expect(narrow.stdout).toContain('…');
+  const unknown = await ras(['routines', 'list'], { isTerminal: true, columns: 0 });
+  expect(unknown.stdout).toContain(name);
   for (const options of [{}, { isTerminal: true }]) {
     const { json } = await ras(
       ['routines', 'list', ...(options.isTerminal ? ['--json'] : [])],

@@ -44,9 +44,10 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   },
   vscode: {
     file: ({ cwd }) => path.join(cwd, '.vscode', 'mcp.json'),
+    // It asks for the key once and keeps it sealed. In headers it has been reported not to read the environment.
     add: (text, url) =>
-      inJson(text, 'servers', { type: 'http', url, ...bearer('${env:RAS_API_KEY}') }),
-    next: SET_KEY,
+      withInput(inJson(text, 'servers', { type: 'http', url, ...bearer('${input:ras-api-key}') })),
+    next: 'It asks for an API key of the project when it first connects, and keeps it.',
   },
   codex: {
     file: ({ env, home }) =>
@@ -67,13 +68,32 @@ function configFolder({ env, home, platform }: Where): string {
   return env['XDG_CONFIG_HOME'] || path.join(home, '.config');
 }
 
+const INPUT = {
+  type: 'promptString',
+  id: 'ras-api-key',
+  description: 'API key of the Routine Automation Service',
+  password: true,
+};
+
+/** Adds the question that the header of VS Code refers to. */
+function withInput(text: string): string {
+  const { inputs = [], ...file } = parsed(text);
+  if (!Array.isArray(inputs)) throw new Error('"inputs" is no array');
+  const others = inputs.filter((each: unknown) => !isObject(each) || each['id'] !== INPUT.id);
+  return rendered({ ...file, inputs: [...others, INPUT] }, text);
+}
+
 function inJson(text: string, list: string, server: object): string {
   const file = parsed(text.trim() === '' ? '{}' : text);
   const servers = file[list] ?? {};
   if (!isObject(servers)) throw new Error(`"${list}" is no object`);
-  const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? '  ';
-  const merged = { ...file, [list]: { ...servers, [SERVER]: server } };
-  return `${JSON.stringify(merged, null, indent)}\n`;
+  return rendered({ ...file, [list]: { ...servers, [SERVER]: server } }, text);
+}
+
+/** Writes JSON in the indentation of the file as it was. */
+function rendered(file: object, before: string): string {
+  const indent = /^[ \t]+(?=")/m.exec(before)?.[0] ?? '  ';
+  return `${JSON.stringify(file, null, indent)}\n`;
 }
 
 function parsed(text: string): Record<string, unknown> {
@@ -86,12 +106,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Other spellings of our table: quoted, in line, or with tables of its own. */
+const ELSEWHERE = /^\s*(?:\[\s*)?["']?mcp_servers["']?\s*(?:=|\]|\.\s*["']?ras["']?\s*[\].=])/m;
+
 /** Replaces our table in a file of TOML, or adds it at its end; other lines are not touched. */
 function inToml(text: string, url: string): string {
-  // Written as `mcp_servers = { … }`, or with another table of ours below, it would be defined twice.
-  if (/^\s*mcp_servers\s*=|^\s*mcp_servers\.|^\s*\[mcp_servers\.ras\.|"""|'''/m.test(text)) {
-    throw new Error('it is written in a way that only a person should change');
-  }
   const table = [
     `[mcp_servers.${SERVER}]`,
     `url = ${JSON.stringify(url)}`,
@@ -99,6 +118,10 @@ function inToml(text: string, url: string): string {
     '',
   ].join('\n');
   const others = text.replace(/^\[mcp_servers\.ras\][^\n]*\n(?:(?![ \t]*\[)[^\n]*(?:\n|$))*/m, '');
+  // In another spelling it would be defined twice, and in a text of several lines it is none.
+  if (ELSEWHERE.test(others) || /"""|'''/.test(text)) {
+    throw new Error('it is written in a way that only a person should change');
+  }
   const before = others.trim() === '' ? '' : `${others.trimEnd()}\n\n`;
   return `${before}${table}`;
 }

@@ -19,9 +19,7 @@ export function registerMcp(program: Command, context: Context): void {
     .command('mcp')
     .description('Let an assistant use the service as tools.')
     .command('install')
-    .description(
-      'Write the configuration of an assistant. It refers to RAS_API_KEY; no key is in it.',
-    )
+    .description('Write the configuration of an assistant, without a key in it.')
     .addOption(new Option('--client <name>', 'the assistant').choices(names).makeOptionMandatory())
     .option('--print', 'write it to stdout and change no file')
     .action((options: InstallOptions) => install(context, options));

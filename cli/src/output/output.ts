@@ -29,7 +29,7 @@ export function createOutput({ stdout, env }: World, isTerminal: () => boolean):
     text: (text) => write(plain(text)),
     table(rows, columns) {
       if (!isTerminal()) return json(rows);
-      const style = { width: stdout.columns, bold: hasColor(stdout, env) };
+      const style = { width: stdout.columns || undefined, bold: hasColor(stdout, env) };
       if (rows.length > 0) write(renderTable(rows, columns, style));
     },
     record(value, fields) {

@@ -34,7 +34,7 @@ function redrawn(context: Context, color: boolean): Progress {
   const draw = () => {
     const sign = FRAMES[(frame += 1) % FRAMES.length] ?? '';
     const facts = [state, duration(context.now() - begun), steps > 0 && count(steps, 'step'), last];
-    const line = cut(facts.filter(Boolean).join(' · '), (stderr.columns ?? 80) - 3);
+    const line = cut(facts.filter(Boolean).join(' · '), (stderr.columns || 80) - 3);
     stderr.write(`${CLEAR}${color ? `\u001B[36m${sign}\u001B[39m` : sign} ${line}`);
   };
   const timer = setInterval(draw, FRAME_MS);
