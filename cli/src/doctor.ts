@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { explain } from './explain.ts';
 import { fieldsOf } from './failure.ts';
-import { duration } from './output/words.ts';
+import { duration, when } from './output/words.ts';
 import { addressInUse, type Account } from './profiles/account.ts';
 import { masked, maskedKey } from './profiles/mask.ts';
 import { profilesFile } from './profiles/store.ts';
@@ -14,6 +14,8 @@ import { scopesOf } from './sign-in/scopes.ts';
 const OLDEST_NODE = 20;
 /** Signatures and schedules go wrong by more. */
 const MOST_SKEW_MS = 60_000;
+/** A key that ends sooner is told of. */
+const ENDING_MS = 7 * 86_400_000;
 
 interface Finding {
   readonly check: string;
@@ -105,9 +107,16 @@ async function key(context: Context): Promise<readonly Finding[]> {
   if ('check' in account) return [account];
   const scopes = await attempt('key', context, async () => scopesOf(await context.client()));
   if ('check' in scopes) return [scopes];
+  const { apiKey, expiresAt } = account;
+  const isEnding = expiresAt !== undefined && Date.parse(expiresAt) - context.now() < ENDING_MS;
+  const until = expiresAt === undefined ? '' : `, until ${when(expiresAt)}`;
   const from = account.profile === undefined ? 'RAS_API_KEY' : `profile "${account.profile}"`;
   return [
-    { check: 'key', state: 'good', detail: `${maskedKey(account.apiKey)} of ${from}` },
+    {
+      check: 'key',
+      state: isEnding ? 'warning' : 'good',
+      detail: `${maskedKey(apiKey)} of ${from}${until}`,
+    },
     {
       check: 'scopes',
       state: scopes.length === 0 ? 'bad' : 'good',

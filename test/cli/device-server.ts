@@ -16,6 +16,8 @@ export interface DeviceServerOptions {
   readonly answers: readonly DeviceAnswer[];
   /** Where the user confirms the code; by default the server itself. */
   readonly address?: string;
+  /** Refuses to begin, as it does where too many are begun. */
+  readonly isBusy?: boolean;
 }
 
 export const KEY = `ras_Dev1ce00_${'k'.repeat(43)}`;
@@ -29,6 +31,7 @@ export async function startDeviceServer({
   expiresInSeconds = 600,
   answers,
   address,
+  isBusy = false,
 }: DeviceServerOptions) {
   let asked = 0;
   const server = await startReceiver((request, response) => {
@@ -51,6 +54,7 @@ export async function startDeviceServer({
         : send(403, { error: { code: 'insufficient_scope', message: 'No.' } });
     }
     if (route === 'POST /v1/auth/device/code') {
+      if (isBusy) return send(429, { error: 'slow_down', error_description: 'Too many sign-ins.' });
       const page = address ?? `${server.origin}/device`;
       return send(200, {
         device_code: 'the-device-code',
@@ -72,6 +76,7 @@ export async function startDeviceServer({
     return send(200, {
       access_token: KEY,
       token_type: 'Bearer',
+      expires_in: 90 * 86_400,
       scope: 'models:read routines:read runs:read connections:read',
       project_id: 'prj_1',
     });

@@ -26,11 +26,13 @@ test('the browser is opened at the code, and the key is kept once the code is co
   expect(server.bodies()[0]).toEqual({ client_id: 'ras-cli', host_name: hostname() });
   expect(stdout + stderr).not.toContain(KEY.slice(13));
   expect(stdout).toMatch(/^Project +prj_1$/m);
+  expect(stdout).toMatch(/^Until +\d{4}-\d\d-\d\d \d\d:\d\d$/m);
   const file = path.join(user.home, '.config/ras/profiles.json');
   expect(JSON.parse(await readFile(file, 'utf8')).profiles.default).toEqual({
     baseUrl: server.origin,
     apiKey: KEY,
     projectId: 'prj_1',
+    expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
     scopes: ['models:read', 'routines:read', 'runs:read', 'connections:read'],
     dashboardUrl: server.origin,
   });
@@ -96,6 +98,12 @@ test('without a terminal, and with --no-browser, no browser is started', async (
   expect(piped.stderr).toContain(`${server.origin}/device?user_code=ABCD-EFGH`);
   await user.run([...login, '--no-browser'], { isTerminal: true });
   expect(user.opened).toEqual([]);
+});
+
+test('a service that begins no sign-in is told with its reason', async () => {
+  const { code, stderr, server } = await signIn(['token'], { isBusy: true });
+  expect(code).toBe(1);
+  expect(stderr).toContain(`${server.origin} did not begin a sign-in: Too many sign-ins.`);
 });
 
 test('an address that is not of the web is not given to the browser', async () => {

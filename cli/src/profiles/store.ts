@@ -11,6 +11,8 @@ export interface Profile {
   readonly apiKey: string;
   readonly projectId?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
+  /** When the key ends, where the sign-in said so. */
+  readonly expiresAt?: string | undefined;
   /** Origin of the dashboard, where the sign-in showed it. */
   readonly dashboardUrl?: string | undefined;
 }
@@ -55,12 +57,13 @@ function parsed(text: string, file: string): unknown {
 }
 
 function profileOf(value: unknown): Profile | undefined {
-  const { baseUrl, apiKey, projectId, scopes, dashboardUrl } = fieldsOf(value);
+  const { baseUrl, apiKey, projectId, scopes, expiresAt, dashboardUrl } = fieldsOf(value);
   if (typeof baseUrl !== 'string' || typeof apiKey !== 'string') return undefined;
   return {
     baseUrl,
     apiKey,
     projectId: typeof projectId === 'string' ? projectId : undefined,
+    expiresAt: typeof expiresAt === 'string' ? expiresAt : undefined,
     scopes: Array.isArray(scopes) ? scopes.map(String) : undefined,
     dashboardUrl: typeof dashboardUrl === 'string' ? dashboardUrl : undefined,
   };

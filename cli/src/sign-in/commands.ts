@@ -3,6 +3,7 @@ import { askedFor } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../failure.ts';
+import { when } from '../output/words.ts';
 import { addressOf, profileName } from '../profiles/account.ts';
 import { maskedKey } from '../profiles/mask.ts';
 import { profilesFile, readProfiles, writeProfiles, type Profile } from '../profiles/store.ts';
@@ -119,15 +120,16 @@ async function whoAmI(context: Context) {
 }
 
 function show(context: Context, profile: Profile, name: string | undefined): void {
-  const { baseUrl, projectId, scopes = [] } = profile;
-  const key = maskedKey(profile.apiKey);
+  const { baseUrl, projectId = null, expiresAt = null, scopes = [] } = profile;
+  const apiKey = maskedKey(profile.apiKey);
   context.out.record(
-    { profile: name ?? null, baseUrl, projectId: projectId ?? null, apiKey: key, scopes },
+    { profile: name ?? null, baseUrl, projectId, apiKey, expiresAt, scopes },
     {
       Profile: name ?? 'none, the key is from RAS_API_KEY',
       Service: baseUrl,
       Project: projectId,
-      'API key': key,
+      'API key': apiKey,
+      Until: when(expiresAt),
       Scopes: scopes.join(' '),
       File: name === undefined ? undefined : profilesFile(context.env),
     },

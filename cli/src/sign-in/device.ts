@@ -55,7 +55,8 @@ async function askForCode(context: Context, baseUrl: string): Promise<DeviceCode
     typeof expiresIn !== 'number' ||
     !isWebAddress(address)
   ) {
-    throw new CliError(`${baseUrl} did not begin a sign-in (${response.status}).`);
+    const why = describe(fields) ?? `it responded with ${response.status}.`;
+    throw new CliError(`${baseUrl} did not begin a sign-in: ${why}`);
   }
   const interval = fields['interval'];
   return {
@@ -71,7 +72,7 @@ async function pollForToken(
   context: Context,
   baseUrl: string,
   { deviceCode, intervalSeconds, expiresAt }: DeviceCode,
-): Promise<Pick<Profile, 'apiKey' | 'projectId'>> {
+): Promise<Pick<Profile, 'apiKey' | 'projectId' | 'expiresAt'>> {
   const body = { grant_type: GRANT_TYPE, device_code: deviceCode, client_id: CLIENT_ID };
   const interrupted = context.interrupted();
   let seconds = intervalSeconds;
@@ -90,7 +91,7 @@ async function pollForToken(
       continue;
     }
     const fields = fieldsOf(await jsonOf(response));
-    if (response.ok) return tokenOf(fields, baseUrl);
+    if (response.ok) return tokenOf(fields, baseUrl, context.now());
     switch (fields['error']) {
       case 'authorization_pending':
         break;
@@ -107,12 +108,17 @@ async function pollForToken(
   }
 }
 
-function tokenOf(fields: Readonly<Record<string, unknown>>, baseUrl: string) {
-  const { access_token: apiKey, project_id: projectId } = fields;
+function tokenOf(fields: Readonly<Record<string, unknown>>, baseUrl: string, now: number) {
+  const { access_token: apiKey, project_id: projectId, expires_in: expiresIn } = fields;
   if (typeof apiKey !== 'string' || apiKey === '') {
     throw new CliError(`${baseUrl} confirmed the sign-in and sent no key.`);
   }
-  return { apiKey, projectId: typeof projectId === 'string' ? projectId : undefined };
+  return {
+    apiKey,
+    projectId: typeof projectId === 'string' ? projectId : undefined,
+    expiresAt:
+      typeof expiresIn === 'number' ? new Date(now + expiresIn * 1_000).toISOString() : undefined,
+  };
 }
 
 function describe({ error_description: description, error }: Readonly<Record<string, unknown>>) {
