@@ -21,11 +21,10 @@ async function dueProject(service: Service, owner: Person, name: string, results
   return project;
 }
 
-const oneClick = (link: string) =>
-  fetch(link, {
-    method: 'POST',
-    body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
-  });
+function oneClick(link: string): Promise<Response> {
+  const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
+  return fetch(link, { method: 'POST', body });
+}
 
 /** Reads what waits to be mailed to a person. */
 function mailsOf({ deps: { database } }: Service, { userId }: Person) {

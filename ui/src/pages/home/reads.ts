@@ -42,14 +42,14 @@ export function dueAfter(now: number) {
 
 /** Begins all that Home reads while its code loads, from top to bottom, as a browser has few requests under way at once. */
 export function readHomeAhead(client: QueryClient, projectId: string): void {
-  const { read, list } = aheadOf(client, projectId);
+  const ahead = aheadOf(client, projectId);
   const now = new Date();
-  read(...UNREAD);
-  list(...NEWS);
-  read(...ATTENTION);
-  read(...WEEK);
-  read(...projectOf(projectId));
-  read(...usageUpTo(now.toISOString().slice(0, 10)));
-  read(...RUNNING);
-  read(...dueAfter(now.getTime()));
+  ahead.read(...UNREAD);
+  ahead.list(...NEWS);
+  ahead.read(...ATTENTION);
+  ahead.read(...WEEK);
+  ahead.read(...projectOf(projectId));
+  ahead.read(...usageUpTo(now.toISOString().slice(0, 10)));
+  ahead.read(...RUNNING);
+  ahead.read(...dueAfter(now.getTime()));
 }
