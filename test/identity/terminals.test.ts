@@ -265,7 +265,7 @@ test('the database holds neither code', async ({ service }) => {
   const [stored] = await rows<{ text: string }>(
     service.deps.database,
     sql`
-      select concat_ws(' ', t::text, convert_from(device_hash, 'latin1'), convert_from(user_code_hash, 'latin1')) as text
+      select concat_ws(' ', t::text, encode(device_hash, 'escape'), encode(user_code_hash, 'escape')) as text
       from terminal_sign_ins t where host = ${host}
     `,
   );
