@@ -342,6 +342,36 @@ test('a webhook secret is replaced in two steps and shown once', async ({ visit,
   await expectClean();
 });
 
+test('a webhook secret whose response was lost is replaced once more', async ({
+  visit,
+  person,
+}) => {
+  const id = await createRoutine(clientOf(person), { webhookUrl: 'https://example.com/hook' });
+  const { page } = await visit(`/p/${person.projectId}/routines/${id}`, { as: person });
+  let isFirst = true;
+  await page.route(/\/webhook-secret$/, async (route) => {
+    if (!isFirst) return route.continue();
+    isFirst = false;
+    await route.fetch();
+    return route.abort();
+  });
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name: 'Replace the webhook secret' }).click();
+  const question = page.getByRole('dialog', { name: 'Replace the webhook secret?' });
+  const replace = question.getByRole('button', { name: 'Replace secret' });
+  await replace.click();
+  await question.getByRole('alert').waitFor();
+  await replace.click();
+  await question.getByText('the response that had the new one was lost').waitFor();
+  await replace.click();
+  await question.getByRole('checkbox', { name: 'Drop the older secret at once' }).click();
+  await replace.click();
+  await page
+    .getByRole('dialog', { name: 'The new webhook secret' })
+    .getByText(/whsec_/)
+    .waitFor();
+});
+
 test('a version is restored, and becomes a new one', async ({ visit, person }) => {
   const client = clientOf(person);
   const id = await createRoutine(client, { instructions: 'The first words.' });

@@ -11,6 +11,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
+import { ManagedNotice } from '#ui/parts/managed.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Composer } from './composer.tsx';
@@ -136,6 +137,7 @@ function EditRoutine({
   };
   return (
     <>
+      <ManagedNotice of={routine} />
       <Composer
         editor={editor}
         routine={routine}

@@ -5,6 +5,7 @@ import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
+import { ExternalKey } from '#ui/parts/managed.tsx';
 import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
 import { labelOf, MISFIRE, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
 import { Schedule } from '#ui/parts/schedule.tsx';
@@ -190,6 +191,9 @@ function factsOf(routine: Routine): Fact[] {
       label: labelOf(name),
       value: valueInWords(name, routine[name]),
     })),
+    ...(routine.externalKey === null
+      ? []
+      : [{ label: 'Key', value: <ExternalKey of={routine.externalKey} /> }]),
     { label: 'Created', value: <Time at={routine.createdAt} /> },
   ];
 }

@@ -9,6 +9,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { ManagedMark } from '#ui/parts/managed.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { listInWords } from '#ui/parts/routine-fields.ts';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
@@ -35,7 +36,14 @@ export function RoutinePage() {
     <>
       <PageHeader
         title={routine.data?.name ?? 'Routine'}
-        badge={routine.data && <StateBadge state={routine.data.state} />}
+        badge={
+          routine.data && (
+            <>
+              <StateBadge state={routine.data.state} />
+              <ManagedMark of={routine.data} />
+            </>
+          )
+        }
         back={{
           label: 'Routines',
           link: { to: '/p/$projectId/routines', params: { projectId } },

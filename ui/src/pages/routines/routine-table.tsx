@@ -5,6 +5,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { money } from '#ui/format/numbers.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { IconButton } from '#ui/parts/button.tsx';
+import { ManagedMark } from '#ui/parts/managed.tsx';
 import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
 import { Schedule } from '#ui/parts/schedule.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
@@ -68,13 +69,16 @@ function Name({ routine }: { routine: Routine }) {
   const projectId = useProjectId();
   return (
     <div className="min-w-0">
-      <RowLink
-        to="/p/$projectId/routines/$routineId"
-        params={{ projectId, routineId: routine.id }}
-        className="block truncate max-sm:whitespace-normal"
-      >
-        {routine.name}
-      </RowLink>
+      <span className="flex min-w-0 items-center gap-2">
+        <RowLink
+          to="/p/$projectId/routines/$routineId"
+          params={{ projectId, routineId: routine.id }}
+          className="block truncate max-sm:whitespace-normal"
+        >
+          {routine.name}
+        </RowLink>
+        <ManagedMark of={routine} />
+      </span>
       <span className="line-clamp-2 text-xs text-muted">
         <Schedule cron={routine.schedule} zone={routine.timezone} /> ·{' '}
         <span title={routine.model.modelId}>{shortModel(routine.model.modelId)}</span>

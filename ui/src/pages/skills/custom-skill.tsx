@@ -14,6 +14,7 @@ import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { FormError } from '#ui/parts/field.tsx';
 import { Fold } from '#ui/parts/fold.tsx';
 import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
+import { ExternalKey, ManagedMark, ManagedNotice } from '#ui/parts/managed.tsx';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
@@ -51,11 +52,18 @@ export function CustomSkill({
     <>
       <PageHeader
         title={name}
+        badge={<ManagedMark of={skill} />}
         back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
         description={
           <>
             Revision {skill.revision}, changed <Time at={skill.updatedAt} as="relative" />. A run by
             hand takes the newest text, a scheduled one that which it was activated with.
+            {skill.externalKey !== null && skill.managedBy === null && (
+              <>
+                {' '}
+                Programs call it <ExternalKey of={skill.externalKey} />.
+              </>
+            )}
           </>
         }
         actions={
@@ -64,6 +72,7 @@ export function CustomSkill({
           </Button>
         }
       />
+      <ManagedNotice of={skill} />
       <StillOlder skill={skill} />
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_17rem]">
         <div className="flex min-w-0 flex-col gap-8">

@@ -4,6 +4,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { count } from '#ui/format/numbers.ts';
 import { EmptyState } from '#ui/parts/feedback.tsx';
+import { ManagedMark } from '#ui/parts/managed.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
@@ -68,8 +69,15 @@ const COLUMNS: readonly Column<Summary>[] = [
 function NameLink({ skill }: { readonly skill: Summary }) {
   const projectId = useProjectId();
   return (
-    <RowLink to="/p/$projectId/skills/$skillId" params={{ projectId, skillId: skill.id ?? '' }}>
-      {skill.name}
-    </RowLink>
+    <span className="flex min-w-0 items-center gap-2">
+      <RowLink
+        to="/p/$projectId/skills/$skillId"
+        params={{ projectId, skillId: skill.id ?? '' }}
+        className="truncate max-sm:whitespace-normal"
+      >
+        {skill.name}
+      </RowLink>
+      <ManagedMark of={skill} />
+    </span>
   );
 }

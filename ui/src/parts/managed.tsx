@@ -1,0 +1,48 @@
+import { FileText } from 'lucide-react';
+import type { Shape } from '#ui/api/types.ts';
+import { Notice } from './feedback.tsx';
+import { Badge } from './state.tsx';
+
+interface Managed {
+  readonly managedBy: Shape<'ManagedBy'>;
+}
+
+/** Marks what files keep. */
+export function ManagedMark({ of: { managedBy } }: { readonly of: Managed }) {
+  if (managedBy === null) return null;
+  return (
+    <Badge title="Kept in files. The next apply overwrites what is changed here.">
+      <FileText aria-hidden className="size-3" strokeWidth={1.75} />
+      Files
+    </Badge>
+  );
+}
+
+/** Warns before an edit of what files keep. */
+export function ManagedNotice({
+  of: { managedBy, externalKey },
+}: {
+  readonly of: Managed & { readonly externalKey: string | null };
+}) {
+  if (managedBy === null) return null;
+  return (
+    <Notice tone="warn" className="mb-6">
+      <span>
+        Kept in files
+        {externalKey !== null && (
+          <>
+            {' '}
+            as <ExternalKey of={externalKey} />
+          </>
+        )}
+        . What you change here shows as drift in the next plan, and the next apply overwrites it:
+        change the file instead.
+      </span>
+    </Notice>
+  );
+}
+
+/** Shows what programs call a thing. */
+export function ExternalKey({ of }: { readonly of: string }) {
+  return <code className="text-xs wrap-anywhere">{of}</code>;
+}
