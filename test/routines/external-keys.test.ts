@@ -103,6 +103,20 @@ test.for(KINDS)(
   },
 );
 
+test.for(KINDS)(
+  '$path: of many that take a key at once one gets it',
+  async ({ path, body }, { key }) => {
+    const name = fresh();
+    const created = await Promise.all(Array.from({ length: 3 }, () => key.post(path, body)));
+    const answers = await Promise.all([
+      ...created.map(({ data }) => key.patch(`${path}/${data.id}`, { externalKey: name })),
+      ...created.map(() => key.post(path, { ...body, externalKey: name })),
+    ]);
+    const codes = answers.map((answer) => answer.body.error?.code ?? 'done').toSorted();
+    expect(codes).toEqual(['done', ...Array.from({ length: 5 }, () => 'external_key_taken')]);
+  },
+);
+
 test.for(KINDS)('$path: what files manage is found, and let go again', async (kind, { key }) => {
   const { id } = (await put(key, kind, fresh(), { managedBy: 'files' })).data;
   const other = (await put(key, kind, fresh())).data.id;
