@@ -61,6 +61,7 @@ async function list(context: Context, { limit, ...filters }: ListOptions): Promi
   const pages = ras.routines.list({ ...filters, limit: pageSize(limit) });
   context.out.table(await listed(context, pages, limit), [
     { title: 'routine', whole: true, value: ({ id }) => id },
+    { title: 'key', value: keyOf },
     { title: 'name', value: ({ name }) => name },
     { title: 'state', value: ({ state }) => state },
     { title: 'schedule', value: ({ schedule, timezone }) => `${schedule} ${timezone}` },
@@ -88,10 +89,9 @@ function show(
   routine: Shape<'Routine'>,
   more: Readonly<Record<string, string | null>> = {},
 ): void {
-  const { externalKey } = fieldsOf(routine);
   context.out.record(routine, {
     Routine: routine.id,
-    Key: typeof externalKey === 'string' ? externalKey : null,
+    Key: keyOf(routine),
     Name: routine.name,
     State: routine.state,
     Because: routine.stateReason,
@@ -136,4 +136,9 @@ async function versions(
 function nameOf(author: unknown): string | null {
   const { name, id } = fieldsOf(author);
   return typeof name === 'string' ? name : typeof id === 'string' ? id : null;
+}
+
+function keyOf(routine: object): string | null {
+  const { externalKey } = fieldsOf(routine);
+  return typeof externalKey === 'string' ? externalKey : null;
 }

@@ -35,8 +35,6 @@ test('a key from stdin is checked and kept where only the user reads it', async 
   for (const text of [stdout, stderr, who.stdout]) expect(text).not.toContain(secret);
   expect(who.stdout).toContain(`${key.slice(0, 12)}_…`);
   expect((await user.run(['routines', 'list'])).json).toEqual([]);
-  const refused = await user.run(['models', 'list']);
-  expect(refused.code).toBe(2);
 });
 
 test('a key with every scope is known to have every scope, and nothing is changed to find out', async ({

@@ -27,6 +27,8 @@ export interface TerminalOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Presses Ctrl-C when stderr holds this. */
   readonly interruptAt?: string;
+  /** Happens in every pause, which lasts until it is done. */
+  readonly whilePaused?: () => Promise<unknown>;
   /** Is told each line of stderr as it comes. */
   readonly onWords?: (text: string) => void;
 }
@@ -82,6 +84,7 @@ export class Terminal {
       now: () => this.#clockMs,
       pause: async (ms, signal) => {
         signal?.throwIfAborted();
+        await options.whilePaused?.();
         this.pauses.push(ms);
         this.#clockMs += ms;
       },
