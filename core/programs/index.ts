@@ -15,4 +15,4 @@ export {
   requestTerminalSignIn,
   TERMINAL_SECONDS,
 } from './terminals.ts';
-export { authenticateMcpToken, type AssistantAccess } from './tokens.ts';
+export { authenticateMcpToken } from './tokens.ts';

@@ -11,7 +11,7 @@ import { execute, row, sql, type Db } from '#lib/database/index.ts';
 import { shownName } from './clients.ts';
 
 /** An assistant that acts for a person in a project. */
-export interface AssistantAccess {
+interface AssistantAccess {
   readonly projectId: string;
   readonly organizationId: string;
   readonly userId: string;

@@ -245,11 +245,9 @@ export const changeTerminals = changer<'host' | 'expiresAt' | 'polledAt'>('termi
 export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resources'>(
   'oauth_access_tokens',
 );
-export const changeRefreshTokens = changer<'clientId' | 'expiresAt'>('oauth_refresh_tokens');
 export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 'name'>(
   'oauth_clients',
 );
-export const changeConsents = changer<'clientId' | 'updatedAt'>('oauth_consents');
 
 /** Changes mails and pings that wait to be sent. */
 export const changeMessages = changer<'state' | 'nextAttemptAt'>('outbox');
