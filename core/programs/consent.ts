@@ -83,13 +83,19 @@ export async function approveAssistant(
   });
   const kept = asked.filter((scope) => scope === 'offline_access');
   const scope = [...scopes, ...kept].join(' ');
-  const redirectTo = await auth.decideConsent({
-    oauthQuery,
-    sessionId,
-    accepts: { scope, projectId },
+  const decide = () => auth.decideConsent({ oauthQuery, sessionId, accepts: { scope, projectId } });
+  // The library looks for a consent and makes one: of two at once the later finds that of the other when it is asked again.
+  const redirectTo = await decide().catch((error: unknown) => {
+    if (!isDuplicate(error)) throw error;
+    return decide();
   });
   await recordConsent(database, by, { client, organizationId, projectId, scopes });
   return { redirectTo };
+}
+
+/** Tells whether Postgres refused a row that is there already. */
+function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505';
 }
 
 /** Refuses an assistant. @returns where the browser goes on, with the refusal */

@@ -439,6 +439,30 @@ test('each request is decided by a person, also of an assistant that has access'
   expect(refusalOf(silent.page)).toEqual(['https://assistant.example', 'login_required']);
 });
 
+test('consents that a person gives at once, some in the same project, all count and stay apart', async ({
+  service,
+}) => {
+  const ada = await signUp(service);
+  const { data: other } = await ada.session.post('/v1/projects', {
+    organizationId: ada.organizationId,
+    name: 'Other',
+  });
+  const assistant = await enterAssistant(service);
+  const projects = Array.from({ length: 4 }, () => [ada.projectId, other.id]).flat();
+  const asked = await Promise.all(projects.map(() => assistant.ask()));
+  const approved = await Promise.all(
+    asked.map((each, place) => approveAsked({ ...ada, projectId: projects[place] }, each)),
+  );
+  expect(approved.map(({ status }) => status)).toEqual(projects.map(() => 200));
+  const given = await Promise.all(
+    asked.map((each, place) => exchange(assistant, each, codeOf(approved[place]!.data.redirectTo))),
+  );
+  const access = await Promise.all(
+    given.map(({ body }) => authenticateMcpToken(service.deps, body.access_token)),
+  );
+  expect(access.map((each) => each?.projectId)).toEqual(projects);
+});
+
 test('neither a key nor a stranger nor a page of another origin decides', async ({
   service,
   ada,
