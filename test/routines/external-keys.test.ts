@@ -5,7 +5,6 @@ import { createRoutine, routineBody } from '#test/support/routines.ts';
 
 const test = serviceTest();
 
-const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 const style = { name: 'House style', instructions: 'Keep sentences short, please.' };
 
 interface Kind {
@@ -19,11 +18,21 @@ const KINDS: readonly Kind[] = [
   { path: '/v1/skills', body: style, missing: 'skill_not_found' },
 ];
 
-const fresh = () => `key-${crypto.randomUUID()}`;
-const put = (client: ApiClient, { path, body }: Kind, key: string, more: object = {}) =>
-  client.put(`${path}/by-key/${key}`, { ...body, ...more });
-const listed = async (client: ApiClient, { path }: Kind, query: string) =>
-  (await client.get(`${path}?${query}`)).data.map(({ id }: { id: string }) => id);
+function codeOf({ status, body }: Answer) {
+  return [status, body.error?.code];
+}
+
+function fresh() {
+  return `key-${crypto.randomUUID()}`;
+}
+
+function put(client: ApiClient, { path, body }: Kind, key: string, more: object = {}) {
+  return client.put(`${path}/by-key/${key}`, { ...body, ...more });
+}
+
+async function listed(client: ApiClient, { path }: Kind, query: string): Promise<string[]> {
+  return (await client.get(`${path}?${query}`)).data.map(({ id }: { id: string }) => id);
+}
 
 test.for(KINDS)('$path: a put creates, changes, and changes nothing', async (kind, { key }) => {
   const name = fresh();
@@ -58,7 +67,9 @@ test.for(KINDS)('$path: of many puts at once one creates', async (kind, { key })
       put(client, kind, `${name}-only`, { name: `Writer ${at}` }),
     ),
   );
-  expect(only.map(({ status }) => status).toSorted()).toEqual([200, 412, 412, 412, 412, 412]);
+  expect(only.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    200, 412, 412, 412, 412, 412,
+  ]);
 });
 
 test.for(KINDS)(
@@ -112,8 +123,9 @@ test.for(KINDS)(
       ...created.map(({ data }) => key.patch(`${path}/${data.id}`, { externalKey: name })),
       ...created.map(() => key.post(path, { ...body, externalKey: name })),
     ]);
-    const codes = answers.map((answer) => answer.body.error?.code ?? 'done').toSorted();
-    expect(codes).toEqual(['done', ...Array.from({ length: 5 }, () => 'external_key_taken')]);
+    const codes = answers.map((answer) => answer.body.error?.code ?? 'done');
+    expect(codes.filter((code) => code === 'done')).toHaveLength(1);
+    expect(codes.filter((code) => code === 'external_key_taken')).toHaveLength(5);
   },
 );
 

@@ -32,10 +32,13 @@ const test = serviceTest({
   env: { EVENT_STREAMS_PER_CREDENTIAL: '3', EVENT_STREAM_CHECK_SECONDS: '1' },
 }).extend('routineId', { scope: 'file' }, ({ key }) => createRoutine(key));
 
-const startRun = async (key: ApiClient, routineId: string): Promise<string> =>
-  (await key.post(`/v1/routines/${routineId}/run`)).data.id;
-const waitFor = (key: ApiClient, runId: string, prefer = 'wait=50'): Promise<Answer> =>
-  key.with({ Prefer: prefer }).get(`/v1/runs/${runId}`);
+async function startRun(key: ApiClient, routineId: string): Promise<string> {
+  return (await key.post(`/v1/routines/${routineId}/run`)).data.id;
+}
+
+function waitFor(key: ApiClient, runId: string, prefer = 'wait=50'): Promise<Answer> {
+  return key.with({ Prefer: prefer }).get(`/v1/runs/${runId}`);
+}
 
 test('the response comes when the run has ended', async ({ service, key, routineId }) => {
   const { database } = service.deps;

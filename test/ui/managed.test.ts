@@ -7,7 +7,10 @@ import { photograph } from './support/photograph.ts';
 const test = dashboardTest();
 
 const WARNING = /^Kept in files as .*the next apply overwrites it/;
-const mark = (page: Page) => page.getByTitle(/^Kept in files\./);
+
+function mark(page: Page) {
+  return page.getByTitle(/^Kept in files\./);
+}
 
 test('what files keep says so, and warns before an edit', async ({ visit, person }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
