@@ -2,7 +2,7 @@ import { fence } from '#core/prompt/index.ts';
 import { cut } from '#lib/text.ts';
 
 /** The most that an answer of a tool may cost a model, in tokens as `tokensOf` counts them. */
-export const MAX_ANSWER_TOKENS = 20_000;
+const MAX_ANSWER_TOKENS = 20_000;
 
 /** Of which the words around the data need some. */
 const MAX_DATA_TOKENS = MAX_ANSWER_TOKENS - 1_000;

@@ -22,7 +22,7 @@ import { authenticateAssistant } from './authenticate.ts';
 import { callTool, type Caller } from './call.ts';
 import { readToolsets, type ToolDefinition, toolNamed, visibleTools } from './tools.ts';
 
-export const MCP_PATH = '/mcp';
+const MCP_PATH = '/mcp';
 
 /**
  * Serves the Model Context Protocol (revisions 2026-07-28 and, without sessions, of 2025) to assistants: the operations
