@@ -22,7 +22,7 @@ export function registerOpen(program: Command, context: Context): void {
 }
 
 /** Asks the service where its dashboard is. */
-async function dashboardUrl(context: Context): Promise<string> {
+export async function dashboardUrl(context: Context): Promise<string> {
   const baseUrl = await addressInUse(context, context.options);
   const response = await request(context, `${baseUrl}/public/config`);
   const { uiOrigin } = fieldsOf(fieldsOf(await jsonOf(response))['data']);

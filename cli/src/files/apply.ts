@@ -1,0 +1,190 @@
+import type { Body, Ras } from 'routine-automation-sdk';
+import { CliError, fieldsOf, usageError } from '../failure.ts';
+import { differingFields, type Content } from './kinds.ts';
+import type { Change, Plan } from './plan.ts';
+import { RemoteProject, type RemoteItem } from './remote.ts';
+import { nameOf } from './render.ts';
+
+/** What became of one change. */
+export interface Applied {
+  readonly kind: Change['kind'];
+  readonly key: string;
+  /** `conflict`: it changed since the plan, so it was left alone. `refused`: the service does not take it. */
+  readonly result: 'created' | 'changed' | 'archived' | 'conflict' | 'refused';
+  readonly id: string | null;
+  readonly message: string | null;
+  /** What a person has to do now. */
+  readonly notes: readonly string[];
+}
+
+interface Options {
+  readonly prune: boolean;
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+/**
+ * Applies a plan: skills first, then the routines that may name them, and at last what has no file any more. Each is
+ * written as a whole or not at all, in the version that the plan has seen; so two that apply at once never mix.
+ */
+export async function applyPlan(ras: Ras, plan: Plan, options: Options): Promise<Applied[]> {
+  const remote = await RemoteProject.list(ras);
+  const writer: Writer = { ras, remote, ids: new Map(), ...options };
+  const { changes } = plan;
+  const written = changes.filter(({ action }) => action !== 'unchanged' && action !== 'orphan');
+  // A skill goes after the routines that had it.
+  const orphans = options.prune
+    ? changes.filter(({ action }) => action === 'orphan').toReversed()
+    : [];
+  const done: Applied[] = [];
+  for (const change of [...written, ...orphans]) {
+    options.signal.throwIfAborted();
+    const applied = await (change.action === 'orphan'
+      ? archive(writer, change)
+      : write(writer, change));
+    done.push(applied);
+    for (const line of linesOf(applied)) options.say(line);
+  }
+  return done;
+}
+
+interface Writer extends Options {
+  readonly ras: Ras;
+  readonly remote: RemoteProject;
+  /** Ids of skills that were created meanwhile, by their keys. */
+  readonly ids: Map<string, string>;
+}
+
+function linesOf({ kind, key, result, message, notes }: Applied): string[] {
+  const words = message === null ? result : `${result}: ${message}`;
+  return [`${nameOf({ kind, key })}: ${words}`, ...notes.map((note) => `  ${note}`)];
+}
+
+async function write(writer: Writer, change: Change): Promise<Applied> {
+  const { kind, key, desired, action, file } = change;
+  const base = { kind, key, id: change.id, message: null, notes: [] };
+  try {
+    const { id, hasSecret } = await put(writer, change, change.etag);
+    if (kind === 'skill' && id !== null) writer.ids.set(key, id);
+    const notes = hasSecret ? [SECRET] : [];
+    return { ...base, id, notes, result: action === 'create' ? 'created' : 'changed' };
+  } catch (error) {
+    const { name, message, status } = fieldsOf(error);
+    if (name !== 'PreconditionFailedError') {
+      if (status !== 400 && status !== 404 && status !== 409) throw error;
+      return { ...base, result: 'refused', message: `${file}: ${String(message)}` };
+    }
+    const now = await findNow(writer, change);
+    const isSame = now !== undefined && desired !== null && isAsWanted(now, desired);
+    return isSame
+      ? { ...base, id: now.id, result: 'changed', message: 'it was so already' }
+      : { ...base, result: 'conflict', message: driftOf(change, now) };
+  }
+}
+
+const SECRET =
+  'Its webhook has a signing secret, which is not shown here: rotate it in the dashboard to see one.';
+
+/** Puts the content of a file, where the service has what the plan has seen. */
+async function put(
+  writer: Writer,
+  change: Change,
+  etag: string | null,
+): Promise<{ id: string | null; hasSecret: boolean }> {
+  const { kind, key, desired, found } = change;
+  const { ras, signal } = writer;
+  const condition = etag === null ? { ifNoneMatch: '*' as const } : { ifMatch: etag };
+  const body = { ...withReferences(desired ?? {}, writer), managedBy: 'files' };
+  try {
+    if (kind === 'skill') {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema of the API
+      const { id } = await ras.skills.put(key, body as Body<'putSkill'>, { ...condition, signal });
+      return { id, hasSecret: false };
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    const saved = await ras.routines.put(key, body as Body<'putRoutine'>, { ...condition, signal });
+    return { id: saved.id, hasSecret: typeof saved.webhookSecret === 'string' };
+  } catch (error) {
+    if (fieldsOf(error)['name'] !== 'PreconditionFailedError') throw error;
+    const now = await findNow(writer, change);
+    // A run, a pause or a mark makes another version too, and none of that is in a file.
+    const isSame = now !== undefined && found !== null && isAsWanted(now, found, false);
+    if (!isSame || now.etag === undefined || now.etag === etag) throw error;
+    return put(writer, change, now.etag);
+  }
+}
+
+/** Names skills as the API does: those of the project by their ids. */
+function withReferences(content: Content, { ids, remote }: Writer): Content {
+  const { skills } = content;
+  if (!Array.isArray(skills)) return content;
+  const reference = (key: string) => ids.get(key) ?? remote.referenceOf(key);
+  return { ...content, skills: skills.map((each) => reference(String(each))) };
+}
+
+async function findNow({ ras }: Writer, { kind, key }: Change): Promise<RemoteItem | undefined> {
+  const remote = await RemoteProject.list(ras);
+  const summary = remote.summaries.find((each) => each.kind === kind && each.key === key);
+  return summary && remote.readOne(summary);
+}
+
+function isAsWanted({ content, isManaged }: RemoteItem, wanted: Content, marked = true): boolean {
+  return (isManaged || !marked) && differingFields(content, wanted).length === 0;
+}
+
+function driftOf({ found }: Change, now: RemoteItem | undefined): string {
+  const left = 'since the plan; nothing of it was applied';
+  if (now === undefined) return `it was archived or deleted ${left}`;
+  if (found === null) return `it was created by someone else ${left}`;
+  const fields = differingFields(found, now.content).join(', ');
+  return `it was changed by someone else (${fields}) ${left}`;
+}
+
+async function archive({ ras, signal, ...writer }: Writer, change: Change): Promise<Applied> {
+  const { kind, key, id, found } = change;
+  const now = await findNow({ ras, signal, ...writer }, change);
+  const base = { kind, key, id, notes: [] };
+  // What people have taken over or changed since the plan is theirs.
+  if (now === undefined || id === null) {
+    return { ...base, result: 'archived', message: 'it was gone already' };
+  }
+  if (!now.isManaged || now.id !== id || (found !== null && !isAsWanted(now, found))) {
+    return { ...base, result: 'conflict', message: driftOf(change, now) };
+  }
+  if (kind === 'routine') await ras.routines.archive(id, { signal });
+  else await ras.skills.delete(id, { signal });
+  return { ...base, result: 'archived', message: null };
+}
+
+/**
+ * Holds a plan that was read from a file against the files as they are now, and takes the versions that it has seen.
+ * Nothing else of it is believed.
+ */
+export function checkedPlan(saved: unknown, current: Plan): Plan {
+  const { version, project, changes } = fieldsOf(saved);
+  if (version !== 1 || !Array.isArray(changes))
+    throw usageError('This is no plan of this version.');
+  if (project !== current.project) throw new CliError('This plan was made for another project.');
+  const before = new Map(
+    changes.map(fieldsOf).map((each) => [`${String(each['kind'])} ${String(each['key'])}`, each]),
+  );
+  const after = new Map(current.changes.map((each) => [nameOf(each), each]));
+  const differing = [...new Set([...before.keys(), ...after.keys()])].filter((name) => {
+    const [then, now] = [before.get(name)?.['desired'] ?? null, after.get(name)?.desired ?? null];
+    if (then === null || now === null) return then !== now;
+    return differingFields(fieldsOf(then), now).length > 0;
+  });
+  if (differing.length > 0) {
+    throw new CliError(`The files have changed since the plan: ${differing.join(', ')}.`, {
+      hint: 'Make the plan again.',
+    });
+  }
+  const seen = current.changes.flatMap((change): Change[] => {
+    const { etag, found } = before.get(nameOf(change)) ?? {};
+    // What has lost its file since the plan is no part of it.
+    if (etag === undefined) return [];
+    const isThere = typeof etag === 'string';
+    return [{ ...change, etag: isThere ? etag : null, found: isThere ? fieldsOf(found) : null }];
+  });
+  return { ...current, changes: seen };
+}

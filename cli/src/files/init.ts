@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { stringify } from 'yaml';
+import { KINDS } from './kinds.ts';
+import { isMissing, writeFileIn } from './disk.ts';
+import { PROJECT_FILE } from './project.ts';
+
+/** Git may change no line end in a text that a model is told. */
+const ATTRIBUTES = ['routines/** -text', 'skills/** -text'];
+
+/**
+ * Makes the folder ready: `ras.yaml`, the schemas that editors complete by, and what git has to know. What is there
+ * stays, but for the schemas. @returns the files that were written
+ */
+export async function init(folder: string, project: string | undefined): Promise<string[]> {
+  const written: string[] = [];
+  const write = async (file: string, text: string) => {
+    if ((await textOf(folder, file)) === text) return;
+    await writeFileIn(folder, file, text);
+    written.push(file);
+  };
+  if ((await textOf(folder, PROJECT_FILE)) === undefined) {
+    await write(PROJECT_FILE, settingsWith(project));
+  }
+  for (const { schema, schemaPath } of Object.values(KINDS)) {
+    const text = `${JSON.stringify(schema, null, 2)}\n`;
+    await write(schemaPath.replace(/^[./]*\//, ''), text);
+  }
+  const attributes = (await textOf(folder, '.gitattributes')) ?? '';
+  const known = new Set(attributes.split('\n'));
+  const lacking = ATTRIBUTES.filter((line) => !known.has(line));
+  if (lacking.length > 0) {
+    const before = attributes === '' || attributes.endsWith('\n') ? attributes : `${attributes}\n`;
+    await write('.gitattributes', `${before}${lacking.join('\n')}\n`);
+  }
+  return written;
+}
+
+function settingsWith(project: string | undefined): string {
+  return [
+    'version: 1',
+    '# Nothing is applied to another project than this one.',
+    project === undefined ? '# project: prj_…' : stringify({ project }).trimEnd(),
+    '# Fields that the heads of routines may leave out.',
+    'defaults:',
+    '  timezone: UTC',
+    '',
+  ].join('\n');
+}
+
+async function textOf(folder: string, file: string): Promise<string | undefined> {
+  try {
+    return await readFile(path.join(folder, file), 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,126 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fieldsOf } from '../failure.ts';
+import type { Head, HeadedDocument } from './document.ts';
+import { MATERIAL, ROUTINE_HEAD, SKILL_HEAD } from './generated/head-schemas.ts';
+import { withDefaults, withoutDefaults, type JsonSchema } from './schema.ts';
+
+export type KindName = 'skill' | 'routine';
+
+interface Kind {
+  readonly schema: JsonSchema;
+  /** Characters of the text below the head. */
+  readonly text: { readonly min: number; readonly max: number };
+  /** From the file to the schema that editors read. */
+  readonly schemaPath: string;
+  readonly fileOf: (key: string) => string;
+}
+
+export const KINDS: Readonly<Record<KindName, Kind>> = {
+  skill: {
+    schema: SKILL_HEAD,
+    text: { min: 20, max: 24_000 },
+    schemaPath: '../../.ras/skill.schema.json',
+    fileOf: (key) => `skills/${key}/SKILL.md`,
+  },
+  routine: {
+    schema: ROUTINE_HEAD,
+    text: { min: 1, max: 100_000 },
+    schemaPath: '../.ras/routine.schema.json',
+    fileOf: (key) => `routines/${key}.md`,
+  },
+};
+
+/** What `ras.yaml` says. */
+export interface Settings {
+  readonly version: 1;
+  /** Name or id of the only project to apply to. */
+  readonly project?: string;
+  /** Fields that the heads of routines may leave out. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+}
+
+/** One routine or skill as its file says it. */
+export interface LocalItem {
+  readonly kind: KindName;
+  readonly key: string;
+  /** From the folder of `ras.yaml`. */
+  readonly file: string;
+  readonly document: HeadedDocument;
+}
+
+/** All fields that people set, by their names in the API, as the service stores them; with `instructions`. */
+export type Content = Readonly<Record<string, unknown>>;
+
+/** Completes what a file says. */
+export function contentOf({ kind, document }: LocalItem, { defaults = {} }: Settings): Content {
+  const { schema } = KINDS[kind];
+  const head = kind === 'routine' ? { ...fieldsOf(defaults), ...document.head } : document.head;
+  return stored({ ...fieldsOf(withDefaults(schema, head)), instructions: document.body });
+}
+
+/** Takes the content out of a routine or a skill of the API. */
+export function contentOfRemote(
+  kind: KindName,
+  remote: object,
+  keyOfSkill: (reference: string) => string,
+): Content {
+  const all = fieldsOf(remote);
+  const names = [...Object.keys(KINDS[kind].schema.properties ?? {}), 'instructions'];
+  const content = Object.fromEntries(names.map((name) => [name, all[name]]));
+  const { skills } = content;
+  return stored(
+    Array.isArray(skills)
+      ? { ...content, skills: skills.map((each) => keyOfSkill(String(each))) }
+      : content,
+  );
+}
+
+/** Returns the head of a content without what is as its default. */
+export function headOf(kind: KindName, content: Content, { defaults = {} }: Settings): Head {
+  const { schema } = KINDS[kind];
+  const { instructions: _text, ...head } = content;
+  if (kind === 'skill') {
+    return Object.fromEntries(Object.entries(head).filter(([, value]) => value != null));
+  }
+  // What `ras.yaml` gives is left out, and what differs from that is said even where it is as the API's default.
+  const usual = stored(fieldsOf(withDefaults({ ...schema, required: [] }, defaults)));
+  const isLeftOut = (name: string) => isDeepStrictEqual(head[name], usual[name]);
+  const said = Object.keys(head).filter((name) => !isLeftOut(name));
+  const bare = (name: string) => withoutDefaults(schema, head[name], schema.properties?.[name]);
+  return Object.fromEntries(said.map((name) => [name, bare(name)]));
+}
+
+/** Lists the fields in which two contents differ; the order of a schema's keys counts, as the model is told them so. */
+export function differingFields(before: Content, after: Content): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) =>
+    name === 'resultSchema'
+      ? JSON.stringify(before[name]) !== JSON.stringify(after[name])
+      : !isDeepStrictEqual(before[name] ?? null, after[name] ?? null),
+  );
+}
+
+/** Tells whether a change of this field returns a routine to draft. */
+export function isMaterial(kind: KindName, field: string): boolean {
+  return kind === 'routine' && MATERIAL.includes(field);
+}
+
+/** Brings values into the form that the service stores, so that two that mean the same compare as equal. */
+function stored(content: Content): Content {
+  const { name, description, startsAt, endsAt, skipDates, budget } = content;
+  const cost = fieldsOf(budget)['maxCostUsdPerMonth'];
+  return {
+    ...content,
+    ...(typeof name === 'string' && { name: name.trim() }),
+    ...(typeof description === 'string' && { description: description.trim() }),
+    ...(typeof startsAt === 'string' && { startsAt: new Date(startsAt).toISOString() }),
+    ...(typeof endsAt === 'string' && { endsAt: new Date(endsAt).toISOString() }),
+    ...(Array.isArray(skipDates) && { skipDates: skipDates.map(String).toSorted() }),
+    ...(typeof cost === 'string' && {
+      budget: { ...fieldsOf(budget), maxCostUsdPerMonth: cost.replace(ZEROS, '') },
+    }),
+  };
+}
+
+/** The zeros that a decimal number has at its ends without another value. */
+const ZEROS = /^0+(?=\d)|\.0+$|(?<=\.\d*[1-9])0+$/g;

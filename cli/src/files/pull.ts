@@ -1,0 +1,115 @@
+import type { Ras } from 'routine-automation-sdk';
+import { CliError, fieldsOf } from '../failure.ts';
+import { renderHeaded } from './document.ts';
+import { contentOf, differingFields, headOf, KINDS } from './kinds.ts';
+import { freeKey, KEY } from './keys.ts';
+import type { LocalProject } from './project.ts';
+import { RemoteProject, type RemoteItem, type Summary } from './remote.ts';
+import { nameOf } from './render.ts';
+import { writeFileIn } from './disk.ts';
+
+export interface Pulled {
+  readonly kind: Summary['kind'];
+  readonly key: string;
+  readonly file: string;
+  readonly result: 'wrote' | 'unchanged';
+}
+
+/**
+ * Writes what the project has as files, all or by id, key or name, and marks it there as kept in files; what has no key
+ * yet gets one from its name. Files that say something else are left alone without `force`.
+ */
+export async function pull(
+  ras: Ras,
+  local: LocalProject,
+  { names, force }: { readonly names: readonly string[]; readonly force: boolean },
+): Promise<Pulled[]> {
+  const remote = await RemoteProject.list(ras);
+  const wanted = chosen(remote.summaries, names);
+  giveKeys(remote, wanted, local);
+  const items = await remote.read(wanted);
+  const files = items.map((item) => fileOf(item, local));
+  const differing = files.filter(({ differs }) => differs);
+  if (differing.length > 0 && !force) {
+    const list = differing.map(({ file, fields }) => `${file} (${fields.join(', ')})`);
+    throw new CliError(`These files say something else than the service: ${list.join('; ')}.`, {
+      hint: 'Apply them, or take what the service has with pull --force.',
+    });
+  }
+  for (const item of items) if (!item.isManaged || item.isNew) await mark(ras, item);
+  for (const { file, text, result } of files) {
+    if (result === 'wrote') await writeFileIn(local.folder, file, text);
+  }
+  return files.map(({ kind, key, file, result }) => ({ kind, key, file, result }));
+}
+
+function chosen(summaries: readonly Summary[], names: readonly string[]): Summary[] {
+  if (names.length === 0) return [...summaries];
+  return names.flatMap((name) => {
+    const exact = summaries.filter(({ id, key }) => id === name || key === name);
+    const found = exact.length > 0 ? exact : summaries.filter((each) => each.name === name);
+    if (found.length > 1) {
+      const ids = found.map((each) => `${each.kind} ${each.id}`).join(', ');
+      throw new CliError(`"${name}" names several: ${ids}. Give an id.`);
+    }
+    if (found.length === 0) throw new CliError(`There is no routine and no skill "${name}".`);
+    return found;
+  });
+}
+
+function giveKeys(
+  remote: RemoteProject,
+  wanted: readonly Summary[],
+  { items }: LocalProject,
+): void {
+  for (const kind of ['skill', 'routine'] as const) {
+    const taken = new Set(kind === 'skill' ? remote.curated : []);
+    for (const item of [...items, ...remote.summaries]) {
+      if (item.kind === kind && item.key !== null) taken.add(item.key);
+    }
+    // The oldest gets the plainest.
+    for (const summary of wanted.toReversed()) {
+      if (summary.kind !== kind || summary.key !== null) continue;
+      const key = freeKey(summary.name, taken, kind);
+      taken.add(key);
+      remote.give(summary, key);
+    }
+  }
+}
+
+function fileOf(item: RemoteItem, { items, settings }: LocalProject) {
+  const { kind, content } = item;
+  const key = item.key ?? item.id;
+  const { schemaPath, fileOf: pathOf } = KINDS[kind];
+  // It becomes a path, so no service is trusted with it.
+  if (!KEY.test(key))
+    throw new CliError(`The service names a key that is none: ${key.slice(0, 80)}`);
+  const file = pathOf(key);
+  const local = items.find((each) => each.kind === kind && each.key === key);
+  const fields = local === undefined ? [] : differingFields(contentOf(local, settings), content);
+  const head = headOf(kind, content, settings);
+  const body = String(content['instructions']);
+  const text =
+    local === undefined
+      ? renderHeaded(head, body, schemaPath)
+      : local.document.rewritten(head, body);
+  const differs = fields.length > 0;
+  const result = local === undefined || differs ? ('wrote' as const) : ('unchanged' as const);
+  return { kind, key, file, text, differs, fields, result };
+}
+
+async function mark(ras: Ras, { kind, id, key, etag }: RemoteItem): Promise<void> {
+  const body = { externalKey: key, managedBy: 'files' } as const;
+  const options = { ifMatch: etag };
+  try {
+    if (kind === 'routine') await ras.routines.update(id, body, options);
+    else await ras.skills.update(id, body, options);
+  } catch (error) {
+    const { status, message } = fieldsOf(error);
+    if (status !== 403 && status !== 412) throw error;
+    throw new CliError(
+      `${nameOf({ kind, key: key ?? id })} cannot be marked as kept in files: ${String(message)}`,
+      { hint: 'No file was written. Pulling needs the scope routines:write, as it gives keys.' },
+    );
+  }
+}
