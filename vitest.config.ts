@@ -14,7 +14,7 @@ const UNIT = [
   'test/{calculate,config,envelope,linear-pattern,provider-file}/**',
   'test/digest/times.test.ts',
   'test/cli/{completion,device,documented,mcp,output}.test.ts',
-  'test/cli/files/{document,faults}.test.ts',
+  'test/cli/files/{document,faults,import}.test.ts',
   'test/contract/{agreement,coverage,endpoints}.test.ts',
   'test/gate/rules.test.ts',
   'test/house/**',

@@ -9,9 +9,10 @@ import { CliError, usageError } from '../failure.ts';
 import { writeWhole } from '../write-whole.ts';
 import { applyPlan, checkedPlan, type Applied } from './apply.ts';
 import { faultLine, FaultyFiles } from './faults.ts';
+import { importJobs } from './import/index.ts';
 import { init } from './init.ts';
 import { isEmpty, makePlan, type Change, type Plan } from './plan.ts';
-import { isMissing } from './disk.ts';
+import { isMissing, readFileOf } from './disk.ts';
 import { readProject } from './project.ts';
 import { proveAll } from './prove.ts';
 import { pull } from './pull.ts';
@@ -72,10 +73,46 @@ export function registerFiles(program: Command, context: Context): void {
     .action((file: string | undefined, options: ApplyOptions) =>
       withFiles(context, () => apply(context, file, options)),
     );
+
+  add('import', 'Write files from jobs of elsewhere; the service is not asked.')
+    .argument('<kind>', 'crontab, n8n, claude, openclaw or hermes')
+    .argument('<file>', 'their file')
+    .option('--model <id>', 'model of the routines, one of the service’s own')
+    .option('--timezone <name>', 'where the jobs name none')
+    .option(
+      '--prompts <folder>',
+      'with claude: folder of <task>/SKILL.md (~/.claude/scheduled-tasks)',
+    )
+    .action((kind: string, file: string, { dir, ...options }: Dir & Named) =>
+      withFiles(context, async () => {
+        const local = await readProject(folderOf(context, dir));
+        const target = path.resolve(context.cwd, file);
+        const text = await readFileOf(
+          target,
+          (message) => usageError(`${file} ${message}.`),
+          4_194_304,
+        );
+        const report = await importJobs(kind, text, { local, target, ...options });
+        const lines = report.written.flatMap(({ file: made, notes }) => [
+          `wrote ${made}`,
+          ...notes.map((note) => `  ${note}`),
+        ]);
+        if (!context.isTerminal) context.out.json(report);
+        else if (lines.length > 0) context.out.text(lines.join('\n'));
+        for (const { name, why } of report.skipped) context.say(`left out ${name}: ${why}`);
+        if (report.written.length === 0) context.exitCode = EXIT.failed;
+      }),
+    );
 }
 
 interface Dir {
   readonly dir?: string;
+}
+
+interface Named {
+  readonly model?: string;
+  readonly timezone?: string;
+  readonly prompts?: string;
 }
 
 interface ApplyOptions extends Dir {

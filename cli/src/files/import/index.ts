@@ -1,0 +1,155 @@
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { fieldsOf, usageError } from '../../failure.ts';
+import { renderHeaded } from '../document.ts';
+import { freeKey } from '../keys.ts';
+import { KINDS } from '../kinds.ts';
+import type { LocalProject } from '../project.ts';
+import { schemaFaults } from '../schema.ts';
+import { writeFileIn } from '../disk.ts';
+import { readClaude, readHermes, readOpenClaw } from './assistants.ts';
+import { readCrontab } from './crontab.ts';
+import { type Job, type Jobs, MAX_JOBS, type Skipped } from './jobs.ts';
+import { readN8n } from './n8n.ts';
+
+export interface ImportReport {
+  readonly written: readonly {
+    readonly file: string;
+    readonly name: string;
+    /** What has no counterpart, and what was chosen. */
+    readonly notes: readonly string[];
+  }[];
+  readonly skipped: readonly Skipped[];
+}
+
+interface Options {
+  readonly local: LocalProject;
+  /** Path of the file that is read. */
+  readonly target: string;
+  readonly model?: string;
+  readonly timezone?: string;
+  /** Folder of the prompts of scheduled tasks of Claude. */
+  readonly prompts?: string;
+}
+
+/** Writes a routine for each job of a file of elsewhere. Each is a draft once it is applied. */
+export async function importJobs(
+  kind: string,
+  text: string,
+  options: Options,
+): Promise<ImportReport> {
+  const { jobs, skipped } = await read(kind, text.replace(/^\uFEFF/, ''), options);
+  if (jobs.length > MAX_JOBS) throw usageError(`The file has more than ${MAX_JOBS} jobs.`);
+  const { folder, items } = options.local;
+  const taken = new Set(items.flatMap(({ kind: each, key }) => (each === 'routine' ? [key] : [])));
+  const left: Skipped[] = [...skipped];
+  const made: { file: string; text: string; name: string; notes: readonly string[] }[] = [];
+  for (const job of jobs) {
+    const { head, body, notes } = routineOf(job, options);
+    const { schema, text: length, schemaPath, fileOf } = KINDS.routine;
+    const complete = { ...fieldsOf(options.local.settings.defaults), ...head };
+    const [fault] = schemaFaults(schema, complete);
+    if (fault !== undefined)
+      left.push({ name: job.name, why: `${fault.path.join('.')}: ${fault.message}` });
+    else if (body.length > length.max) left.push({ name: job.name, why: 'its prompt is too long' });
+    else {
+      const key = freeKey(job.name, taken);
+      taken.add(key);
+      made.push({
+        file: fileOf(key),
+        text: renderHeaded(head, body, schemaPath),
+        name: job.name,
+        notes,
+      });
+    }
+  }
+  for (const { file, text: content } of made) await writeFileIn(folder, file, content);
+  return { written: made.map(({ file, name, notes }) => ({ file, name, notes })), skipped: left };
+}
+
+async function read(kind: string, text: string, options: Options): Promise<Jobs> {
+  const { target, prompts = path.join(homedir(), '.claude/scheduled-tasks') } = options;
+  try {
+    switch (kind) {
+      case 'crontab':
+        return readCrontab(text);
+      case 'claude':
+        return await readClaude(text, { target, prompts });
+      case 'n8n':
+        return readN8n(JSON.parse(text));
+      case 'openclaw':
+        return readOpenClaw(JSON.parse(text));
+      case 'hermes':
+        return readHermes(JSON.parse(text));
+      default:
+        throw usageError(`"${kind}" is none of crontab, n8n, claude, openclaw, hermes.`);
+    }
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw usageError(`${target} is no JSON: ${error.message.slice(0, 200)}`);
+    // Deeper than the stack, which no export is.
+    if (error instanceof RangeError) throw usageError(`${target} is nested too deeply.`);
+    throw error;
+  }
+}
+
+/** Names that the service fills in itself. */
+const BUILT_IN = /^(?:now|date|scheduledFor|routine\.name|run\.id|gate\.value|previous\.\w+)$/;
+const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
+
+function routineOf(job: Job, { local, model, timezone }: Options) {
+  const notes = [...job.notes];
+  const defaults = fieldsOf(local.settings.defaults);
+  const zone =
+    job.timezone ?? timezone ?? (defaults['timezone'] === undefined ? localZone() : undefined);
+  if (job.timezone === undefined)
+    notes.push(`it names no time zone: chose ${zone ?? String(defaults['timezone'])}`);
+  const chosen = model ?? (defaults['model'] === undefined ? 'choose-a-model' : undefined);
+  if (chosen === 'choose-a-model') notes.push('choose a model: `model.modelId` in its head');
+  const { text, secrets } = withoutSecrets(job.instructions.trim());
+  if (secrets > 0) notes.push(`left out ${secrets} of what looks like a secret`);
+  const asked = [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name = '']) => name))];
+  const variables = Object.fromEntries(
+    asked.filter((name) => !BUILT_IN.test(name)).map((name) => [name, '']),
+  );
+  if (Object.keys(variables).length > 0)
+    notes.push(`fill in the variables ${Object.keys(variables).join(', ')}`);
+  const head = {
+    name:
+      withoutSecrets(job.name)
+        .text.replaceAll(/\p{C}+/gu, ' ')
+        .trim()
+        .slice(0, 200) || 'Imported routine',
+    schedule: job.schedule,
+    ...(zone !== undefined && { timezone: zone }),
+    ...job.head,
+    ...(Object.keys(variables).length > 0 && { variables }),
+    ...(chosen !== undefined && { model: { provider: 'gateway', modelId: chosen } }),
+  };
+  return { head, body: text, notes };
+}
+
+function localZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+}
+
+const SECRETS = [
+  /(\b[\w-]*(?:api[_-]?key|token|secret|passw(?:or)?d)[\w-]*["']?\s*[=:]\s*["']?)[^\s"'&]{6,}/gi,
+  /(\b(?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}/g,
+  /()\b(?:sk|pk|ras|ghp|gho|xox[abp]|glpat|AKIA|whsec)[-_]?[A-Za-z0-9_-]{16,}/g,
+  /(\/\/[^\s/:@]+:)[^\s/@]+(?=@)/g,
+];
+
+/** Leaves out what looks like a secret: files are read by more people than jobs are. */
+function withoutSecrets(given: string): { text: string; secrets: number } {
+  let secrets = 0;
+  const text = SECRETS.reduce(
+    (rest, pattern) =>
+      rest.replaceAll(pattern, (_, before: string) => {
+        secrets += 1;
+        return `${before}[left out]`;
+      }),
+    given,
+  );
+  return { text, secrets };
+}

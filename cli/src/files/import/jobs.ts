@@ -1,0 +1,86 @@
+import type { Head } from '../document.ts';
+
+/** A job of elsewhere as a routine. */
+export interface Job {
+  readonly name: string;
+  readonly instructions: string;
+  readonly schedule: string;
+  readonly timezone?: string | undefined;
+  /** Further fields of the head. */
+  readonly head?: Head;
+  /** What has no counterpart, and what was chosen for it. */
+  readonly notes: readonly string[];
+}
+
+/** A job that cannot be a routine. */
+export interface Skipped {
+  readonly name: string;
+  readonly why: string;
+}
+
+export interface Jobs {
+  readonly jobs: readonly Job[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** A schedule, or why there is none. */
+export type Timing =
+  | { readonly schedule: string; readonly notes: readonly string[] }
+  | { readonly why: string };
+
+/** Puts an interval into five cron fields where it fits into the hour or the day, and the nearest that does otherwise. */
+export function everyMinutes(minutes: number): Timing {
+  if (!(minutes > 0)) return { why: 'its interval is no number' };
+  const whole = Math.max(1, Math.round(minutes));
+  const [unit, most, render] =
+    whole < 60
+      ? ([1, 60, (n: number) => (n === 1 ? '* * * * *' : `*/${n} * * * *`)] as const)
+      : whole < 1_440
+        ? ([60, 24, (n: number) => (n === 1 ? '0 * * * *' : `0 */${n} * * *`)] as const)
+        : ([1_440, 31, (n: number) => (n === 1 ? '0 0 * * *' : `0 0 */${n} * *`)] as const);
+  const count = whole / unit;
+  const fitting = Array.from({ length: most - 1 }, (_, at) => at + 1).filter(
+    (n) => most % n === 0 || (most === 31 && n === 1),
+  );
+  const nearest = fitting.reduce((best, n) =>
+    Math.abs(n - count) < Math.abs(best - count) ? n : best,
+  );
+  const schedule = render(nearest);
+  if (nearest === count && whole === minutes) {
+    const fixed = 'an interval counted from the last run; here the times are fixed on the clock';
+    return { schedule, notes: [fixed] };
+  }
+  return { schedule, notes: [`every ${minutes} minutes is no cron schedule: chose ${schedule}`] };
+}
+
+/** Takes the seconds off a cron expression of six fields. */
+export function fiveFields(given: unknown): Timing {
+  const expression = textOf(given) ?? '';
+  const fields = expression.trim().split(/\s+/);
+  if (fields.length === 5 || expression.trim().startsWith('@')) {
+    return expression.trim() === '@reboot'
+      ? { why: '@reboot is no time' }
+      : { schedule: fields.join(' '), notes: [] };
+  }
+  if (fields.length !== 6)
+    return { why: `"${expression.slice(0, 100)}" has ${fields.length} fields, not 5` };
+  const [seconds, ...rest] = fields;
+  const note =
+    seconds === '0' || seconds === '00' ? [] : [`the seconds (${seconds}) have no counterpart`];
+  return { schedule: rest.join(' '), notes: note };
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** Returns the objects of a list, at most as many as one file may hold. */
+export function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [];
+  return list.slice(0, MAX_JOBS + 1).flatMap((each) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an object is unknown
+    typeof each === 'object' && each !== null ? [each as Record<string, unknown>] : [],
+  );
+}
+
+export const MAX_JOBS = 500;
