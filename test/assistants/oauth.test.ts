@@ -47,8 +47,9 @@ test('a client that knows the address alone finds where to sign in, and acts for
   expect(asked?.searchParams.get('resource')).toBe(`${service.url}/mcp`);
 
   const led = await fetch(asked ?? '', { redirect: 'manual' });
-  const { search } = new URL(led.headers.get('location') ?? '');
-  const { data } = await approveAsked(ada, { oauthQuery: search.slice(1) }, BUILD);
+  const { searchParams } = new URL(led.headers.get('location') ?? '');
+  const oauthQuery = searchParams.get('request') ?? '';
+  const { data } = await approveAsked(ada, { oauthQuery }, BUILD);
   await first.finishAuth(new URL(data.redirectTo).searchParams);
 
   const connected = client();
