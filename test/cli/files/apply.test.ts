@@ -160,7 +160,8 @@ own(
     ] as const) {
       for (const name of names) await folder.routine(name, { name: word }, word);
     }
-    const both = await Promise.all([one.ras(['apply', '--yes']), two.ras(['apply', '--yes'])]);
+    for (const folder of [one, two]) await folder.ras(['plan', '--out', 'plan.json']);
+    const both = await Promise.all([one, two].map((folder) => folder.ras(['apply', 'plan.json'])));
     for (const name of names) {
       const { data } = await key.get(`/v1/routines?externalKey=${name}`);
       expect(data).toHaveLength(1);
