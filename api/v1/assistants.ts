@@ -74,7 +74,12 @@ const revokeAssistant = route({
     'Takes effect with its next request. People disconnect what they have connected; owners and admins also that of others.',
   auth: 'project-session',
   mcp: false,
-  params: z.strictObject({ assistantId: z.string().regex(/^[A-Za-z0-9]{1,64}$/) }),
+  params: z.strictObject({
+    assistantId: z
+      .string()
+      .regex(/^[A-Za-z0-9]{1,64}$/)
+      .meta({ description: 'Its id, as the list has it.' }),
+  }),
   success: { status: 200, data: assistant, description: 'The assistant that has no access now.' },
   errors: ['forbidden'],
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {

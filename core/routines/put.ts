@@ -29,14 +29,15 @@ export function putRoutine(
     create: () => createRoutine(deps, { id, projectId, fields, actor: by.id }),
     async change(found) {
       const patch = differing(found, fields);
-      if (Object.keys(patch).length === 0 && found.blocked === null) {
+      const isAsKept = Object.keys(patch).length === 0 && found.driftedAt === null;
+      if (isAsKept && found.blocked === null) {
         const warnings = await routineWarnings(deps.database, deps, found, found.callableTools);
         return { routine: found, webhookSecret: undefined, warnings };
       }
       return patchRoutine(deps, {
         id: found.id,
         projectId,
-        patch,
+        patch: { ...patch, managedBy: fields.managedBy },
         expectedVersions: [found.version],
         origin: { actor: by.id },
         by,

@@ -21,7 +21,7 @@ import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 const settingColumns = sql`
   id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
   skip_dates as "skipDates", jitter_seconds as "jitterSeconds", state, state_reason as "stateReason",
-  revision, version, external_key as "externalKey", managed_by as "managedBy", overlap, misfire,
+  revision, version, external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt", overlap, misfire,
   jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
   pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl", deliver,

@@ -51,6 +51,8 @@ export interface Routine extends RoutineFields {
   readonly revision: number;
   /** Counts every change; serves as the `ETag`. */
   readonly version: number;
+  /** When it was changed otherwise than by what keeps it, which has not put it since. */
+  readonly driftedAt: Date | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
   readonly lastRunAt: Date | null;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
@@ -124,6 +125,7 @@ export async function patchRoutine(
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
       // Saving the URL, even the same one, says that its receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
+      drift: driftOf(before, fields, patch),
     });
     if (material) await deps.emit(tx, 'routine.changed', { routineIds: [id] });
     const { restoredFrom } = input.origin;
@@ -136,6 +138,20 @@ export async function patchRoutine(
     };
   });
   return saved ?? patchRoutine(deps, input);
+}
+
+/** What keeps a routine names itself in each change; others do not, and what they change is drift. */
+function driftOf(
+  before: Routine,
+  fields: RoutineFields,
+  patch: RoutinePatch,
+): 'begins' | 'ends' | undefined {
+  if (patch.managedBy !== undefined) return 'ends';
+  const was: Readonly<Record<string, unknown>> = { ...before };
+  const isOther = Object.entries(fields).some(
+    ([name, value]) => !isDeepStrictEqual(value, was[name]),
+  );
+  return fields.managedBy !== null && isOther ? 'begins' : undefined;
 }
 
 /** A change of a routine: limits, budget and notifications field by field, everything else as a whole. */

@@ -67,7 +67,15 @@ export interface RoutineChange {
   readonly nextRunAt: Date | null;
   /** Starts deliveries again that a 410 has stopped. */
   readonly rearmWebhook: boolean;
+  /** Whether it now differs from what keeps it, as far as is known; undefined where it is as it was. */
+  readonly drift: 'begins' | 'ends' | undefined;
 }
+
+const DRIFT = {
+  begins: sql`drifted_at = now(),`,
+  ends: sql`drifted_at = null,`,
+  stays: empty,
+};
 
 /** Writes everything that a caller may change; the caller holds the row. @throws {AppError} `external_key_taken` */
 export async function updateRoutine(
@@ -93,6 +101,7 @@ export async function updateRoutine(
           webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver},
           notify_mail = ${jsonOrNull(notifications.mail)}::jsonb, success_ping_url = ${notifications.successPingUrl},
           external_key = ${fields.externalKey}, managed_by = ${fields.managedBy},
+          ${DRIFT[change.drift ?? 'stays']}
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}

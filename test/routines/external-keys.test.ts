@@ -187,3 +187,33 @@ test('a put shows the webhook secret once', async ({ key }) => {
   expect(created.data.webhookSecret).toMatch(/^whsec_/);
   expect((await put(key, KINDS[0]!, name, hook)).data).not.toHaveProperty('webhookSecret');
 });
+
+test('what files keep says when it was changed otherwise, until it is put again', async ({
+  key,
+}) => {
+  const path = `/v1/routines/by-key/${fresh()}`;
+  const body = { ...routineBody(), managedBy: 'files' };
+  const { data: made } = await key.put(path, body);
+  expect(made.driftedAt).toBeNull();
+  const change = async (patch: object) =>
+    (await key.patch(`/v1/routines/${made.id}`, patch)).data.driftedAt;
+
+  expect(await change({ name: made.name })).toBeNull();
+  expect(await change({ schedule: '@daily' })).toEqual(expect.any(String));
+  const [listed] = (await key.get(`/v1/routines?externalKey=${made.externalKey}`)).data;
+  expect(listed.driftedAt).toEqual(expect.any(String));
+  expect((await key.put(path, body)).data).toMatchObject({
+    schedule: '0 7 * * *',
+    driftedAt: null,
+  });
+
+  // Changed there and back: the content is that of the file again, and putting it says so.
+  await change({ name: 'Another' });
+  expect(await change({ name: made.name })).toEqual(expect.any(String));
+  expect((await key.put(path, body)).data.driftedAt).toBeNull();
+  // Pulled into a file, it is as the file says.
+  await change({ name: 'Another' });
+  expect(await change({ managedBy: 'files' })).toBeNull();
+  expect(await change({ managedBy: null, name: 'By hand' })).toBeNull();
+  expect(await change({ name: 'By hand still' })).toBeNull();
+});

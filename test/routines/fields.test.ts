@@ -55,6 +55,7 @@ test(
       deliver: 'always',
       externalKey: null,
       managedBy: null,
+      driftedAt: null,
       webhookFailedAt: null,
       state: 'draft',
       stateReason: null,

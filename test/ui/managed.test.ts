@@ -19,13 +19,27 @@ test('what files keep says so, and warns before an edit', async ({ visit, person
   const skill = (await client.put('/v1/skills/by-key/house-style', { ...style, ...kept })).data.id;
   const body = routineBody({ name: 'Weekly site audit of the shop', skills: [skill], ...kept });
   const { id } = (await client.put('/v1/routines/by-key/weekly-site-audit', body)).data;
+  const drifted = routineBody({ name: 'Changed here', ...kept });
+  const { id: changed } = (await client.put('/v1/routines/by-key/changed-here', drifted)).data;
+  await client.patch(`/v1/routines/${changed}`, { schedule: '@daily' });
   const free = routineBody({ name: 'By hand', externalKey: 'by-hand' });
   const other = (await client.post('/v1/routines', free)).data.id;
   const at = `/p/${person.projectId}`;
   const seen = { as: person };
   const marked = (page: Page) => expect.poll(() => mark(page).count()).toBe(1);
   await photograph(visit, 'managed', [
-    { ...seen, name: 'routines', path: `${at}/routines`, act: marked },
+    {
+      ...seen,
+      name: 'routines',
+      path: `${at}/routines`,
+      act: (page) => expect.poll(() => mark(page).count()).toBe(2),
+    },
+    {
+      ...seen,
+      name: 'drifted',
+      path: `${at}/routines/${changed}`,
+      act: (page) => page.getByText('Differs from files', { exact: true }).waitFor(),
+    },
     {
       ...seen,
       name: 'routine',

@@ -22,7 +22,7 @@ export interface FieldChange {
 export interface Change {
   readonly kind: KindName;
   readonly key: string;
-  /** `adopt`: it is as the file says, and is not marked yet as kept in files. `orphan`: kept in files, and has none. */
+  /** `adopt`: it is as the file says, and is not marked yet as kept in files, or is marked as changed otherwise. `orphan`: kept in files, and has none. */
   readonly action: 'create' | 'update' | 'adopt' | 'unchanged' | 'orphan';
   readonly file: string | null;
   readonly id: string | null;
@@ -93,7 +93,7 @@ function changeOf(
         ? 'create'
         : fields.length > 0
           ? 'update'
-          : found.isManaged
+          : found.isManaged && !found.hasDrifted
             ? 'unchanged'
             : 'adopt',
     file,

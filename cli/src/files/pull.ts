@@ -36,7 +36,8 @@ export async function pull(
       hint: 'Apply them, or take what the service has with pull --force.',
     });
   }
-  for (const item of items) if (!item.isManaged || item.isNew) await mark(ras, item);
+  for (const item of items)
+    if (!item.isManaged || item.isNew || item.hasDrifted) await mark(ras, item);
   for (const { file, text, result } of files) {
     if (result === 'wrote') await writeFileIn(local.folder, file, text);
   }

@@ -9,6 +9,8 @@ export interface RemoteItem extends Summary {
   readonly state: string | undefined;
   /** An active routine whose scheduled runs take older texts of its skills than there are. */
   readonly isBehind: boolean;
+  /** It was changed otherwise since the files were applied. */
+  readonly hasDrifted: boolean;
   readonly etag: string | undefined;
   readonly content: Content;
 }
@@ -71,6 +73,7 @@ export class RemoteProject {
       key: summary.key ?? this.#given.get(id) ?? null,
       isNew: summary.key === null,
       state: 'state' in data ? data.state : undefined,
+      hasDrifted: 'driftedAt' in data && data.driftedAt !== null,
       isBehind: 'skillsBehind' in data && data.skillsBehind.length > 0,
       etag,
       content: contentOfRemote(kind, data, (reference) => this.#keyOf(reference)),

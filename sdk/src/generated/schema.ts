@@ -26,6 +26,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -318,6 +320,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -1376,6 +1380,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -1426,6 +1432,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -1492,6 +1500,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -1652,6 +1662,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2139,6 +2151,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];

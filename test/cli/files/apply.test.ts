@@ -362,3 +362,32 @@ own('of a plan that was tampered with nothing is believed but versions', async (
     expect((await folder.ras(['apply', file])).code).toBeGreaterThan(0);
   }
 });
+
+own(
+  'a change in the dashboard is drift until the files are applied or pulled',
+  async ({ own: key }) => {
+    const folder = await folderFor(key);
+    await folder.routine('weekly');
+    await folder.ras(['apply', '--yes']);
+    const read = async () => (await key.get('/v1/routines?externalKey=weekly')).data[0];
+    const { id, name } = await read();
+    const rename = (to: string) => key.patch(`/v1/routines/${id}`, { name: to });
+
+    // There and back: the content is that of the file, and the mark of drift goes with the next apply.
+    await rename('Another');
+    await rename(name);
+    expect((await read()).driftedAt).toEqual(expect.any(String));
+    expect((await folder.ras(['plan'])).code).toBe(2);
+    expect((await folder.ras(['apply', '--yes'])).code).toBe(0);
+    expect((await read()).driftedAt).toBeNull();
+    expect((await folder.ras(['plan'])).code).toBe(0);
+
+    await rename('Another');
+    expect((await folder.ras(['plan'], { isTerminal: true })).stdout).toContain(
+      'name: "Another" -> ',
+    );
+    expect((await folder.ras(['pull', '--force'])).code).toBe(0);
+    expect(await read()).toMatchObject({ name: 'Another', driftedAt: null });
+    expect((await folder.ras(['plan'])).code).toBe(0);
+  },
+);

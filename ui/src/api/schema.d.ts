@@ -416,6 +416,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -929,6 +931,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2230,6 +2234,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2280,6 +2286,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2346,6 +2354,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2506,6 +2516,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2993,6 +3005,8 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -4326,6 +4340,7 @@ export interface operations {
     revokeAssistant: {
         parameters: {
             path: {
+                /** @description Its id, as the list has it. */
                 assistantId: string;
             };
         };

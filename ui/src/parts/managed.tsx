@@ -5,15 +5,21 @@ import { Badge } from './state.tsx';
 
 interface Managed {
   readonly managedBy: Shape<'ManagedBy'>;
+  /** Of a routine. */
+  readonly driftedAt?: string | null;
 }
 
-/** Marks what files keep. */
-export function ManagedMark({ of: { managedBy } }: { readonly of: Managed }) {
+/** Marks what files keep, and what differs from them. */
+export function ManagedMark({ of: { managedBy, driftedAt = null } }: { readonly of: Managed }) {
   if (managedBy === null) return null;
+  const title =
+    driftedAt === null
+      ? 'Kept in files. The next apply overwrites what is changed here.'
+      : 'Kept in files. Changed here since the last apply; the next one overwrites that.';
   return (
-    <Badge title="Kept in files. The next apply overwrites what is changed here.">
+    <Badge title={title} tone={driftedAt === null ? 'idle' : 'warn'}>
       <FileText aria-hidden className="size-3" strokeWidth={1.75} />
-      Files
+      {driftedAt === null ? 'Files' : 'Differs from files'}
     </Badge>
   );
 }
