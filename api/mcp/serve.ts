@@ -72,7 +72,7 @@ export function mcp(deps: Deps): Middleware {
     ctx.status = response.status;
     response.headers.forEach((value, name) => ctx.set(name, value));
     ctx.set('Cache-Control', 'no-store');
-    ctx.body = response.body === null ? null : Readable.fromWeb(response.body);
+    ctx.body = await bodyOf(response);
     return undefined;
   };
 }
@@ -93,13 +93,22 @@ function assertOwnOrigin(ctx: Context, { config }: Deps): void {
   }
 }
 
+/** Makes the request that the library reads: the headers of the protocol, and no credential, which ends here. */
 function requestOf(ctx: Context, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(ctx.req.headers)) {
-    // The credential ends here: what serves the message has no use for it.
-    if (value !== undefined && name !== 'authorization') headers.set(name, value.toString());
+    if (value !== undefined && /^(?:accept|content-type|mcp-.*)$/.test(name)) {
+      headers.set(name, value.toString());
+    }
   }
   return new Request(`http://localhost${MCP_PATH}`, { method: 'POST', headers, signal });
+}
+
+/** Returns the body for Koa; only events are worth a stream. */
+async function bodyOf(response: Response): Promise<string | Readable | null> {
+  if (response.body === null) return null;
+  const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream');
+  return isEvents === true ? Readable.fromWeb(response.body) : response.text();
 }
 
 function createServer(request: McpRequest, deps: Deps): Server {
