@@ -309,8 +309,9 @@ test('a member chooses a digest in the zone of the browser, and ends it again', 
   });
   await choose('How often', 'Never');
   await digest.getByRole('button', { name: 'Save the digest' }).click();
+  // What is chosen hides the next time at once, so only the service says that it was saved.
+  await expect.poll(async () => (await chosen()).frequency).toBe('off');
   await digest.getByText('if there is news').waitFor({ state: 'detached' });
-  expect((await chosen()).frequency).toBe('off');
   expect((await ada.session.get(`/v1/projects/${ada.projectId}/digest`)).data.frequency).toBe(
     'off',
   );
