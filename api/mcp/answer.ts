@@ -4,14 +4,14 @@ import { cut } from '#lib/text.ts';
 /** The most that an answer of a tool may cost a model, in tokens as `tokensOf` counts them. */
 const MAX_ANSWER_TOKENS = 20_000;
 
-/** Of which the words around the data need some. */
+/** Leaves the rest of the budget to the words around the data. */
 const MAX_DATA_TOKENS = MAX_ANSWER_TOKENS - 1_000;
 
 export interface Answer {
   readonly data: unknown;
   /** Fields, at any depth, that a model, a tool or a page has written; the answer fences them. */
   readonly foreign: readonly string[];
-  /** What follows the data, in words: where a list goes on, what to do next. */
+  /** Follow the data, in words: where a list goes on, what to do next. */
   readonly notes: readonly string[];
 }
 

@@ -79,7 +79,7 @@ export function mcp(deps: Deps): Middleware {
 
 interface McpRequest extends Omit<Caller, 'via'> {
   readonly toolsets: readonly Toolset[];
-  /** Of a run of this service: what started or changed something could drive itself for ever. */
+  /** Set for a run of this service, which could drive itself for ever if it started or changed something. */
   readonly readsOnly: boolean;
   readonly clientName: string | undefined;
   readonly userAgent: string;

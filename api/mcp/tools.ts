@@ -106,11 +106,11 @@ export function readToolsets(asked: string | undefined): readonly Toolset[] {
   const all = Object.keys(TOOLSETS) as Toolset[];
   if (asked === undefined) return all.filter((each) => TOOLSETS[each] === 'default');
   if (asked === 'all') return all;
-  return asked.split(',').map((name) => {
-    const found = all.find((each) => each === name.trim());
-    if (found !== undefined) return found;
-    throw new AppError('invalid_request', `toolsets: must be all, or some of ${all.join(', ')}`);
-  });
+  const names = new Set(asked.split(',').map((name) => name.trim()));
+  // In one order and each once, as lists are kept by it.
+  const found = all.filter((each) => names.delete(each));
+  if (names.size === 0) return found;
+  throw new AppError('invalid_request', `toolsets: must be all, or some of ${all.join(', ')}`);
 }
 
 /** Makes the tool that waits for the end of a run of the one that reads it. */

@@ -10,7 +10,7 @@ import { validate } from '../http/validate.ts';
 const MAX_BODY_BYTES = 16 * 1024;
 const text = z.string().max(4_000);
 
-/** What a client sends to the authorization endpoint; other parameters are passed over. */
+/** Names what the authorization endpoint takes of a client; other parameters are passed over. */
 const authorization = z.object({
   client_id: text,
   redirect_uri: text,
@@ -23,7 +23,7 @@ const authorization = z.object({
   prompt: text.optional(),
 });
 
-/** What a client sends to the token and revocation endpoints. Clients are public: a secret or an assertion counts for nothing. */
+/** Names what the token and revocation endpoints take of a client. Clients are public: a secret or an assertion counts for nothing. */
 const tokenRequest = z.object({
   grant_type: text.optional(),
   client_id: text.optional(),
@@ -37,7 +37,7 @@ const tokenRequest = z.object({
   token_type_hint: text.optional(),
 });
 
-/** What a client says of itself when it registers; other metadata are passed over. */
+/** Names what a client says of itself when it registers; other metadata are passed over. */
 const registration = z.object({
   client_name: z.string().max(100).optional(),
   redirect_uris: z.array(z.string().max(1_000)).min(1).max(10),

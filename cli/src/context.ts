@@ -7,7 +7,7 @@ import { masked } from './profiles/mask.ts';
 import { signedIn, type Account } from './profiles/account.ts';
 import type { GlobalOptions, World } from './world.ts';
 
-/** What every command gets. */
+/** Gives a command its client, its output and its options. */
 export interface Context extends World {
   readonly options: GlobalOptions;
   /** Tells whether people read stdout: it is a terminal, and no JSON was asked for. */

@@ -4,7 +4,7 @@ import { POLICIES } from '#core/routines/index.ts';
 import { EXAMPLE, idOf, instantOfThisAge, nameOf, timestamp } from '../../http/schemas.ts';
 import { budgetFields, mailSettings } from '../settings-schemas.ts';
 
-/** What an assistant is told of a routine that it has changed. */
+/** Lists the fields that an assistant is told of a routine that it has changed. */
 export const CHANGED_ROUTINE = [
   'id',
   'name',
