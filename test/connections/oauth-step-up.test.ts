@@ -48,7 +48,8 @@ async function read(connectionId: string): Promise<Json> {
 
 async function connected(): Promise<{ id: string; call: () => Promise<Json>; mark: string }> {
   const { session } = person;
-  const { data } = await signIn(session, 'tool-server', { url: toolServer.url });
+  const { data, ...response } = await signIn(session, 'tool-server', { url: toolServer.url });
+  expect(response).toMatchObject({ status: 200 });
   const mark = marker();
   const routineId = await createRoutine(session, { instructions: mark });
   const discover = `/v1/routines/${routineId}/connections/${data.id}/discover`;

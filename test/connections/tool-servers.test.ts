@@ -73,7 +73,7 @@ test('a server that says nothing is given up in 15 seconds', async () => {
     'provider_error',
     expect.stringContaining('did not answer in time'),
   ]);
-}, 40_000);
+});
 
 test('addresses that are not public are refused before anything is sent', async () => {
   const guarded = await service.replica({ ALLOW_PRIVATE_NETWORK: 'false' });

@@ -68,19 +68,17 @@ async function makeCurrent(buildId: string | undefined): Promise<void> {
     await setCurrentBuild(service.temporal, deployment(), buildId);
     return true;
   };
-  await expect.poll(() => attempt().catch(() => false), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => attempt().catch(() => false)).toBe(true);
   await expect
-    .poll(
-      async () =>
-        row(
-          service.deps.database,
-          sql`
+    .poll(async () =>
+      row(
+        service.deps.database,
+        sql`
             select bool_and(takes_runs = (build_id is not distinct from ${buildId ?? null}::text)) as "asWanted",
               bool_or(takes_runs) as some
             from worker_slots where task_queue = ${deployment()} and expires_at > now()
           `,
-        ),
-      { timeout: 15_000 },
+      ),
     )
     .toEqual({ asWanted: true, some: true });
 }
@@ -92,7 +90,7 @@ async function startRun(): Promise<string> {
 
 async function isRunning(runId: string): Promise<void> {
   const state = async () => (await key.get(`/v1/runs/${runId}`)).data.state;
-  await expect.poll(state, { timeout: 15_000 }).toBe('running');
+  await expect.poll(state).toBe('running');
 }
 
 async function buildOf(runId: string): Promise<string | undefined> {
@@ -116,7 +114,7 @@ test('runs that are open when builds are introduced go on, on the first build th
   await unversioned.stop();
   expect(await runEnded(key, open)).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
   expect(await buildOf(open)).toBe('one');
-}, 90_000);
+});
 
 test('a run that has not begun when its build has no worker any more begins on the current one', async () => {
   const first = await startBuild('first');
@@ -125,7 +123,7 @@ test('a run that has not begun when its build has no worker any more begins on t
   const busy = await Promise.all(Array.from({ length: 4 }, () => startRun()));
   for (const id of busy) await isRunning(id);
   const waiting = await startRun();
-  await expect.poll(() => buildOf(waiting), { timeout: 10_000 }).toBe('first');
+  await expect.poll(() => buildOf(waiting)).toBe('first');
   const stopped = first.stop();
   await startBuild('second');
   await makeCurrent('second');
@@ -138,7 +136,7 @@ test('a run that has not begun when its build has no worker any more begins on t
   await service.deps.admission.admit();
   expect(await runEnded(key, waiting)).toMatchObject({ state: 'succeeded' });
   expect(await buildOf(waiting)).toBe('second');
-}, 120_000);
+});
 
 test('a scheduler without workers of its build is ended, and restarted where there are workers', async () => {
   const { temporal, config, deps } = service;
@@ -163,7 +161,7 @@ test('a scheduler without workers of its build is ended, and restarted where the
       waitsMs,
     };
   };
-  await expect.poll(found, { timeout: 10_000 }).toMatchObject({ build: 'gone' });
+  await expect.poll(found).toMatchObject({ build: 'gone' });
   const before = await found();
   await gone.stop();
   await startBuild('here');
@@ -173,11 +171,11 @@ test('a scheduler without workers of its build is ended, and restarted where the
   // A worker that would not get the new one lets it be.
   const kept = [await keepScheduler({ ...elsewhere, takesRuns: () => false })];
   const waitsLong = async () => (await found()).waitsMs > 3_000;
-  await expect.poll(waitsLong, { timeout: 20_000 }).toBe(true);
+  await expect.poll(waitsLong).toBe(true);
   expect(await found()).toMatchObject({ status: 'RUNNING', runId: before.runId });
   kept.push(await keepScheduler({ ...settings, workflowId, everyMs: 200, stuckAfterMs: 2_000 }));
   try {
-    await expect.poll(found, { timeout: 20_000 }).toMatchObject({
+    await expect.poll(found).toMatchObject({
       status: 'RUNNING',
       build: 'here',
       runId: expect.not.stringMatching(before.runId),
@@ -188,7 +186,7 @@ test('a scheduler without workers of its build is ended, and restarted where the
     for (const each of kept) each.stop();
     await handle.terminate('the test is over');
   }
-}, 120_000);
+});
 
 test('room is that of the workers which take new runs, and what other builds carry takes none of it', async () => {
   const { database } = service.deps;

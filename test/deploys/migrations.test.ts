@@ -36,7 +36,7 @@ test('processes that migrate at the same time all end well, and one does the wor
   expect(idle).toHaveLength(2);
   expect(await applied(client)).toEqual(ALL);
   expect((await client.query(COLUMNS)).rows).toEqual(whole);
-}, 120_000);
+});
 
 test('a process that is killed between or within migrations leaves a database that the next one completes', async () => {
   const { url, client } = await emptyDatabase();
@@ -66,7 +66,7 @@ test('a process that is killed between or within migrations leaves a database th
   expect([await next.exited, next.output()]).toEqual([0, expect.stringContaining('0005_a_half')]);
   await client.query('drop table half_done');
   expect((await client.query(COLUMNS)).rows).toEqual(whole);
-}, 120_000);
+});
 
 test('an API that was started before the migrations lets people in once they are made', async () => {
   const { url } = await emptyDatabase();
@@ -92,7 +92,7 @@ test('an API that was started before the migrations lets people in once they are
   await expect.poll(ready).toBe(200);
   const person = await signUp({ url: origin, config: { UI_ORIGIN: origin } });
   expect(person.projectId).toMatch(/^prj_/);
-}, 120_000);
+});
 
 function migrations(url: string, cwd?: string) {
   const env = { NODE_ENV: 'test', DATABASE_URL: url };

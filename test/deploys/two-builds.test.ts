@@ -81,7 +81,7 @@ async function startRuns(count: number): Promise<string[]> {
   const started = await Promise.all(
     Array.from({ length: count }, () => key.post(`/v1/routines/${routineId}/run`)),
   );
-  await expect.poll(() => tools.control.calls.length, { timeout: 20_000 }).toBe(before + count);
+  await expect.poll(() => tools.control.calls.length).toBe(before + count);
   return started.map(({ data }) => data.id);
 }
 
@@ -144,7 +144,7 @@ test('runs that are open on two builds, while the later one is made current and 
     ...third.map((id) => [id, 'earlier'] as const),
   ];
   for (const [id, build] of expected) {
-    const run = await runEnded(key, id, 40_000);
+    const run = await runEnded(key, id);
     expect(run.state).toBe('succeeded');
     expect(run.steps.map(stepInShort)).toEqual([
       'model succeeded 1',
@@ -181,7 +181,7 @@ test.runIf(FULL_SIZE)(
     await workers.start(FORGETFUL, { cwd: later.folder });
     release();
     const failures = async () => (await historyOf(run)).failed;
-    await expect.poll(failures, { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(failures).toBeGreaterThan(0);
     expect((await key.get(`/v1/runs/${run}`)).data.state).toBe('running');
   },
   120_000,

@@ -17,7 +17,7 @@ test('a worker that restarts on change, as by npm run dev, carries out runs', as
   });
   const key = await (await signUp(service)).key();
   const started = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
-  const run = await runEnded(key, started.data.id, 40_000);
+  const run = await runEnded(key, started.data.id);
   expect(run).toMatchObject({ state: 'succeeded' });
   expect(worker.output()).not.toContain('Failed running');
-}, 90_000);
+});

@@ -59,7 +59,7 @@ test('10,000 envelopes with one flipped bit are all refused, with one response',
     [JSON.stringify(['EnvelopeError', 'The envelope is not accepted.', undefined]), chosen.size],
   ]);
   expect(await outcomeOf(envelope)).toBe('opened');
-}, 120_000);
+});
 
 test('parts that are missing, swapped, doubled or added are refused', async () => {
   const { envelope } = await sealRequest(sampleRequest(), keys);

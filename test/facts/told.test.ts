@@ -195,7 +195,7 @@ test('of many versions the newest hundred are kept, and those that a routine or 
   const kept = data.map(({ version }: { version: number }) => version);
   expect(kept).toEqual([...Array.from({ length: 100 }, (_, at) => 120 - at), 5, 1]);
   expect((await scheduledRun(service, key, id)).prompt).toContain(OLD);
-}, 60_000);
+});
 
 test('the room of the prompt is kept for facts as long as they may become', async ({ service }) => {
   const { key, write } = await projectWith(service, OLD);

@@ -52,9 +52,7 @@ test('a response whose primary has become read-only is recorded once it is writt
   const name = nameOf(service);
   await admin(`alter database ${name} set default_transaction_read_only = on`, reconnect(service));
   release();
-  await expect
-    .poll(async () => (await key.post(`/v1/routines/${id}/run`)).status, { timeout: 20_000 })
-    .toBe(503);
+  await expect.poll(async () => (await key.post(`/v1/routines/${id}/run`)).status).toBe(503);
   await admin(`alter database ${name} reset default_transaction_read_only`);
   const run = await runEnded(key, runId);
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 1 }] });
@@ -76,9 +74,9 @@ test('a response whose run another transaction holds is recorded when that lets 
     release();
     const waiting = async () => (await rows(service.deps.database, lockWaits)).length;
     // Twice, so that the first attempt has given up.
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
-    await expect.poll(waiting, { interval: 10, timeout: 20_000 }).toBe(0);
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+    await expect.poll(waiting).toBe(1);
+    await expect.poll(waiting, { interval: 10 }).toBe(0);
+    await expect.poll(waiting).toBe(1);
     await holder.query('commit');
   } finally {
     await holder.end();
@@ -100,13 +98,13 @@ async function holding(service: Service, lock: string, id: string) {
     holder,
     /** Waits until the service does; returns the process of its connection. */
     async waiter(): Promise<number> {
-      await expect.poll(waiting, { interval: 10, timeout: 20_000 }).toHaveLength(1);
+      await expect.poll(waiting, { interval: 10 }).toHaveLength(1);
       return (await waiting())[0]!.pid;
     },
     /** Waits until the one that waited has given up, and the service waits again. */
     async otherThan(pid: number): Promise<void> {
       const pids = async () => (await waiting()).map((each) => each.pid === pid);
-      await expect.poll(pids, { timeout: 20_000 }).toEqual([false]);
+      await expect.poll(pids).toEqual([false]);
     },
     async letGo(): Promise<void> {
       await holder.query('commit');
@@ -180,7 +178,7 @@ test('the result of a tool whose connection is killed while it is recorded is re
     scriptCalls(service, mark, { name: 'send_message', arguments: { to: 'someone' } });
     tools.control.delayMs = 2_000;
     const { data } = await key.post(`/v1/routines/${routineId}/run`);
-    await expect.poll(() => tools.control.calls.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => tools.control.calls.length).toBe(1);
     const lock = "select from steps where run_id = $1 and kind = 'tool' for update";
     const held = await holding(service, lock, data.id);
     const pid = await held.waiter();

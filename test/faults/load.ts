@@ -116,7 +116,7 @@ async function createRoutines(
       const { data: proof } = await key.post(`/v1/routines/${id}/run`);
       ledger.accepted.push({ id: proof.id, key: `proof of ${id}` });
       // The first of them also waits for the workers to come up.
-      await runEnded(key, proof.id, 60_000);
+      await runEnded(key, proof.id);
       const { status, body } = await key.post(`/v1/routines/${id}/activate`);
       if (status !== 200) throw new Error(JSON.stringify(body));
     }

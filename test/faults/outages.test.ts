@@ -27,7 +27,7 @@ beforeAll(async () => {
   key = await person.key();
   // The worker is there when a run has ended.
   const { data: first } = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
-  await runEnded(key, first.id, 60_000);
+  await runEnded(key, first.id);
 }, 150_000);
 afterAll(async () => {
   calls.stop();
@@ -49,9 +49,7 @@ test(
 
     await cluster.kill('postgres');
     // Its backends notice a moment later that they are orphans.
-    await expect
-      .poll(async () => (await key.get('/v1/models')).status, { timeout: 10_000 })
-      .toBe(503);
+    await expect.poll(async () => (await key.get('/v1/models')).status).toBe(503);
     release();
     const away = Date.now();
     for (const spec of routes.map((route) => route.spec)) {
@@ -172,7 +170,7 @@ test(
 
     expect((await key.post(`/v1/runs/${unwanted.id}/cancel`)).status).toBe(202);
     expect((await runEnded(key, unwanted.id)).state).toBe('cancelled');
-    expect(await runEnded(key, timed.id, 60_000)).toMatchObject({
+    expect(await runEnded(key, timed.id)).toMatchObject({
       state: 'failed',
       reason: 'timeout',
     });

@@ -122,9 +122,7 @@ test.runIf(FULL_SIZE && BINARIES !== undefined)(
     const fresh = await here.post(`/v1/routines/${routines[0]}/run`);
     expect(fresh.status).toBe(202);
     await expect
-      .poll(async () => (await here.get(`/v1/runs/${fresh.data.id}`)).data.state, {
-        timeout: 60_000,
-      })
+      .poll(async () => (await here.get(`/v1/runs/${fresh.data.id}`)).data.state)
       .toBe('succeeded');
 
     const { rows: ends } = await restored.query<{

@@ -23,19 +23,19 @@ test('a run whose worker is killed while it waits for a budget goes on at anothe
     const id = await createRoutine(key, { instructions: waiting, limits });
     service.gateway.control.hold({ marker: holding });
     await key.post(`/v1/routines/${held}/run`);
-    await expect.poll(() => requestsWith(service, holding), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => requestsWith(service, holding)).toHaveLength(1);
     const { data: run } = await key.post(`/v1/routines/${id}/run`);
     const waitingFor = async () => (await key.get(`/v1/runs/${run.id}`)).data.waitingFor as string;
-    await expect.poll(waitingFor, { timeout: 20_000 }).toBe('budget');
+    await expect.poll(waitingFor).toBe('budget');
 
     await first.end('SIGKILL');
     // The reservation of the killed worker holds until its call is over.
     await setBudget(100_000);
     await workers.start();
-    const ended = await runEnded(key, run.id, 60_000);
+    const ended = await runEnded(key, run.id);
     expect(ended).toMatchObject({ state: 'succeeded', steps: [{ attempt: 1 }] });
     expect(requestsWith(service, waiting)).toHaveLength(1);
   } finally {
     await workers.close();
   }
-}, 120_000);
+});

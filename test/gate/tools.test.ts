@@ -81,7 +81,7 @@ test('a gate calls its tool with its arguments, and its model only when the resu
     ['lookup', { query: 'open tickets' }],
     ['lookup', { query: 'open tickets' }],
   ]);
-}, 60_000);
+});
 
 test('structured content is what the pointers look into', async ({ service, key }) => {
   hostile.control.answer = () => ({
@@ -212,7 +212,7 @@ test('a tool that is called when its run is cancelled is given up', async ({ ser
   const held = Promise.withResolvers<void>();
   hostile.control.held = held.promise;
   const runId = await claimNext(service, key, routineId);
-  await expect.poll(() => hostile.control.calls, { timeout: 20_000 }).toHaveLength(2);
+  await expect.poll(() => hostile.control.calls).toHaveLength(2);
   await key.post(`/v1/runs/${runId}/cancel`);
   expect(await runEnded(key, runId)).toMatchObject({ state: 'cancelled' });
   held.resolve();

@@ -58,7 +58,7 @@ test('a skipped run has no data, is no unchanged one, and leaves what was delive
   const types = receiver.received.map(({ body }) => JSON.parse(body).type);
   expect(types).toEqual(['run.changed', 'run.changed']);
   expect(modelCalls(service, mark)).toBe(3);
-}, 60_000);
+});
 
 test('after a result that was not by the schema the next run sees the change of the gate again', async ({
   service,
@@ -83,7 +83,7 @@ test('after a result that was not by the schema the next run sees the change of 
     changes: { against: proof.id, added: [{ id: 'salt', price: 1 }] },
   });
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
-}, 60_000);
+});
 
 test('a run that was woken and has nothing to report has seen the change; one that a check stopped has not', async ({
   service,
@@ -115,4 +115,4 @@ test('a run that was woken and has nothing to report has seen the change; one th
   });
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped', outcome: null });
   expect(await scheduledRuns(key, id)).toHaveLength(3);
-}, 60_000);
+});

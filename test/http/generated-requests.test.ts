@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorsOf } from '#api/docs/responses.ts';
 import { routes } from '#api/routes.ts';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
@@ -18,8 +18,6 @@ import {
 /** Batches sent at once, so that requests also meet one another. */
 const BATCH = 20;
 const BATCHES = sized(200);
-
-vi.setConfig({ testTimeout: 120_000 * TIMES });
 
 let service: Service;
 let callers: ApiClient[];

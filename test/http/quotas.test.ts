@@ -100,7 +100,6 @@ const LIMITED: readonly Limited[] = [
 
 test.for(LIMITED)(
   'a project has at most $max $what, apart from those of others',
-  { timeout: 60_000 },
   async ({ max, plant, remove, create }, { service }) => {
     const { database } = service.deps;
     const [one, other] = [await signUp(service), await signUp(service)];

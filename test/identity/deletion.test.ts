@@ -76,7 +76,7 @@ test('runs under way are cancelled with their project', async ({ service }) => {
         `,
       )
     )?.open;
-  await expect.poll(open, { timeout: 20_000 }).toBe(0);
+  await expect.poll(open).toBe(0);
   expect(started.map(({ status }) => status)).toEqual([202, 202, 202]);
 });
 

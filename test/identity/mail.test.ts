@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { rows, sql } from '#lib/database/index.ts';
-import { ago, changePeople } from '#test/support/given.ts';
+import { ago, changePeople, fillCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
@@ -137,15 +137,21 @@ test('the database holds no token with which a password can be reset', async ({
 
 test('strangers who use up the attempts at an account, and the mails to it, do not keep its owner from a new password', async ({
   mailbox,
+  mailing,
   post,
   verified,
 }) => {
   const { email } = await verified();
   const signIn = async (password: string, headers = {}) =>
     post('/sign-in/email', { email, password }, headers);
-  const guess = async (index: number) =>
-    signIn('wrong-password', { 'X-Forwarded-For': `100.65.${index}.1` });
-  await Promise.all(Array.from({ length: 205 }, (_, index) => guess(index)));
+  const exhaust = async () => {
+    const guess = async (index: number) =>
+      signIn('wrong-password', { 'X-Forwarded-For': `100.65.${index}.1` });
+    await guess(0);
+    await fillCounts(mailing.deps.database, 'password-of-account', 195);
+    await Promise.all(Array.from({ length: 10 }, (_, index) => guess(index + 1)));
+  };
+  await exhaust();
   for (let time = 0; time < 6; time += 1) {
     await post('/sign-up/email', { email, password: PASSWORD, name: 'Eve' });
   }
@@ -161,7 +167,7 @@ test('strangers who use up the attempts at an account, and the mails to it, do n
     .join('; ');
   expect((await signIn(newPassword)).status).toBe(200);
   // They go on at once: the browser of the reset is known.
-  await Promise.all(Array.from({ length: 205 }, (_, index) => guess(index)));
+  await exhaust();
   expect((await signIn(newPassword)).status).toBe(429);
   expect((await signIn(newPassword, { Cookie })).status).toBe(200);
 });

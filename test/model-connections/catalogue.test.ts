@@ -22,7 +22,7 @@ let id: string;
 
 beforeAll(async () => {
   fixture = await startModelFixture();
-}, 60_000);
+});
 beforeEach(async () => {
   // The catalogues of other tests are of no account here.
   const { database } = fixture.service.deps;

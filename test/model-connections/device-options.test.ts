@@ -45,7 +45,7 @@ beforeAll(async () => {
     },
     env: { MODEL_PROVIDER_A_CLIENT_SECRET: 'client-secret' },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await fixture?.close();
   await server?.stop();
@@ -121,7 +121,7 @@ test('every field of the file is in the requests, as JSON and with the client au
   });
   await revoke(ada.session, id);
   await expect
-    .poll(() => server.seen('/revoke'), { timeout: 10_000 })
+    .poll(() => server.seen('/revoke'))
     .toMatchObject([
       { authorization: basic, body: { token: 'r1', token_type_hint: 'refresh_token' } },
     ]);

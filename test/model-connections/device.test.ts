@@ -117,9 +117,7 @@ test('one that is cancelled while the provider grants it connects nothing', asyn
   expect((await polling).data.state).toBe('cancelled');
   expect((await ada.session.get('/v1/model-connections')).data).toEqual([]);
   // The unused tokens are revoked.
-  await expect
-    .poll(() => control.revocationRequests, { timeout: 10_000 })
-    .toEqual(['refresh_token']);
+  await expect.poll(() => control.revocationRequests).toEqual(['refresh_token']);
 });
 
 test('starting again replaces the attempt, and of many at once one is left', async () => {

@@ -6,7 +6,7 @@ let fixture: ModelFixture;
 beforeAll(async () => {
   const auth = { 'provider-c': { pattern: '^sk-opt-[a-z]+$', keyPage: 'https://example.com/own' } };
   fixture = await startModelFixture({ auth });
-}, 60_000);
+});
 afterAll(() => fixture?.close());
 
 test('a key that does not have the form of the file is refused before the provider hears of it', async () => {

@@ -203,9 +203,7 @@ test('nothing is stored when the account cannot be checked, and its tokens are h
   const answer = await comeBack(ada.session, await begin());
   expect([answer.status, answer.body.error.code]).toEqual([502, 'provider_error']);
   expect(await list()).toEqual([]);
-  await expect
-    .poll(() => control.revocationRequests, { timeout: 10_000 })
-    .toEqual(['refresh_token']);
+  await expect.poll(() => control.revocationRequests).toEqual(['refresh_token']);
 });
 
 test('an ID token that is altered, unsigned or for another sign-in proves nothing', async () => {

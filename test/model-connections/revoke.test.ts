@@ -30,7 +30,7 @@ let ada: OwnSession;
 
 beforeAll(async () => {
   fixture = await startModelFixture();
-}, 60_000);
+});
 beforeEach(async () => {
   ada = await newOwner(fixture);
   const { control } = fixture.authorizationServer;
@@ -89,12 +89,7 @@ test(
       },
     });
     await expect
-      .poll(
-        async () => (await connectionOf(ada.session, account.id)).revocation.providerRevocation,
-        {
-          timeout: 10_000,
-        },
-      )
+      .poll(async () => (await connectionOf(ada.session, account.id)).revocation.providerRevocation)
       .toBe('revoked');
     expect(control.revocationRequests).toEqual(['refresh_token']);
     expect(await outbox(account.id)).toBeUndefined();
@@ -132,7 +127,7 @@ test('a provider that fails is asked again later, for a day, and then the creden
   const account = await connectByDevice(fixture, ada.session);
   const revoked = await revoke(ada.session, account.id);
   expect(revoked.data.revocation.providerRevocation).toBe('pending');
-  await expect.poll(() => control.revocationRequests, { timeout: 10_000 }).toEqual(['faulty']);
+  await expect.poll(() => control.revocationRequests).toEqual(['faulty']);
   await expect.poll(async () => (await outbox(account.id))?.attempts).toBe(1);
   // Not before its time.
   await sweepModelConnections(deps);

@@ -29,7 +29,7 @@ let ada: OwnSession;
 beforeAll(async () => {
   fixture = await startModelFixture();
   ada = await newOwner(fixture);
-}, 60_000);
+});
 afterAll(() => fixture.close());
 
 test(

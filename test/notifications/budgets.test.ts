@@ -51,9 +51,7 @@ test('a budget is told of when a step passes the mark, while its run goes on, an
   control.script({ behaviour: CALCULATES });
   control.script({ behaviour: { kind: 'hang' } });
   const { data } = await key.post(`/v1/routines/${id}/run`);
-  await expect
-    .poll(() => budgetNews(service, owner.projectId), { timeout: 15_000 })
-    .toHaveLength(1);
+  await expect.poll(() => budgetNews(service, owner.projectId)).toHaveLength(1);
   const run = (await key.get(`/v1/runs/${data.id}`)).data;
   expect(run).toMatchObject({ state: 'running', stepCount: 1 });
   expect(run.notifications).toMatchObject([{ kind: 'budget', state: 'pending' }]);
@@ -222,7 +220,7 @@ describe('the budget of an organization', () => {
     control.script({ behaviour: CALCULATES });
     control.script({ behaviour: { kind: 'hang' } });
     const { data } = await key.post(`/v1/routines/${id}/run`);
-    await expect.poll(() => budgetNews(service, quiet), { timeout: 15_000 }).toHaveLength(1);
+    await expect.poll(() => budgetNews(service, quiet)).toHaveLength(1);
     expect((await key.get(`/v1/runs/${data.id}`)).data).toMatchObject({
       state: 'running',
       stepCount: 1,

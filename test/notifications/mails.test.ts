@@ -174,7 +174,7 @@ test('a run that the next occurrence replaces is no failure, and causes no mail'
   service.gateway.control.script({ marker: fields.instructions, latencyMs: 60_000 });
   const { data: replaced } = await key.post(`/v1/routines/${id}/run`);
   await expect
-    .poll(async () => (await key.get(`/v1/runs/${replaced.id}`)).data.state, { timeout: 20_000 })
+    .poll(async () => (await key.get(`/v1/runs/${replaced.id}`)).data.state)
     .toBe('running');
   await fallDue(service, id);
   expect(await runEnded(key, replaced.id)).toMatchObject({

@@ -99,9 +99,7 @@ test('tool calls and attempts to deliver a webhook are counted by outcome', asyn
   ).toBe(1);
   // The receiver does not take it, so it waits for its next attempt.
   await expect
-    .poll(async () => total(await scrape(), 'ras_webhook_attempts_total', { outcome: 'pending' }), {
-      timeout: 20_000,
-    })
+    .poll(async () => total(await scrape(), 'ras_webhook_attempts_total', { outcome: 'pending' }))
     .toBe(1);
 });
 

@@ -46,7 +46,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     spans,
     bodies,
     async until(condition) {
-      const end = Date.now() + 20_000;
+      const end = Date.now() + 60_000;
       while (!condition(spans)) {
         if (Date.now() > end) throw new Error(`only ${spans.map(({ name }) => name).join(', ')}`);
         await sleep(50);

@@ -20,7 +20,7 @@ test('the MCP client talks to a real tool server through the guarded fetch, prog
     { onprogress: (step) => progress.push(step.progress) },
   );
   expect(progress).toEqual([1, 2, 3]);
-}, 30_000);
+});
 
 test('an error of the guarded fetch is recognized behind the error that the MCP client makes of it', async () => {
   const hidden = guardedClient({ lookup: async () => ['10.0.0.1'] });
@@ -37,7 +37,7 @@ test('an error of the guarded fetch is recognized behind the error that the MCP 
   await outbound.close();
   const error = await client.callTool({ name: 'echo' }).catch((error: unknown) => error);
   expect(outboundErrorIn(error)).toMatchObject({ code: 'aborted' });
-}, 30_000);
+});
 
 test('the MCP client is not led by a redirect to another origin', async () => {
   const away = await startReceiver((_, response) => response.end());

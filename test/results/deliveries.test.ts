@@ -34,7 +34,7 @@ async function toldRoutine(
     ...routine,
     receiver,
     events: async (count) => {
-      await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(count);
+      await expect.poll(() => receiver.received.length).toBe(count);
       return receiver.received.map(({ body }) => JSON.parse(body));
     },
   };
@@ -147,11 +147,11 @@ test('a cancelled run has brought no change', async ({ service, key }) => {
   service.gateway.control.script({ marker: mark, behaviour: { kind: 'hang' } });
   const { data: started } = await key.post(`/v1/routines/${id}/run`);
   await expect
-    .poll(async () => (await key.get(`/v1/runs/${started.id}`)).data.state, { timeout: 15_000 })
+    .poll(async () => (await key.get(`/v1/runs/${started.id}`)).data.state)
     .toBe('running');
   await key.post(`/v1/runs/${started.id}/cancel`);
   await expect
-    .poll(async () => (await key.get(`/v1/runs/${started.id}`)).data, { timeout: 15_000 })
+    .poll(async () => (await key.get(`/v1/runs/${started.id}`)).data)
     .toMatchObject({ state: 'cancelled', withheld: 'no_change' });
   expect(await queued(service, id)).toEqual([]);
 });
@@ -273,7 +273,7 @@ test('of runs that end together each is compared with the one before', async ({ 
     const { data } = await key.get(`/v1/routines/${id}/runs?state=succeeded`);
     return data;
   };
-  await expect.poll(async () => (await ended()).length, { timeout: 30_000 }).toBe(count);
+  await expect.poll(async () => (await ended()).length).toBe(count);
   const runs: Json[] = await ended();
   expect(runs.filter(({ withheld }) => withheld === null)).toHaveLength(1);
   expect(runs.map(({ changes }) => changes.unchangedRuns).toSorted((a, b) => a - b)).toEqual(

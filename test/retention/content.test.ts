@@ -46,9 +46,7 @@ const test = serviceTest({ worker: true, own: true })
     const ended = await runOnce(key, routineId, { variables: { topic: CANARY } });
     expect(ended.state).toBe('succeeded');
     await expect
-      .poll(async () => (await key.get(`/v1/runs/${ended.id}`)).data.webhookDeliveries[0]?.state, {
-        timeout: 20_000,
-      })
+      .poll(async () => (await key.get(`/v1/runs/${ended.id}`)).data.webhookDeliveries[0]?.state)
       .toBe('delivered');
     return { ...(await key.get(`/v1/runs/${ended.id}`)).data, routineId };
   });

@@ -62,12 +62,12 @@ test('runs that were under way are erased once they have ended', async ({ servic
   service.gateway.control.script({ behaviour: { kind: 'hang' } });
   const { data: run } = await project.key.post(`/v1/routines/${project.id}/run`);
   await expect
-    .poll(async () => (await project.key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 20_000 })
+    .poll(async () => (await project.key.get(`/v1/runs/${run.id}`)).data.state)
     .toBe('running');
   await deleteProject(project.person);
   const ended = () =>
     row(database, sql`select state from runs where id = ${run.id} and finished_at is not null`);
-  await expect.poll(ended, { timeout: 20_000 }).toEqual({ state: 'cancelled' });
+  await expect.poll(ended).toEqual({ state: 'cancelled' });
   await retain(database);
   expect(await remainsOf(database, project.projectId)).toMatchObject({
     runs: 1,

@@ -104,9 +104,7 @@ test('nothing that people wrote in a deleted project is left, in any table', asy
   const { database } = service.deps;
   const { mark, receiver, session, id, deleted } = await writtenProject(service);
   expect((await runOnce(session, id)).state).toBe('succeeded');
-  await expect
-    .poll(() => receiver.received.map(({ path }) => path), { timeout: 20_000 })
-    .toContain(`/hook/${mark}`);
+  await expect.poll(() => receiver.received.map(({ path }) => path)).toContain(`/hook/${mark}`);
   const before = await tablesWith(database, mark);
   expect(before).toEqual(
     expect.arrayContaining([

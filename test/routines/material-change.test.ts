@@ -97,7 +97,7 @@ test('a run that was under way during the change is no proof after it', async ({
   const readRun = async () => (await key.get(`/v1/runs/${started.data.id}`)).data;
   // The model has been asked, so the run is rendered from the routine as it was.
   const asked = () => gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
-  await expect.poll(asked, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(asked).toHaveLength(1);
   await key.patch(`/v1/routines/${id}`, { instructions: 'Something else.' });
   expect((await readRun()).state).toBe('running');
 

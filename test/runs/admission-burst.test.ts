@@ -78,7 +78,7 @@ test('of many requests at once no more runs are admitted than there is room for,
     sql`select count(*) filter (where state = 'succeeded')::integer as succeeded from runs`,
   );
   expect(states).toEqual({ succeeded: REQUESTS });
-}, 120_000);
+});
 
 limited(
   'of many requests at once by each of two organizations, neither has more runs at a time than it may',

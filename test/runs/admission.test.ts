@@ -10,39 +10,36 @@ import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ own: true });
 
-test(
-  'runs that wait longer than their timeout for the only slot succeed all the same',
-  { timeout: 60_000 },
-  async ({ service, key }) => {
-    service.gateway.control.script({ times: null, latencyMs: 1_300 });
-    const routineId = await createRoutine(key);
-    await changeRoutines(service.deps.database, routineId, { timeoutSeconds: 6 });
-    const started = await Promise.all(
-      Array.from({ length: 7 }, () => key.post(`/v1/routines/${routineId}/run`)),
-    );
-    const waiting = await key.get(`/v1/runs/${started[6]!.data.id}`);
-    expect(waiting.data).toMatchObject({ state: 'queued', waitingFor: 'worker' });
+test('runs that wait longer than their timeout for the only slot succeed all the same', async ({
+  service,
+  key,
+}) => {
+  service.gateway.control.script({ times: null, latencyMs: 1_300 });
+  const routineId = await createRoutine(key);
+  await changeRoutines(service.deps.database, routineId, { timeoutSeconds: 6 });
+  const started = await Promise.all(
+    Array.from({ length: 7 }, () => key.post(`/v1/routines/${routineId}/run`)),
+  );
+  const waiting = await key.get(`/v1/runs/${started[6]!.data.id}`);
+  expect(waiting.data).toMatchObject({ state: 'queued', waitingFor: 'worker' });
 
-    const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
-    try {
-      const last = await key.post(`/v1/routines/${routineId}/run`);
-      // The worker announces its slot a moment after it has started.
-      const waitingFor = async () =>
-        (await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor as string;
-      await expect.poll(waitingFor).toBe('slot');
-      const ended = await Promise.all(
-        [...started, last].map(({ data }) => runEnded(key, data.id, 50_000)),
-      );
-      expect(ended.map(({ state }) => state)).toEqual(Array(8).fill('succeeded'));
-      const waited = ended.map(({ queuedSeconds }) => queuedSeconds as number);
-      expect(Math.max(...waited)).toBeGreaterThan(6);
-      expect(ended.every(({ waitingFor }) => waitingFor === null)).toBe(true);
-    } finally {
-      service.gateway.control.reset();
-      await worker.stop();
-    }
-  },
-);
+  const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
+  try {
+    const last = await key.post(`/v1/routines/${routineId}/run`);
+    // The worker announces its slot a moment after it has started.
+    const waitingFor = async () =>
+      (await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor as string;
+    await expect.poll(waitingFor).toBe('slot');
+    const ended = await Promise.all([...started, last].map(({ data }) => runEnded(key, data.id)));
+    expect(ended.map(({ state }) => state)).toEqual(Array(8).fill('succeeded'));
+    const waited = ended.map(({ queuedSeconds }) => queuedSeconds as number);
+    expect(Math.max(...waited)).toBeGreaterThan(6);
+    expect(ended.every(({ waitingFor }) => waitingFor === null)).toBe(true);
+  } finally {
+    service.gateway.control.reset();
+    await worker.stop();
+  }
+});
 
 test('a run that ends lets the next one in at once, and never more than there is room for', async ({
   service,
@@ -141,9 +138,7 @@ test('a run past its deadline whose workflow says nothing is ended by the sweep'
   const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });
   try {
     const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-    await expect
-      .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
-      .toBe('running');
+    await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
     await changeRuns(service.deps.database, run.id, { startedAt: ago('18 minutes') });
     await tick(service.deps);
     expect((await key.get(`/v1/runs/${run.id}`)).data).toMatchObject({

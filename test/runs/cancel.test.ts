@@ -39,7 +39,7 @@ async function hangingRun() {
   service.gateway.control.script({ behaviour: { kind: 'hang' } });
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-  await expect.poll(() => chatCalls().length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => chatCalls().length).toBe(1);
   return run.id as string;
 }
 
@@ -56,9 +56,7 @@ test('a queued run is cancelled at once and no model is ever asked', async () =>
   });
   await work();
   await expect
-    .poll(async () => (await service.temporal.workflow.getHandle(run.id).describe()).status.name, {
-      timeout: 10_000,
-    })
+    .poll(async () => (await service.temporal.workflow.getHandle(run.id).describe()).status.name)
     .not.toBe('RUNNING');
   expect(chatCalls()).toEqual([]);
   const again = await key.post(`/v1/runs/${run.id}/cancel`);
@@ -75,10 +73,10 @@ test('cancelling reaches a model call that hangs, within seconds', async () => {
   expect(run.steps).toMatchObject([{ state: 'failed', errorMessage: 'The run was cancelled.' }]);
   expect(Date.now() - asked).toBeLessThan(10_000);
   // The worker learns of it with its next heartbeat and closes the connection.
-  await expect.poll(() => chatCalls()[0]!.aborted, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => chatCalls()[0]!.aborted).toBe(true);
   // The gateway may bill the input of the request, and no response says how much.
   await expect
-    .poll(async () => (await key.get(`/v1/runs/${runId}`)).data.usage, { timeout: 10_000 })
+    .poll(async () => (await key.get(`/v1/runs/${runId}`)).data.usage)
     .toMatchObject({ estimated: true, outputTokens: 0 });
 });
 
@@ -97,7 +95,7 @@ test('a cancellation while Temporal is away is on record and a tick carries it o
           () => 'ticked',
           () => 'away',
         ),
-      { timeout: 15_000, interval: 500 },
+      { interval: 500 },
     )
     .toBe('ticked');
   expect(await runEnded(key, runId)).toMatchObject({ state: 'cancelled' });

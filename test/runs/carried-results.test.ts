@@ -108,7 +108,7 @@ test('every step of a run sends the same briefing, also when another run has end
     behaviour: { kind: 'tool-calls', calls: [{ name: 'no_such_tool' }] },
   });
   const { data: slow } = await key.post(`/v1/routines/${id}/run`);
-  await expect.poll(() => requestsWith(service, mark), { timeout: 20_000 }).toHaveLength(2);
+  await expect.poll(() => requestsWith(service, mark)).toHaveLength(2);
   says(service, mark, report(2));
   const quick = await runOnce(key, id);
   expect(quick.state).toBe('succeeded');

@@ -184,7 +184,7 @@ test('followers stay while Postgres is away, which is logged once, and hear when
   const heard = (await followQueued(feed, run)).changed(queued);
   looks.away = true;
   const { count } = looks;
-  await expect.poll(() => looks.count, { timeout: 5_000 }).toBeGreaterThan(count + 3);
+  await expect.poll(() => looks.count).toBeGreaterThan(count + 3);
   await setState(run, 'running');
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain('followed runs could not be read');

@@ -13,7 +13,7 @@ const test = serviceTest({ worker: true, env: { MODEL_STEP_TIMEOUT_SECONDS: '3' 
     await changeRoutines(service.deps.database, routineId, { timeoutSeconds });
     service.gateway.control.script({ marker, ...script });
     const { data } = await key.post(`/v1/routines/${routineId}/run`);
-    const run = await runEnded(key, data.id, 45_000);
+    const run = await runEnded(key, data.id);
     const calls = service.gateway.control
       .requests()
       .filter(({ body }) => JSON.stringify(body ?? '').includes(marker));

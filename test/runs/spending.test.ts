@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { rows, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
+import { marker, requestsWith } from '#test/tools/support.ts';
 
 const test = serviceTest({ worker: true });
 
@@ -21,22 +22,23 @@ test('of fifteen runs at once, with a budget of three, no more than the budget i
   service,
   key,
 }) => {
-  service.gateway.control.script(THOUSAND);
+  const mark = marker();
+  service.gateway.control.script({ marker: mark, ...THOUSAND });
   const id = await createRoutine(key, {
+    instructions: mark,
     limits: { maxOutputTokens: 900 },
     budget: { maxTokensPerDay: 3_100 },
   });
   const started = await Promise.all(
     Array.from({ length: 15 }, () => key.post(`/v1/routines/${id}/run`)),
   );
-  const runs = await Promise.all(started.map(({ data }) => runEnded(key, data.id, 60_000)));
+  const runs = await Promise.all(started.map(({ data }) => runEnded(key, data.id)));
   const succeeded = runs.filter(({ state }) => state === 'succeeded');
   expect(succeeded).toHaveLength(3);
   for (const run of runs.filter(({ state }) => state !== 'succeeded')) {
     expect(run).toMatchObject({ state: 'failed', reason: 'blocked_budget', stepCount: 0 });
   }
-  const calls = service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
-  expect(calls).toHaveLength(3);
+  expect(requestsWith(service, mark)).toHaveLength(3);
   const totals = await rows(
     service.deps.database,
     sql`select day_tokens, reserved_tokens from usage_totals where scope_id = ${id}`,

@@ -186,7 +186,7 @@ test('pausing leaves manual runs alone; with cancelRuns it stops every open run'
 
   service.gateway.control.script({ behaviour: { kind: 'hang' } });
   await working(service, async () => {
-    await expect.poll(() => asked(service), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => asked(service)).toHaveLength(1);
     expect((await key.get(`/v1/runs/${manual.id}`)).data.state).toBe('running');
     // The routine is paused already; the runs are stopped all the same.
     expect((await key.post(path, { cancelRuns: true })).data.state).toBe('paused');

@@ -109,7 +109,7 @@ test('a gateway that is down pauses no routine: schedules on its model are held 
   expect(ticks.map(({ runs, skipped }) => runs + skipped)).toEqual([1, 1]);
   expect(ticks.reduce((sum, { runs }) => sum + runs, 0)).toBe(1);
   await service.deps.admission.admit();
-  await expect.poll(breakers, { timeout: 20_000 }).toEqual([]);
+  await expect.poll(breakers).toEqual([]);
 
   for (const run of await schedule(hers, alsoHers, his)) expect(run.state).toBe('succeeded');
   const routines = await rows(
@@ -120,7 +120,7 @@ test('a gateway that is down pauses no routine: schedules on its model are held 
     `,
   );
   expect(routines).toEqual([{ state: 'active', failures: 0 }]);
-}, 90_000);
+});
 
 test('failures that are not in a row open no breaker, and hold no schedule back', async ({
   service,
@@ -138,7 +138,7 @@ test('failures that are not in a row open no breaker, and hold no schedule back'
   service.gateway.control.script({ model: SMALL, behaviour: { kind: 'text', text: '' } });
   expect(await runOnce(key, id)).toMatchObject({ state: 'failed', reason: 'model_empty' });
   expect(await breakers()).toEqual([]);
-}, 60_000);
+});
 
 test('a routine that fails by its own fault is paused, and its webhook is told why', async ({
   service,
@@ -159,7 +159,7 @@ test('a routine that fails by its own fault is paused, and its webhook is told w
   const { data: routine } = await key.get(`/v1/routines/${id}`);
   expect(routine).toMatchObject({ state: 'paused', nextRunAt: null });
 
-  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(3);
+  await expect.poll(() => receiver.received.length).toBe(3);
   const events = receiver.received.map(({ body, headers }) => ({
     id: headers['webhook-id'],
     event: new Webhook(webhookSecret).verify(body, headers as Record<string, string>) as {
@@ -184,7 +184,7 @@ test('a routine that fails by its own fault is paused, and its webhook is told w
   const { data: detail } = await key.get(`/v1/runs/${run.id}`);
   const types = detail.webhookDeliveries.map(({ eventType }: { eventType: string }) => eventType);
   expect(types.toSorted()).toEqual(['routine.paused', 'run.failed']);
-}, 60_000);
+});
 
 test('a schedule that cannot be computed pauses its routine, and the webhook is told', async ({
   service,

@@ -59,7 +59,7 @@ describe('the same request', () => {
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(all[0]).toMatchObject({ value: { finishReason: 'stop' } });
     expect(asked()).toBe(1);
-  }, 90_000);
+  });
 
   test('is executed once when a recorded envelope is sent again, a hundred times and after a restart', async () => {
     const { runtime, instanceId } = await open();
@@ -91,7 +91,7 @@ describe('the same request', () => {
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBe(1);
     expect(all[0]).toMatchObject({ type: 'result', value: { finishReason: 'stop' } });
     expect(asked()).toBe(1);
-  }, 90_000);
+  });
 
   test('gives the same failure again, and a new id asks again', async () => {
     const { client, instanceId } = await open();
@@ -110,7 +110,7 @@ describe('the same request', () => {
     const call = runOn(rig, instanceId);
     const other = { ...call, body: { ...BODY, instructions: 'Something else.' } };
     const first = client.run(call);
-    await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+    await expect.poll(asked).toBe(1);
     await expect(client.run(other)).rejects.toMatchObject({ code: 'conflict' });
     const done = await first;
     await expect(client.run(other)).rejects.toMatchObject({ code: 'conflict' });
@@ -126,7 +126,7 @@ describe('the same request', () => {
     rig.providers.control.script({ kind: 'hang' });
     const call = runOn(rig, instanceId);
     const lost = client.run(call).catch((error: unknown) => error);
-    await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+    await expect.poll(asked).toBe(1);
     await first.end('SIGKILL');
     const second = await rig.spawn();
     const next = rig.client(second.port);
@@ -135,7 +135,7 @@ describe('the same request', () => {
     }
     expect(asked()).toBe(1);
     expect(await lost).toMatchObject({ name: 'RuntimeUnreachable' });
-  }, 60_000);
+  });
 });
 
 describe('a call ends', () => {
@@ -143,7 +143,7 @@ describe('a call ends', () => {
     rig.providers.control.script({ kind: 'hang' });
     const call = runOn(rig, instanceId, changes);
     const outcome = client.run(call).catch((error: unknown) => error);
-    await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+    await expect.poll(asked).toBe(1);
     return { call, outcome };
   }
 
@@ -152,7 +152,7 @@ describe('a call ends', () => {
     const { call, outcome } = await begun(client, instanceId);
     expect(await client.cancel(call.lease, call.requestId)).toBe(true);
     expect(await outcome).toMatchObject({ code: 'cancelled' });
-    await expect.poll(() => requests()[0]?.aborted, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => requests()[0]?.aborted).toBe(true);
     expect(await client.cancel(call.lease, call.requestId)).toBe(false);
     await expect(client.run(call)).rejects.toMatchObject({ code: 'cancelled' });
   });
@@ -162,7 +162,7 @@ describe('a call ends', () => {
     const { call, outcome } = await begun(client, instanceId);
     await client.hello({ epoch: 2 });
     expect(await outcome).toMatchObject({ code: 'fenced' });
-    await expect.poll(() => requests()[0]?.aborted, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => requests()[0]?.aborted).toBe(true);
     await expect(client.run(call)).rejects.toMatchObject({ code: 'fenced' });
     const lease = { instanceId, epoch: 2 };
     await expect(client.run({ ...call, lease })).rejects.toMatchObject({ code: 'unknown_outcome' });
@@ -176,7 +176,7 @@ describe('a call ends', () => {
     rig.providers.control.script({ kind: 'slow', pauseMs: 100 });
     const call = runOn(rig, instanceId, { deadline: Date.now() + 300_000 });
     const outcome = client.run(call).catch((error: unknown) => error);
-    await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+    await expect.poll(asked).toBe(1);
     process.kill(runtime.pid, 'SIGSTOP');
     // Longer than its lease; the provider has answered by then.
     await sleep(4_000);
@@ -184,7 +184,7 @@ describe('a call ends', () => {
     expect(await outcome).toMatchObject({ code: 'fenced' });
     await expect(client.run(call)).rejects.toMatchObject({ code: 'unknown_outcome' });
     expect(asked()).toBe(1);
-  }, 90_000);
+  });
 });
 
 test('a caller that is gone for a moment finds its call still under way', async () => {
@@ -193,7 +193,7 @@ test('a caller that is gone for a moment finds its call still under way', async 
   const call = runOn(rig, instanceId);
   const controller = new AbortController();
   const first = client.run({ ...call, signal: controller.signal }).catch((error: unknown) => error);
-  await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+  await expect.poll(asked).toBe(1);
   controller.abort(new Error('gone'));
   expect(await first).toMatchObject({ message: 'gone' });
   expect(await client.run(call)).toMatchObject({ finishReason: 'stop' });
@@ -205,7 +205,7 @@ test('more than eight at a time are turned away without a trace, and each begins
   rig.providers.control.script(...Array.from({ length: 8 }, () => ({ kind: 'hang' as const })));
   const calls = Array.from({ length: 8 }, () => runOn(rig, instanceId));
   const running = settled(calls.map((call) => client.run(call)));
-  await expect.poll(asked, { timeout: 20_000 }).toBe(8);
+  await expect.poll(asked).toBe(8);
   const ninth = runOn(rig, instanceId);
   await expect(client.run(ninth)).rejects.toMatchObject({
     name: 'RuntimeUnreachable',
@@ -218,7 +218,7 @@ test('more than eight at a time are turned away without a trace, and each begins
     expect(await client.cancel(lease, requestId)).toBe(true);
   await running;
   expect(await client.run(ninth)).toMatchObject({ finishReason: 'stop' });
-}, 60_000);
+});
 
 test('a provider that is off here, or whose file differs, is not asked', async () => {
   const { client, instanceId } = await open({ MODEL_PROVIDER_A_ENABLED: 'false' });
@@ -250,7 +250,7 @@ test('a runtime that stops lets its calls end, takes no others and exits', async
   const { instanceId } = await client.hello();
   rig.providers.control.script({ kind: 'slow', pauseMs: 300 });
   const running = client.run(runOn(rig, instanceId));
-  await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+  await expect.poll(asked).toBe(1);
   const ended = runtime.end('SIGTERM');
   await runtime.until('stopping');
   const refused = await client.run(runOn(rig, instanceId)).catch((error: unknown) => error);
@@ -258,7 +258,7 @@ test('a runtime that stops lets its calls end, takes no others and exits', async
   expect(await running).toMatchObject({ finishReason: 'stop' });
   expect(await ended).toBe(0);
   expect(asked()).toBe(1);
-}, 60_000);
+});
 
 test('no credential, prompt or response is in a log, in the state or in an error, nor could be in a core file', async () => {
   const canaries = {
@@ -300,4 +300,4 @@ test('no credential, prompt or response is in a log, in the state or in an error
       expect([name, everything.includes(spelling)]).toEqual([name, false]);
     }
   }
-}, 60_000);
+});

@@ -52,7 +52,6 @@ function writesAll(fd: number, bytes: Buffer): boolean {
 
 test.skipIf(!HAS_BUBBLEWRAP)(
   `a full disk begins no call, and the provider is not asked; with room again it goes on${WHY_SKIPPED}`,
-  { timeout: 60_000 },
   async () => {
     const { client, call, asked, fill, free, runtime } = await open();
     await client.run(call());
@@ -73,13 +72,12 @@ test.skipIf(!HAS_BUBBLEWRAP)(
 
 test.skipIf(!HAS_BUBBLEWRAP)(
   `a disk that is full when a call ends gives its result to who waits, and later an unknown outcome${WHY_SKIPPED}`,
-  { timeout: 60_000 },
   async () => {
     const { rig, client, call, asked, fill, runtime } = await open();
     rig.providers.control.script({ kind: 'slow', pauseMs: 300 });
     const under = call();
     const running = client.run(under);
-    await expect.poll(asked, { timeout: 10_000 }).toBe(1);
+    await expect.poll(asked).toBe(1);
     fill();
     expect(await running).toMatchObject({ finishReason: 'stop' });
     await runtime.until('a result was not stored');

@@ -6,7 +6,6 @@ import { HAS_BUBBLEWRAP, WHY_SKIPPED } from './bubblewrap.ts';
 
 test.skipIf(!HAS_BUBBLEWRAP)(
   `a session that is killed at any moment of its start is gone, with all that it has started${WHY_SKIPPED}`,
-  { timeout: 60_000 },
   async () => {
     const sandbox = createSandbox('bubblewrap');
     try {

@@ -178,10 +178,10 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
 
   test('ends a response without end at its limit', async () => {
     rig.providers.control.script({ kind: 'endless' });
-    const deadline = Date.now() + 110_000;
-    await expect(run({ deadline })).rejects.toMatchObject({ code: 'too_large' });
     // Reading so much takes a busy machine long.
-  }, 120_000);
+    const deadline = Date.now() + 290_000;
+    await expect(run({ deadline })).rejects.toMatchObject({ code: 'too_large' });
+  }, 300_000);
 
   test('ends at its deadline, where a provider hangs and where it begins a response', async () => {
     rig.providers.control.script({ kind: 'hang' }, { kind: 'silent' });
@@ -190,7 +190,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     const calls = await Promise.allSettled([run({ deadline }), run({ deadline })]);
     expect(calls).toEqual([timeout, timeout]);
     const aborted = () => rig.providers.control.requests().map((request) => request.aborted);
-    await expect.poll(aborted, { timeout: 10_000 }).toEqual([true, true]);
+    await expect.poll(aborted).toEqual([true, true]);
   });
 
   test('lists the models that the file keeps, over all pages', async () => {
@@ -220,9 +220,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     rig.providers.control.hang('/key');
     const call = callOn(rig, runtime.instanceId, { provider, deadline: Date.now() + 1_000 });
     await expect(client.verify(call)).rejects.toMatchObject({ code: 'timeout' });
-    await expect
-      .poll(() => rig.providers.control.requests()[0]?.aborted, { timeout: 10_000 })
-      .toBe(true);
+    await expect.poll(() => rig.providers.control.requests()[0]?.aborted).toBe(true);
   });
 
   test('a credential that the provider does not know is refused', async () => {

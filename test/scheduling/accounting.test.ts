@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { nextTimeFrom, withoutJitter } from '#core/timetable/index.ts';
 import { setNextTimes } from '#core/routines/index.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
@@ -10,7 +10,6 @@ import { accountingFaults, occurrencesOf, plantRoutine } from './planted.ts';
 import { removeAll, routineIds } from './routine-ids.ts';
 
 const test = clockTest();
-vi.setConfig({ testTimeout: 60_000 * TIMES });
 
 const HOUR = 3_600_000;
 

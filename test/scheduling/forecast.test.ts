@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { SYSTEM } from '#core/audit/index.ts';
 import {
   createAbilityStore,
@@ -58,8 +58,6 @@ const test = clockTest().extend(
     return (planted: Planted) => readForecast({ database, models }, { ...planted, plan: 'scale' });
   },
 );
-
-vi.setConfig({ testTimeout: 120_000 * TIMES });
 
 const USAGE = {
   inputTokens: 700,

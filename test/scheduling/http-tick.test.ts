@@ -78,5 +78,5 @@ test('ticks that overlap, in one process and in two, claim each occurrence once'
     const records = await Promise.all(routines.map(({ id }) => occurrencesOf(database, id)));
     return records.filter((record) => record.length === 1 && record[0]!.state === 'queued').length;
   };
-  await expect.poll(claimed, { timeout: 10_000 }).toBe(300);
+  await expect.poll(claimed).toBe(300);
 });

@@ -43,7 +43,7 @@ async function busyRoutine(
   const release = service.gateway.control.hold({ marker: mark });
   const [first] = await claimNext(service, key, id);
   await expect
-    .poll(async () => (await key.get(`/v1/runs/${first!.id}`)).data.state, { timeout: 20_000 })
+    .poll(async () => (await key.get(`/v1/runs/${first!.id}`)).data.state)
     .toBe('running');
   return { id, mark, first: first!, release };
 }
@@ -95,7 +95,7 @@ test('a webhook tells a run that was replaced from one that a user cancelled', a
   const [, second] = await claimNext(service, key, id);
   await runEnded(key, first.id);
   await expect
-    .poll(async () => (await key.get(`/v1/runs/${second!.id}`)).data.state, { timeout: 20_000 })
+    .poll(async () => (await key.get(`/v1/runs/${second!.id}`)).data.state)
     .toBe('running');
   expect((await key.post(`/v1/runs/${second!.id}/cancel`)).status).toBe(202);
   await runEnded(key, second!.id);
@@ -106,9 +106,7 @@ test('a webhook tells a run that was replaced from one that a user cancelled', a
         .filter(({ type }) => type === 'run.cancelled')
         .map(({ data }) => [data.id, data.reason]),
     );
-  await expect
-    .poll(told, { timeout: 20_000 })
-    .toEqual({ [first.id]: 'replaced', [second!.id]: 'cancelled' });
+  await expect.poll(told).toEqual({ [first.id]: 'replaced', [second!.id]: 'cancelled' });
 });
 
 test('the first to ask says why a run under way is cancelled', async ({ service, key }) => {

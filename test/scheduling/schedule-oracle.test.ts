@@ -29,18 +29,13 @@ describe('the schedule rule against a minute-by-minute walk of the wall clock', 
     expect(zones.size).toBeGreaterThanOrEqual(some.length);
   });
 
-  test(
-    'finds cron-parser alone and a fixed offset wrong, so it can tell',
-    { timeout: 60_000 },
-    () => {
-      const cases = notableChanges().flatMap((change, index) => casesAt(change, 4, SEED + index));
-      const wrong = (next: Next): string[] =>
-        cases.flatMap((example) => wrongAnswers(next, example));
-      expect(wrong(library).length).toBeGreaterThan(20);
-      expect(wrong(fixedOffset).length).toBeGreaterThan(20);
-      expect(wrong(ours)).toEqual([]);
-    },
-  );
+  test('finds cron-parser alone and a fixed offset wrong, so it can tell', () => {
+    const cases = notableChanges().flatMap((change, index) => casesAt(change, 4, SEED + index));
+    const wrong = (next: Next): string[] => cases.flatMap((example) => wrongAnswers(next, example));
+    expect(wrong(library).length).toBeGreaterThan(20);
+    expect(wrong(fixedOffset).length).toBeGreaterThan(20);
+    expect(wrong(ours)).toEqual([]);
+  });
 
   test(
     'agrees with cron-parser in UTC, where no clock changes',

@@ -105,16 +105,14 @@ test('twenty processes that admit runs share them out and start each once', asyn
       service.deps.database,
       sql`select count(*) as ended from runs where routine_id = ${routineId} and state = 'succeeded' and step_count = 1`,
     );
-  await expect.poll(ended, { timeout: 25_000, interval: 200 }).toEqual({ ended: 60 });
+  await expect.poll(ended, { interval: 200 }).toEqual({ ended: 60 });
 });
 
 test('a run whose workflow was terminated under way fails as workflow_lost', async () => {
   service.gateway.control.script({ latencyMs: 60_000 });
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
-    .toBe('running');
+  await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
   await workflowOf(run.id).terminate('test');
   await tick(service.deps);
   expect((await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
@@ -146,9 +144,7 @@ test('a dead previous run holds a routine up only until it is found out', async 
   service.gateway.control.script({ latencyMs: 60_000 });
   const routineId = await createRoutine(key, { schedule: '0 0 1 1 *' });
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
-    .toBe('running');
+  await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
   await workflowOf(run.id).terminate('test');
   await age(run.id, '1 minute');
   const due = (interval: string) =>

@@ -109,7 +109,7 @@ beforeAll(async () => {
   api = startNode('api/server.ts', environment);
   worker = startNode('workers/main.ts', environment);
   await Promise.all([api.until('listening'), worker.until('worker started')]);
-}, 90_000);
+});
 
 afterAll(async () => {
   await Promise.all([api?.end('SIGKILL'), worker?.end('SIGKILL')]);
@@ -139,7 +139,7 @@ async function call(path: string, { method = 'POST', headers = {}, body }: Call 
 }
 
 async function ended(key: Record<string, string>, runId: string) {
-  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
     const { data } = await call(`/v1/runs/${runId}`, { method: 'GET', headers: key });
     if (!['queued', 'running'].includes(data.state)) return data;
   }
@@ -183,7 +183,7 @@ test('a life of the service leaves no secret in logs, responses, traces, tables 
   const everyAnswer = answers.map(({ text: answer }) => answer).join('\n');
   expect(canaries.foundIn(everyAnswer, canaries.names(...WRITTEN, ...REVEALED))).toEqual([]);
   expect(canaries.foundIn(webhookBodies.join('\n'), canaries.names(...WRITTEN))).toEqual([]);
-}, 120_000);
+});
 
 test('what is logged for a request or an activity names its ids', () => {
   const lines = (output: string) =>
@@ -310,7 +310,7 @@ async function live() {
   }
   await runWithTools(key, routine.data.id, policies);
   await provokeErrors(key, session);
-  for (const end = Date.now() + 20_000; webhookBodies.length < 3; await sleep(50)) {
+  for (const end = Date.now() + 60_000; webhookBodies.length < 3; await sleep(50)) {
     if (Date.now() > end) throw new Error('the webhooks were not sent');
   }
   return { succeeded: succeeded.id as string, failed: failed.id as string };
@@ -404,7 +404,7 @@ async function dump(): Promise<string> {
 async function fetchHistories(): Promise<string> {
   let all = '';
   // Visibility lags behind.
-  for (const end = Date.now() + 20_000; Date.now() < end; await sleep(250)) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(250)) {
     all = '';
     let count = 0;
     for await (const { workflowId, runId } of temporal.workflow.list({

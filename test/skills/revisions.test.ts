@@ -176,7 +176,7 @@ test('of many revisions the newest hundred are kept, and those that a routine, a
   // 1 was activated first, 5 is what runs take, 7 is of a run.
   expect(kept).toEqual([...Array.from({ length: 100 }, (_, index) => 120 - index), 7, 5, 1]);
   expect((await scheduledRun(id)).prompt).toContain(NEW);
-}, 60_000);
+});
 
 test('the revisions of a skill have their texts and say what differs', async () => {
   const skill = await makeSkill();

@@ -35,7 +35,7 @@ export async function startMailbox({ smtpPort = 0 } = {}): Promise<Mailbox> {
     async find(address, pattern) {
       const firstMatch = async () =>
         (await textsTo(address)).map((text) => pattern.exec(text)?.[1]).find(Boolean);
-      await expect.poll(firstMatch, { timeout: 15_000 }).toBeDefined();
+      await expect.poll(firstMatch).toBeDefined();
       return (await firstMatch())!;
     },
   };

@@ -60,7 +60,7 @@ export function startNode(
     pid: child.pid!,
     exited,
     output: () => written,
-    async until(text, timeoutMs = 40_000) {
+    async until(text, timeoutMs = 90_000) {
       const end = Date.now() + timeoutMs;
       while (!written.includes(text)) {
         if (child.exitCode !== null || Date.now() > end) {

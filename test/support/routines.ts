@@ -24,7 +24,7 @@ export async function createRoutine(
 const END_STATES = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
 
 /** Polls until the run has ended, and gives its detail. */
-export async function runEnded(client: ApiClient, runId: string, timeoutMs = 25_000) {
+export async function runEnded(client: ApiClient, runId: string, timeoutMs = 90_000) {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const { data } = await client.get(`/v1/runs/${runId}`);

@@ -138,7 +138,7 @@ test('a schema that takes for ever to check against ends as an error, and is not
   const first = performance.now() - started;
   await expect(schemaFault('a project', schema, { a: 'aaa' })).rejects.toThrow(SchemaError);
   expect(performance.now() - started - first).toBeLessThan(first);
-}, 60_000);
+});
 
 test.each(['^(a|a)*$', '^(a+)+$'])(
   'the pattern %s, made to backtrack for ever, is checked as fast as any other',

@@ -28,7 +28,7 @@ test('the first load of a page behind the sign-in takes at most 260 kB', async (
   const tooLarge = sizes.filter(([, size]) => size > BUDGET);
   expect(tooLarge).toEqual([]);
   // The first to ask waits for the build.
-}, 120_000);
+});
 
 test('no script runs text, and no style is inlined', async () => {
   const manifest = await readManifest();

@@ -103,7 +103,8 @@ test('what a run brought, what changed in it, and who was not told of it', async
         await open(page, 'Mark all');
         await page.getByText('Only the first changes').waitFor({ state: 'detached' });
         await page.getByRole('searchbox', { name: 'Filter Items' }).fill('item-299');
-        await page.getByRole('row').filter({ hasText: '+ Added' }).waitFor();
+        const added = page.getByRole('row').filter({ hasText: '+ Added' });
+        await expect.poll(() => added.count()).toBe(1);
       },
     },
     {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { cancellation, failure } from '#core/run-states/index.ts';
 import { endRun } from '#core/runs/index.ts';
 import {
@@ -24,7 +24,6 @@ import {
 } from '#test/support/given.ts';
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
-vi.setConfig({ testTimeout: 100_000 * TIMES });
 
 /** One call of a model: what it uses, and what happens to its run or its process meanwhile. */
 interface Call {

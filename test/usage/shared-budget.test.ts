@@ -102,7 +102,7 @@ waiting(
     const { run, release, sent } = await waiter({});
     const budget = { maxTokensPerDay: 1_000_000 };
     await ada.session.patch(`/v1/projects/${ada.projectId}`, { budget });
-    await expect.poll(sent, { timeout: 20_000 }).toHaveLength(2);
+    await expect.poll(sent).toHaveLength(2);
     release();
     expect(await runEnded(key, run)).toMatchObject({ state: 'succeeded' });
   },

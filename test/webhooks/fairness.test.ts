@@ -33,13 +33,13 @@ test('ten thousand deliveries to a receiver that hangs delay no other receiver a
     nextAttemptAt: ago('1 hour'),
   });
   expect(await startDueDeliveries(service.deps)).toBe(OF_ONE_HOST);
-  await expect.poll(() => open.size, { timeout: 15_000 }).toBe(OF_ONE_HOST);
+  await expect.poll(() => open.size).toBe(OF_ONE_HOST);
 
   // Another tenant's first delivery, and one of the same tenant to a receiver that works.
   for (const client of [bobsKey, key]) {
     const before = quick.received.length;
     await runOnce(client, await createRoutine(client, { webhookUrl: quick.origin }));
-    await expect.poll(() => quick.received.length, { timeout: 15_000 }).toBe(before + 1);
+    await expect.poll(() => quick.received.length).toBe(before + 1);
   }
   // None of those that hang had to end for it.
   expect(hanging.received).toHaveLength(OF_ONE_HOST);
@@ -47,11 +47,11 @@ test('ten thousand deliveries to a receiver that hangs delay no other receiver a
 
   // An attempt that ends makes room for the next one at once, without a tick.
   for (const response of open) response.destroy();
-  await expect.poll(() => hanging.received.length, { timeout: 15_000 }).toBe(2 * OF_ONE_HOST);
+  await expect.poll(() => hanging.received.length).toBe(2 * OF_ONE_HOST);
   expect(mostOpen).toBe(OF_ONE_HOST);
   const waiting = await row(
     database,
     sql`select count(*)::integer as deliveries from webhook_deliveries where attempt_count = 0 and state = 'pending'`,
   );
   expect(waiting).toEqual({ deliveries: 10_000 - 2 * OF_ONE_HOST });
-}, 90_000);
+});

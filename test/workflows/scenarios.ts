@@ -58,9 +58,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
     service.gateway.control.script({ behaviour: { kind: 'hang' } });
     const routineId = await createRoutine(key);
     const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-    await expect
-      .poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state, { timeout: 10_000 })
-      .toBe('running');
+    await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
     await key.post(`/v1/runs/${run.id}/cancel`);
     expect((await runEnded(key, run.id)).state).toBe('cancelled');
     return run.id;
@@ -86,7 +84,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
       });
       scriptCalls(service, mark, { name: 'lookup', arguments: { query: 'x' } });
       const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-      await expect.poll(() => tools.control.calls, { timeout: 10_000 }).toHaveLength(1);
+      await expect.poll(() => tools.control.calls).toHaveLength(1);
       await key.post(`/v1/runs/${run.id}/cancel`);
       expect((await runEnded(key, run.id)).state).toBe('cancelled');
       return run.id;
@@ -105,7 +103,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
     });
     const latest = temporal.workflow.getHandle(workflowId);
     await expect
-      .poll(async () => (await latest.describe()).runId, { timeout: 15_000 })
+      .poll(async () => (await latest.describe()).runId)
       .not.toBe(first.firstExecutionRunId);
     await latest.terminate('recorded');
     return `${workflowId}/${first.firstExecutionRunId}`;
@@ -124,7 +122,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
           service.deps.database,
           sql`select id from webhook_deliveries where run_id = ${run.id} and state = 'delivered'`,
         );
-      await expect.poll(delivered, { timeout: 10_000 }).toBeDefined();
+      await expect.poll(delivered).toBeDefined();
       return `${(await delivered())!.id}-1`;
     } finally {
       receiver.close();
@@ -136,8 +134,6 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
 export async function closedHistory(service: Service, name: string): Promise<History> {
   const [workflowId = '', runId] = name.split('/');
   const handle = service.temporal.workflow.getHandle(workflowId, runId);
-  await expect
-    .poll(async () => (await handle.describe()).status.name, { timeout: 10_000 })
-    .not.toBe('RUNNING');
+  await expect.poll(async () => (await handle.describe()).status.name).not.toBe('RUNNING');
   return handle.fetchHistory();
 }

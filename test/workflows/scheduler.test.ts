@@ -39,9 +39,7 @@ test('it ticks at each interval, claims what is due and starts its run', async (
   await startScheduler({ intervalMs: 1_000, ticksPerRun: 100 });
   for (let round = 0; round < 2; round += 1) {
     const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
-    await expect
-      .poll(async () => (await occurrencesOf(database, id))[0]?.state, { timeout: 10_000 })
-      .toBe('succeeded');
+    await expect.poll(async () => (await occurrencesOf(database, id))[0]?.state).toBe('succeeded');
   }
 });
 
@@ -54,7 +52,7 @@ test('it survives ticks that fail', async () => {
     return events?.filter((event) => event.activityTaskFailedEventAttributes).length;
   };
   try {
-    await expect.poll(failedTicks, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+    await expect.poll(failedTicks).toBeGreaterThanOrEqual(2);
   } finally {
     await execute(database, sql`alter table hidden rename to routines`);
   }
@@ -66,7 +64,7 @@ test('it continues as new after its share of ticks and goes on ticking', async (
   const first = await startScheduler({ intervalMs: 500, ticksPerRun: 2 });
   const handle = service.temporal.workflow.getHandle(workflowId);
   await expect
-    .poll(async () => (await handle.describe()).runId, { timeout: 15_000 })
+    .poll(async () => (await handle.describe()).runId)
     .not.toBe(first.firstExecutionRunId);
   const before = service.temporal.workflow.getHandle(workflowId, first.firstExecutionRunId);
   expect((await before.describe()).status.name).toBe('CONTINUED_AS_NEW');
@@ -119,7 +117,7 @@ test('a scheduler that an operator terminates is started again', async () => {
     expect(first.status.name).toBe('RUNNING');
     await handle.terminate('by mistake');
     await expect
-      .poll(() => handle.describe(), { timeout: 10_000 })
+      .poll(() => handle.describe())
       .toMatchObject({
         status: { name: 'RUNNING' },
         runId: expect.not.stringMatching(first.runId),

@@ -21,7 +21,7 @@ test('apply --prove runs each draft once, activates it, and lets alone what is p
     { key: 'a', result: 'activated', runId: expect.stringMatching(/^run_/) },
     { key: 'b', result: 'activated' },
   ]);
-  expect(first.stderr).toContain('a: running');
+  expect(first.stderr).toContain('a: step 1');
   expect(first.stderr).toContain('a: activated');
   await folder.routine('b', {}, 'Write two lines.');
   const second = await folder.ras(['apply', '--yes', '--prove']);

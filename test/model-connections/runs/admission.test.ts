@@ -9,7 +9,7 @@ let world: World;
 
 beforeAll(async () => {
   world = await startWorld();
-}, 120_000);
+});
 afterAll(() => world?.close());
 
 /** Claimed runs that wait, none of which was admitted yet. */

@@ -11,7 +11,7 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld();
   await takeRuntimeLease(world.service.deps.database, { instanceId: 'one', seenEpoch: 0 });
-}, 120_000);
+});
 afterAll(() => world?.close());
 
 /** A run on an account of its own, and the order of its call. */

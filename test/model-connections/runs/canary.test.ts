@@ -28,7 +28,7 @@ beforeAll(async () => {
     world.rig.spawn({ ...world.runtimeEnv, LOG_LEVEL: 'trace' }),
     workers.start({ ...world.env, MODEL_PROVIDER_FAKE: 'true', LOG_LEVEL: 'trace' }),
   ]);
-}, 120_000);
+});
 afterAll(async () => {
   await workers?.close();
   await world?.close();
@@ -70,7 +70,7 @@ test('a credential of an account is in no history, log, response, row or file, w
     rig.providers.control.reset();
     rig.providers.control.script({ kind: 'hang' });
     const { data } = await key.post(`/v1/routines/${routineId}/run`);
-    await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => world.asked()).toBe(1);
     await key.post(`/v1/runs/${data.id}/cancel`);
     keep(await runEnded(key, data.id));
     const over = await world.account(slot, { credential: WRONG });

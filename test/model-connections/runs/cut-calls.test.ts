@@ -11,7 +11,7 @@ let runtime: NodeProcess;
 beforeAll(async () => {
   world = await startWorld({ env: { MODEL_STEP_TIMEOUT_SECONDS: '4' } });
   runtime = await world.rig.spawn(world.runtimeEnv);
-}, 120_000);
+});
 afterAll(() => world?.close());
 beforeEach(() => world.rig.providers.control.reset());
 
@@ -77,18 +77,18 @@ test('two attempts that are given the outcome of one such call count it once', a
   const runId = await runOnAccount();
   world.rig.providers.control.script({ kind: 'silent' });
   const first = perform(runId);
-  await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => world.asked()).toBe(1);
   const failures = await Promise.all([first, perform(runId)]);
   expect(failures.every((failure) => failure instanceof ModelFailure)).toBe(true);
   expect(world.asked()).toBe(1);
   await expectOneInput(runId);
-}, 60_000);
+});
 
 test('a call that is lost with its runtime counts when its outcome turns out to be unknown', async () => {
   const runId = await runOnAccount();
   world.rig.providers.control.script({ kind: 'hang' });
   const lost = perform(runId);
-  await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => world.asked()).toBe(1);
   await runtime.end('SIGKILL');
   await lost;
   runtime = await world.rig.spawn(world.runtimeEnv);
@@ -98,11 +98,11 @@ test('a call that is lost with its runtime counts when its outcome turns out to 
     { requestId: `${runId}/0/0`, state: 'unknown_outcome', failure: 'unknown_outcome' },
   ]);
   await expectOneInput(runId);
-}, 60_000);
+});
 
 test('a call that the provider refused counts nothing', async () => {
   const runId = await runOnAccount();
   world.rig.providers.control.script({ kind: 'error', status: 503 });
   expect(await perform(runId)).toMatchObject({ reason: 'model_error' });
   expect(await counted(runId)).toMatchObject({ run: 0, ledger: 0, entries: 0, reserved: 0 });
-}, 60_000);
+});

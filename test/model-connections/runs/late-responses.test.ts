@@ -9,7 +9,7 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld();
   await world.rig.start(world.runtimeEnv);
-}, 120_000);
+});
 afterAll(() => world?.close());
 beforeEach(() => world.rig.providers.control.reset());
 
@@ -25,18 +25,16 @@ async function twoAttempts(runId: string) {
   const perform = () =>
     performModelStep(world.service.deps, { runId, index: 0 }, new AbortController().signal);
   const first = perform();
-  await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => world.asked()).toBe(1);
   const second = perform();
   await expect
-    .poll(
-      () =>
-        row(
-          world.service.deps.database,
-          sql`select attempt, reserved_tokens > 0 as reserved from steps
+    .poll(() =>
+      row(
+        world.service.deps.database,
+        sql`select attempt, reserved_tokens > 0 as reserved from steps
             join runs on runs.id = run_id join usage_totals t on t.scope_id = runs.routine_id
             where run_id = ${runId}`,
-        ),
-      { timeout: 30_000 },
+      ),
     )
     .toEqual({ attempt: 2, reserved: true });
   return Promise.all([first, second]);
@@ -86,18 +84,16 @@ test('two attempts that are given the response of one call count its usage once'
     entries: 1,
     reserved: 0,
   });
-}, 60_000);
+});
 
 test('a response that comes when its run has ended is spend, once for all attempts', async () => {
   const used = await usedByOne();
   const { runId } = await runOnAccount();
   const { database } = world.service.deps;
   const attempts = twoAttempts(runId);
-  await expect.poll(() => world.asked(), { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => world.asked()).toBe(1);
   await expect
-    .poll(() => rows(database, sql`select attempt from steps where run_id = ${runId}`), {
-      timeout: 30_000,
-    })
+    .poll(() => rows(database, sql`select attempt from steps where run_id = ${runId}`))
     .toEqual([{ attempt: 2 }]);
   // As the end of a run leaves it, for any reason.
   await transaction(database, async (tx) => {
@@ -117,7 +113,7 @@ test('a response that comes when its run has ended is spend, once for all attemp
   expect(await world.calls(runId)).toEqual([
     { requestId: `${runId}/0/0`, state: 'succeeded', failure: 'run_ended' },
   ]);
-}, 60_000);
+});
 
 test('nothing is asked for a run that ends before its call is issued, and nothing stays reserved', async () => {
   const { runId } = await runOnAccount();
@@ -131,13 +127,11 @@ test('nothing is asked for a run that ends before its call is issued, and nothin
       sql`select c.id from model_connections c join runs on model_connection_id = c.id where runs.id = ${runId} for update of c`,
     );
     const attempt = perform();
-    await expect
-      .poll(() => counted(runId).then((found) => found!.reserved), { timeout: 30_000 })
-      .toBeGreaterThan(0);
+    await expect.poll(() => counted(runId).then((found) => found!.reserved)).toBeGreaterThan(0);
     await changeRuns(database, runId, { state: 'cancelled', finishedAt: AT_ONCE });
     return { attempt };
   });
   expect(await attempt).toEqual({ next: 'ended', state: 'cancelled' });
   expect([world.asked(), await world.calls(runId)]).toEqual([0, []]);
   expect(await counted(runId)).toMatchObject({ run: 0, total: 0, entries: 0, reserved: 0 });
-}, 60_000);
+});

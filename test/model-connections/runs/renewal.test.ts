@@ -19,7 +19,7 @@ let owner: OwnSession;
 beforeAll(async () => {
   fixture = await startModelFixture({ worker: true });
   owner = await newOwner(fixture);
-}, 120_000);
+});
 afterAll(() => fixture?.close());
 beforeEach(() => fixture.providers.control.reset());
 
@@ -51,7 +51,7 @@ test('a token that the provider refuses in a run is renewed once, and the next a
   ]);
   const after = await storedRow(fixture, id);
   expect(after['credential_version']).toBe(Number(before['credential_version']) + 1);
-}, 60_000);
+});
 
 test('a renewed token that is refused too takes the account out of use, after two attempts and no more', async () => {
   const { session } = owner;
@@ -68,7 +68,7 @@ test('a renewed token that is refused too takes the account out of use, after tw
     state: 'needs_reauthorization',
     public_error: 'authorization_revoked',
   });
-}, 60_000);
+});
 
 test('a key that the provider refuses is not tried twice', async () => {
   const { session } = owner;
@@ -80,4 +80,4 @@ test('a key that the provider refuses is not tried twice', async () => {
   const run = await runOnce(session, routineId);
   expect(run).toMatchObject({ state: 'failed', reason: 'model_credential_refused' });
   expect(completions()).toHaveLength(1);
-}, 60_000);
+});

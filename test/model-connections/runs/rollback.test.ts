@@ -15,7 +15,7 @@ let runtime: Runtime;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
   runtime = await world.rig.start(world.runtimeEnv);
-}, 120_000);
+});
 afterAll(() => world?.close());
 
 /** The same parts with provider-a switched off. */
@@ -59,7 +59,7 @@ test('a provider that is switched off pauses its routines once, keeps everything
   await tick(service.deps);
   expect((await key.get(`/v1/routines/${onIt}`)).data.state).toBe('paused');
   expect((await key.post(`/v1/routines/${onIt}/activate`)).data.state).toBe('active');
-}, 60_000);
+});
 
 test('on a replica without the provider its models are gone, and routines on it are refused', async () => {
   const { service, key } = world;
@@ -97,7 +97,7 @@ test('a runtime on which the provider is off ends the run with the reason, and a
   const routineId = await createRoutine(key, { model });
   const { data } = await key.post(`/v1/routines/${routineId}/run`);
   await expect
-    .poll(async () => (await key.get(`/v1/runs/${data.id}`)).data, { timeout: 20_000 })
+    .poll(async () => (await key.get(`/v1/runs/${data.id}`)).data)
     .toMatchObject({ state: 'failed', reason: 'blocked_provider_disabled' });
   expect(rig.providers.control.requests()).toEqual([]);
-}, 60_000);
+});

@@ -24,7 +24,7 @@ beforeAll(async () => {
     world.rig.start(world.runtimeEnv),
     startEverythingServer(),
   ]);
-}, 120_000);
+});
 afterAll(async () => {
   await everything?.stop();
   await world?.close();
@@ -57,7 +57,7 @@ describe.each(SLOTS)('a routine on an account of %s', (slot) => {
     expect(service.gateway.control.requests().filter(({ path }) => path.includes('chat'))).toEqual(
       [],
     );
-  }, 60_000);
+  });
 
   test('states its outcome, after a call that was refused and a reminder', async () => {
     const { key, rig } = world;
@@ -79,7 +79,7 @@ describe.each(SLOTS)('a routine on an account of %s', (slot) => {
     expect(toolSteps(run)).toMatchObject([
       { state: 'failed', errorMessage: expect.stringContaining('outcome must be one of') },
     ]);
-  }, 60_000);
+  });
 });
 
 test(

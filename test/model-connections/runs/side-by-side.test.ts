@@ -20,7 +20,7 @@ let fixture: ModelFixture;
 
 beforeAll(async () => {
   fixture = await startModelFixture({ worker: true });
-}, 120_000);
+});
 afterAll(() => fixture?.close());
 
 test(

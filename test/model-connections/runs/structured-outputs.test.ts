@@ -19,7 +19,7 @@ beforeAll(async () => {
     },
   });
   await world.rig.start(world.runtimeEnv);
-}, 120_000);
+});
 afterAll(() => world?.close());
 beforeEach(() => world.rig.providers.control.reset());
 
@@ -48,7 +48,6 @@ test.for<[ProviderSlot, string, object]>([
   ],
 ])(
   'an account of %s is asked for data by the schema in the request itself, also to repair it',
-  { timeout: 60_000 },
   async ([slot, field, asked]) => {
     const { key, rig } = world;
     const model = modelOn(slot, await world.account(slot));
@@ -89,7 +88,6 @@ test.for<[ProviderSlot, boolean]>([
   ['provider-b', false],
 ])(
   'what the file of %s says of schemas holds for all models, or for those that it names: %s',
-  { timeout: 60_000 },
   async ([slot, heldToSchema]) => {
     const { key } = world;
     const connectionId = await world.account(slot, { models: [MODEL, OTHER_MODEL] });
@@ -126,4 +124,4 @@ test('an account whose provider file says nothing of it is only told', async () 
   for (const field of ['output_config', 'response_format', 'text', 'tool_choice']) {
     expect(sent).not.toHaveProperty(field);
   }
-}, 60_000);
+});

@@ -83,7 +83,7 @@ function watchRequests(page: Page): () => Promise<void> {
     await page.waitForLoadState();
     const stillOpen = () => [...open].map((request) => request.url());
     for (let seen = -1; seen !== changes;) {
-      await expect.poll(stillOpen, { interval: 25, timeout: 60_000 }).toEqual([]);
+      await expect.poll(stillOpen, { interval: 25 }).toEqual([]);
       seen = changes;
       await page.evaluate(IDLE);
     }
