@@ -85,9 +85,9 @@ async function keepAlive(response: ServerResponse): Promise<void> {
 
 /** Repeats an event with a long comment, so that the limit on bytes is reached before the reader's timeout. */
 async function repeat(response: ServerResponse, event: string): Promise<void> {
-  const padded = `${event}: ${'x'.repeat(8_000)}\n\n`;
+  const padded = `${event}: ${'x'.repeat(64_000)}\n\n`;
   while (!response.destroyed) {
-    if (response.writableLength < 1_000_000) response.write(padded.repeat(20));
+    if (response.writableLength < 1_000_000) response.write(padded.repeat(4));
     await sleep(1);
   }
 }
