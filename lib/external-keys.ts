@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { empty, sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
 /** Lists what may keep a routine or a skill in the place of people. */
@@ -8,6 +10,27 @@ export interface ExternalName {
   readonly externalKey: string | null;
   readonly managedBy: (typeof MANAGERS)[number] | null;
 }
+
+/** What keeps a thing names itself in each change; others do not, and what they change is drift. */
+export function driftOf(
+  before: object,
+  after: ExternalName,
+  patch: Partial<ExternalName>,
+): 'begins' | 'ends' | 'stays' {
+  if (patch.managedBy !== undefined) return 'ends';
+  const was = new Map<string, unknown>(Object.entries(before));
+  const isOther = Object.entries(after).some(
+    ([name, value]) => !isDeepStrictEqual(value, was.get(name)),
+  );
+  return after.managedBy !== null && isOther ? 'begins' : 'stays';
+}
+
+/** The column of the mark in an `update`, with a comma behind it. */
+export const DRIFT = {
+  begins: sql`drifted_at = now(),`,
+  ends: sql`drifted_at = null,`,
+  stays: empty,
+};
 
 /** Tells whether a change of a thing in this version is wanted; undefined stands for one that is not there. */
 export type IsExpected = (version: number | undefined) => boolean;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MANAGERS } from '#lib/external-keys.ts';
+import { timestamp } from '../http/schemas.ts';
 
 /** A name that a program gives to a routine or a skill. */
 const externalKey = z
@@ -36,6 +37,10 @@ export const shownName = {
     .nullable()
     .meta({ id: 'ExternalKey', description: 'What programs call it; null where none does.' }),
   managedBy,
+  driftedAt: timestamp.nullable().meta({
+    description:
+      'When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it.',
+  }),
 };
 
 export const keyParams = z.strictObject({ externalKey });

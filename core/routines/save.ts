@@ -1,8 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { driftOf } from '#lib/external-keys.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { definitionForm } from '#core/definition/index.ts';
 import { checkTiming, nextTimeAfterSave } from '#core/timetable/index.ts';
@@ -138,20 +138,6 @@ export async function patchRoutine(
     };
   });
   return saved ?? patchRoutine(deps, input);
-}
-
-/** What keeps a routine names itself in each change; others do not, and what they change is drift. */
-function driftOf(
-  before: Routine,
-  fields: RoutineFields,
-  patch: RoutinePatch,
-): 'begins' | 'ends' | undefined {
-  if (patch.managedBy !== undefined) return 'ends';
-  const was: Readonly<Record<string, unknown>> = { ...before };
-  const isOther = Object.entries(fields).some(
-    ([name, value]) => !isDeepStrictEqual(value, was[name]),
-  );
-  return fields.managedBy !== null && isOther ? 'begins' : undefined;
 }
 
 /** A change of a routine: limits, budget and notifications field by field, everything else as a whole. */

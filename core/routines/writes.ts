@@ -9,7 +9,7 @@ import {
   type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { freeKey } from '#lib/external-keys.ts';
+import { DRIFT, freeKey } from '#lib/external-keys.ts';
 import { definitionForm } from '#core/definition/index.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
@@ -68,14 +68,8 @@ export interface RoutineChange {
   /** Starts deliveries again that a 410 has stopped. */
   readonly rearmWebhook: boolean;
   /** Whether it now differs from what keeps it, as far as is known; undefined where it is as it was. */
-  readonly drift: 'begins' | 'ends' | undefined;
+  readonly drift: keyof typeof DRIFT;
 }
-
-const DRIFT = {
-  begins: sql`drifted_at = now(),`,
-  ends: sql`drifted_at = null,`,
-  stays: empty,
-};
 
 /** Writes everything that a caller may change; the caller holds the row. @throws {AppError} `external_key_taken` */
 export async function updateRoutine(
@@ -101,7 +95,7 @@ export async function updateRoutine(
           webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver},
           notify_mail = ${jsonOrNull(notifications.mail)}::jsonb, success_ping_url = ${notifications.successPingUrl},
           external_key = ${fields.externalKey}, managed_by = ${fields.managedBy},
-          ${DRIFT[change.drift ?? 'stays']}
+          ${DRIFT[change.drift]}
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}

@@ -11,7 +11,7 @@ import {
   type Sql,
 } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { freeKey, type ExternalName } from '#lib/external-keys.ts';
+import { DRIFT, driftOf, freeKey, type ExternalName } from '#lib/external-keys.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 import { forgetRevisions } from './revisions.ts';
@@ -21,6 +21,7 @@ export interface CustomSkill extends ExternalName {
   readonly name: string;
   readonly description: string | null;
   readonly instructions: string;
+  readonly driftedAt: Date | null;
   /** Counts the changes of name and instructions. */
   readonly revision: number;
   /** Counts every change; serves as the `ETag`. */
@@ -35,8 +36,8 @@ export interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
   readonly length: number;
 }
 
-const shortColumns = sql`id, external_key as "externalKey", managed_by as "managedBy", name, description, revision,
-  version, created_at as "createdAt", updated_at as "updatedAt"`;
+const shortColumns = sql`id, external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt",
+  name, description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
 /** Postgres counts a character beyond the Basic Multilingual Plane as one, JavaScript as two. */
@@ -213,6 +214,7 @@ export function updateSkill(
           update skills set
             name = ${after.name}, description = ${after.description}, instructions = ${after.instructions},
             external_key = ${after.externalKey}, managed_by = ${after.managedBy},
+            ${DRIFT[driftOf(before, after, patch)]}
             revision = ${revision}, version = version + 1, updated_at = now()
           where id = ${id} and project_id = ${projectId}
           returning *

@@ -31,7 +31,8 @@ export function putSkill(
     isExpected,
     create: () => createSkill(database, by, { id, projectId, ...fields }),
     async change(found) {
-      if (isDeepStrictEqual({ ...found, ...fields }, { ...found })) return found;
+      const isAsKept = isDeepStrictEqual({ ...found, ...fields }, { ...found });
+      if (isAsKept && found.driftedAt === null) return found;
       return updateSkill(database, by, {
         id: found.id,
         projectId,

@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
 
 /**
- * When a routine that files keep was changed otherwise.
+ * When a routine or a skill that files keep was changed otherwise.
  *
- * Locks: access exclusive on routines, for an instant.
+ * Locks: access exclusive on routines and skills, for an instant.
  */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw('alter table routines add column drifted_at timestamptz');
+  await knex.raw('alter table skills add column drifted_at timestamptz');
 }

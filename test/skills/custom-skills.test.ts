@@ -30,6 +30,7 @@ test(
       slug: null,
       externalKey: null,
       managedBy: null,
+      driftedAt: null,
       formerly: [],
       name: 'House style',
       description: null,

@@ -17,6 +17,11 @@ test('what files keep says so, and warns before an edit', async ({ visit, person
   const kept = { managedBy: 'files' };
   const style = { name: 'House style', instructions: 'Keep sentences short, please.' };
   const skill = (await client.put('/v1/skills/by-key/house-style', { ...style, ...kept })).data.id;
+  const tone = { name: 'Tone of voice', instructions: 'Be kind to all readers.', ...kept };
+  const { id: toneId } = (await client.put('/v1/skills/by-key/tone', tone)).data;
+  await client.patch(`/v1/skills/${toneId}`, {
+    instructions: 'Be kind to all readers, and brief.',
+  });
   const body = routineBody({ name: 'Weekly site audit of the shop', skills: [skill], ...kept });
   const { id } = (await client.put('/v1/routines/by-key/weekly-site-audit', body)).data;
   const drifted = routineBody({ name: 'Changed here', ...kept });
@@ -56,7 +61,15 @@ test('what files keep says so, and warns before an edit', async ({ visit, person
       path: `${at}/routines/${id}/edit`,
       act: (page) => page.getByText(WARNING).waitFor(),
     },
-    { ...seen, name: 'skills', path: `${at}/skills`, act: marked },
+    {
+      ...seen,
+      name: 'skills',
+      path: `${at}/skills`,
+      async act(page) {
+        await expect.poll(() => mark(page).count()).toBe(2);
+        await page.getByText('Differs from files', { exact: true }).waitFor();
+      },
+    },
     {
       ...seen,
       name: 'skill',

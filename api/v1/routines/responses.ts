@@ -11,10 +11,6 @@ import { FIELDS, responseFields } from './fields.ts';
 const kept = {
   id: idOf('routine', EXAMPLE.routine),
   ...shownName,
-  driftedAt: timestamp.nullable().meta({
-    description:
-      'When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it.',
-  }),
   state: z.enum(ROUTINE_STATES),
   stateReason: z.string().nullable().meta({
     description:

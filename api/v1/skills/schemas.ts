@@ -134,6 +134,7 @@ function curatedRow(curated: skills.CuratedSkill) {
     id: null,
     externalKey: null,
     managedBy: null,
+    driftedAt: null,
     suggestedSchedule: skills.SUGGESTED_SCHEDULES[curated.cadence],
     sourceCount: curated.sources.length,
     length: curated.instructions.length,

@@ -73,7 +73,7 @@ export class RemoteProject {
       key: summary.key ?? this.#given.get(id) ?? null,
       isNew: summary.key === null,
       state: 'state' in data ? data.state : undefined,
-      hasDrifted: 'driftedAt' in data && data.driftedAt !== null,
+      hasDrifted: data.driftedAt !== null,
       isBehind: 'skillsBehind' in data && data.skillsBehind.length > 0,
       etag,
       content: contentOfRemote(kind, data, (reference) => this.#keyOf(reference)),

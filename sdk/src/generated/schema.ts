@@ -2225,6 +2225,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -2271,6 +2273,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -2323,6 +2327,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];

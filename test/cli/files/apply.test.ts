@@ -391,3 +391,27 @@ own(
     expect((await folder.ras(['plan'])).code).toBe(0);
   },
 );
+
+own('so is one of a skill', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.write('skills/style/SKILL.md', '---\nname: Style\n---\nWrite short sentences.\n');
+  await folder.ras(['apply', '--yes']);
+  const read = async () => (await key.get('/v1/skills?externalKey=style')).data[0];
+  const { id } = await read();
+  const describe = (description: string | null) => key.patch(`/v1/skills/${id}`, { description });
+  expect(await read()).toMatchObject({ managedBy: 'files', driftedAt: null });
+  await describe(null);
+  expect((await read()).driftedAt).toBeNull();
+  await describe('Short.');
+  await describe(null);
+  expect((await read()).driftedAt).toEqual(expect.any(String));
+  expect((await folder.ras(['plan'])).code).toBe(2);
+  expect((await folder.ras(['apply', '--yes'])).code).toBe(0);
+  expect((await read()).driftedAt).toBeNull();
+  expect((await folder.ras(['plan'])).code).toBe(0);
+
+  await describe('Short.');
+  expect((await folder.ras(['pull', '--force'])).code).toBe(0);
+  expect(await read()).toMatchObject({ description: 'Short.', driftedAt: null });
+  expect((await folder.ras(['plan'])).code).toBe(0);
+});

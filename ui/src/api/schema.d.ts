@@ -3103,6 +3103,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -3149,6 +3151,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -3201,6 +3205,8 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
+            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            driftedAt: components["schemas"]["Timestamp"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];

@@ -5,12 +5,11 @@ import { Badge } from './state.tsx';
 
 interface Managed {
   readonly managedBy: Shape<'ManagedBy'>;
-  /** Of a routine. */
-  readonly driftedAt?: string | null;
+  readonly driftedAt: string | null;
 }
 
 /** Marks what files keep, and what differs from them. */
-export function ManagedMark({ of: { managedBy, driftedAt = null } }: { readonly of: Managed }) {
+export function ManagedMark({ of: { managedBy, driftedAt } }: { readonly of: Managed }) {
   if (managedBy === null) return null;
   const title =
     driftedAt === null
@@ -28,7 +27,7 @@ export function ManagedMark({ of: { managedBy, driftedAt = null } }: { readonly 
 export function ManagedNotice({
   of: { managedBy, externalKey },
 }: {
-  readonly of: Managed & { readonly externalKey: string | null };
+  readonly of: Pick<Managed, 'managedBy'> & { readonly externalKey: string | null };
 }) {
   if (managedBy === null) return null;
   return (
