@@ -15,18 +15,20 @@ async function houseOf(files: Readonly<Record<string, string>>) {
   return faultsOf(readHouse(root));
 }
 
-test('small files, wide doors, names used twice and barred words are found', async () => {
+test('small files, wide doors, rooms above their budget, names used twice and barred words are found', async () => {
   const names = Array.from({ length: 41 }, (_, nth) => `name${nth}`).join(', ');
   const faults = await houseOf({
     'core/a/index.ts': `export { ${names} } from './small.ts';\n`,
     'core/a/small.ts': 'export function read() {}\n',
     'core/b/long.ts': `${BODY.repeat(8)}export async function read() {}\n`,
+    'workflows/run.ts': BODY.repeat(9),
     'docs/page.md': 'Tokens are sold for want of room.\n',
   });
   expect(faults).toEqual({
     'files below 40 lines': ['core/a/small.ts'],
-    'files above 300 lines': ['core/b/long.ts'],
+    'files above 300 lines': ['core/b/long.ts', 'workflows/run.ts'],
     'doors of more than 40 names': ['core/a/index.ts'],
+    'rooms above their budget': ['workflows'],
     'functions of core with the name of another': ['read'],
     'files with barred words': ['docs/page.md'],
   });
