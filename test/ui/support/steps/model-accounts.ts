@@ -1,5 +1,4 @@
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
 
 const DEVICE_START = '/v1/model-connections/provider-a/device/start';
 
@@ -9,30 +8,13 @@ export interface StartedSignIn {
   readonly intervalSeconds: number;
 }
 
-/** Returns the provider in this slot, once its runtime has answered: it may be slow to start. */
-async function connectable(page: Page, slot: string): Promise<{ readonly name: string }> {
-  const headers = { 'X-Project-Id': /prj_[0-9a-z]+/.exec(page.url())![0] };
-  const read = async () => {
-    const response = await page.request.get('/v1/model-connections/providers', { headers });
-    const { data } = await response.json();
-    return data.find(({ provider }: { provider: string }) => provider === slot);
-  };
-  let provider = await read();
-  if (provider.viewer.canConnect) return provider;
-  await expect
-    .poll(async () => {
-      provider = await read();
-      return provider.viewer.canConnect;
-    })
-    .toBe(true);
-  // The page asks again by itself, though not soon.
-  await page.reload();
-  return provider;
-}
-
 /** Opens the dialog that connects an account at the provider in this slot, on the page of model accounts. */
 export async function openAccountDialog(page: Page, slot: string): Promise<void> {
-  const { name } = await connectable(page, slot);
+  const headers = { 'X-Project-Id': /prj_[0-9a-z]+/.exec(page.url())![0] };
+  const response = await page.request.get('/v1/model-connections/providers', { headers });
+  const { data } = await response.json();
+  const { name } = data.find(({ provider }: { provider: string }) => provider === slot);
+  // The button comes once the runtime has responded, which may be slow to start: the page asks again by itself.
   await page.getByRole('button', { name: `Connect an account at ${name}`, exact: true }).click();
   await page.getByRole('dialog', { name: `Connect ${name}` }).waitFor();
 }

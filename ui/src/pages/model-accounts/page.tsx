@@ -33,7 +33,7 @@ interface Opened {
 /** Lists the personal model accounts of the project, and the providers at which one can be connected. */
 export function ModelAccountsPage() {
   const accounts = useList('/v1/model-connections', {}, { everyMs: 30_000 });
-  const providers = useRead('/v1/model-connections/providers', {}, { everyMs: 60_000 });
+  const providers = useRead('/v1/model-connections/providers', {}, { everyMs: 15_000 });
   const [opened, setOpened] = useState<Opened>();
   const close = () => setOpened(undefined);
   const providerOf = ({ provider }: Account) =>
