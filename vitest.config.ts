@@ -70,13 +70,17 @@ const WITH_SERVERS = { globalSetup: ['test/support/global-setup.ts'] };
 
 export default defineConfig({
   test: {
-    // Many files wait for a server, a page or a clock: three at a time leave a third of two cores idle.
-    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/durations.ts'],
     projects: [
       project('unit', UNIT, [], { isolate: false }),
-      project('browser', BROWSER, [...UNIT, ...PROCESS], { isolate: false, ...WITH_SERVERS }),
+      project('browser', BROWSER, [...UNIT, ...PROCESS], {
+        isolate: false,
+        // Each has a browser of several processes: five at a time take a tenth longer, and the slowest of them six times.
+        maxWorkers: 3,
+        sequence: { groupOrder: 1 },
+        ...WITH_SERVERS,
+      }),
       project('process', PROCESS, ALONE, { isolate: false, ...WITH_SERVERS }),
       project('alone', ALONE, [], WITH_SERVERS),
       project('service', SERVICE, [...UNIT, ...BROWSER, ...PROCESS, ...ALONE, ...REAL], {
@@ -107,6 +111,8 @@ function project(
       exclude: exclude.map(tests),
       setupFiles: ['test/support/properties.ts', 'test/support/midnight.ts'],
       pool: 'forks',
+      // Many files wait for a server or a clock; five at a time are no faster on two cores.
+      maxWorkers: 4,
       // Only what hangs takes so long. No test measures time, and a busy machine is four times slower than an idle one.
       testTimeout: 120_000 * TIMES,
       hookTimeout: 180_000,

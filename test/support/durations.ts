@@ -14,7 +14,7 @@ export default class Durations implements Reporter {
     }));
     const projects = Object.entries(Object.groupBy(files, ({ project }) => project));
     console.log(
-      '\n Files, tests and seconds by project; files of all projects run five at a time:',
+      '\n Files, tests and seconds by project; those of the browser run three at a time, all others four:',
     );
     for (const [project, group = []] of projects) {
       const tests = sum(group.map((file) => file.tests));
