@@ -1,10 +1,9 @@
-import type { Command, Option } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
 import type { Context } from './context.ts';
-import { usageError } from './failure.ts';
 
 /**
  * Each script asks `ras` itself what can follow the words before the cursor, so that it stays right when `ras` changes.
- * The names of routines are not among it: they would take a call at each key.
+ * The names of routines are not among it: they would take a call at each key. Where nothing can follow, a file may.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_ras() {
@@ -16,14 +15,19 @@ complete -o default -F _ras ras
   zsh: `#compdef ras
 _ras() {
   local -a candidates
-  candidates=("\${(@f)$(ras __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  compadd -a candidates
+  candidates=(\${(f)"$(ras __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)"})
+  if (( $#candidates )); then compadd -a candidates; else _files; fi
 }
 compdef _ras ras
 `,
   fish: `function __ras_complete
   set -l words (commandline -opc) (commandline -ct)
-  ras __complete -- $words[2..-1] 2>/dev/null
+  set -l found (ras __complete -- $words[2..-1] 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path $words[-1]
+  end
 end
 complete -c ras -f -a '(__ras_complete)'
 `,
@@ -35,12 +39,10 @@ export function registerCompletion(program: Command, context: Context): void {
   program
     .command('completion')
     .description('Write a script that completes commands in a shell.')
-    .argument('<shell>', shells.join(', '))
+    .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', `\nFor bash, in ~/.bashrc: source <(ras completion bash)`)
     .action((shell: string) => {
-      const script = SCRIPTS[shell];
-      if (script === undefined) throw usageError(`The shells are ${shells.join(', ')}.`);
-      context.out.text(script);
+      context.out.text(SCRIPTS[shell] ?? '');
     });
   program
     .command('__complete', { hidden: true })
@@ -74,9 +76,9 @@ function possible(
     const options = [...command.options, ...program.options].filter(({ hidden }) => !hidden);
     return [...new Set(options.map(({ long, short }) => long ?? short ?? ''))];
   }
-  const shells = command.name() === 'completion' ? Object.keys(SCRIPTS) : [];
   const visible = command.createHelp().visibleCommands(command);
-  return [...visible.map((each) => each.name()), ...shells];
+  const choices = command.registeredArguments[0]?.argChoices ?? [];
+  return [...visible.map((each) => each.name()), ...choices];
 }
 
 /** Returns the option of a word if it takes a value, which the next word then is. */

@@ -27,6 +27,7 @@ test('commands, options and their choices are completed', async () => {
     'claude-desktop',
   ]);
   expect(await completed('--profile', 'x', 'completion', '')).toEqual(['bash', 'zsh', 'fish']);
+  expect(await completed('import', '')).toEqual(['crontab', 'n8n', 'claude', 'openclaw', 'hermes']);
   expect(await completed('')).not.toContain('__complete');
   expect(await completed('nothing', 'here', 'x')).toEqual([]);
 });

@@ -10,6 +10,7 @@ import { applyPlan, checkedPlan, type Applied } from './apply.ts';
 import { isMissing, readFileOf } from './disk.ts';
 import { faultLine, FaultyFiles } from './faults.ts';
 import { importJobs } from './import/index.ts';
+import type { JobKind } from './import/jobs.ts';
 import { init } from './init.ts';
 import { isEmpty, makePlan, type Change, type Plan } from './plan.ts';
 import { readProject } from './project.ts';
@@ -77,7 +78,7 @@ export function planFiles(
 
 export function importFiles(
   context: Context,
-  [kind, file]: readonly [string, string],
+  [kind, file]: readonly [JobKind, string],
   { dir, ...options }: Dir & Named,
 ): Promise<void> {
   return withFiles(context, async () => {

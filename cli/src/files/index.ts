@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { Context } from '../context.ts';
 import type { ApplyOptions, Dir, Named } from './commands.ts';
+import { JOB_KINDS, type JobKind } from './import/jobs.ts';
 
 /** Adds the commands of routines as files, whose work is loaded when one of them is called. */
 export function registerFiles(program: Command, context: Context): void {
@@ -39,7 +40,7 @@ export function registerFiles(program: Command, context: Context): void {
     );
 
   add('import', 'Write files from jobs of elsewhere; the service is not asked.')
-    .argument('<kind>', 'crontab, n8n, claude, openclaw or hermes')
+    .addArgument(new Argument('<kind>', 'what made the file').choices(JOB_KINDS))
     .argument('<file>', 'their file')
     .option('--model <id>', 'model of the routines, one of the service’s own')
     .option('--timezone <name>', 'where the jobs name none')
@@ -47,7 +48,7 @@ export function registerFiles(program: Command, context: Context): void {
       '--prompts <folder>',
       'with claude: folder of <task>/SKILL.md (~/.claude/scheduled-tasks)',
     )
-    .action(async (kind: string, file: string, options: Dir & Named) =>
+    .action(async (kind: JobKind, file: string, options: Dir & Named) =>
       (await load()).importFiles(context, [kind, file], options),
     );
 }

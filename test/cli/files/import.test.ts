@@ -335,7 +335,7 @@ test.for([
     'more than 500 jobs',
   ],
   ['hermes', `{"jobs": "${'x'.repeat(4_200_000)}"}`, 'bytes, of 4194304 at most'],
-  ['cron', '', 'is none of crontab, n8n'],
+  ['cron', '', 'Allowed choices are crontab, n8n'],
 ])('a file of %s that is none ends with a word and writes nothing', async ([kind, text, words]) => {
   const { code, stderr, files } = await imported(kind!, text!);
   expect(code).toBeGreaterThan(0);

@@ -9,7 +9,7 @@ import { schemaFaults } from '../schema.ts';
 import { writeFileIn } from '../disk.ts';
 import { readClaude, readHermes, readOpenClaw } from './assistants.ts';
 import { readCrontab } from './crontab.ts';
-import { type Job, type Jobs, MAX_JOBS, type Skipped } from './jobs.ts';
+import { type Job, type JobKind, type Jobs, MAX_JOBS, type Skipped } from './jobs.ts';
 import { readN8n } from './n8n.ts';
 
 export interface ImportReport {
@@ -34,7 +34,7 @@ interface Options {
 
 /** Writes a routine for each job of a file of elsewhere. Each is a draft once it is applied. */
 export async function importJobs(
-  kind: string,
+  kind: JobKind,
   text: string,
   options: Options,
 ): Promise<ImportReport> {
@@ -67,7 +67,7 @@ export async function importJobs(
   return { written: made.map(({ file, name, notes }) => ({ file, name, notes })), skipped: left };
 }
 
-async function read(kind: string, text: string, options: Options): Promise<Jobs> {
+async function read(kind: JobKind, text: string, options: Options): Promise<Jobs> {
   const { target, prompts = path.join(homedir(), '.claude/scheduled-tasks') } = options;
   try {
     switch (kind) {
@@ -81,8 +81,6 @@ async function read(kind: string, text: string, options: Options): Promise<Jobs>
         return readOpenClaw(JSON.parse(text));
       case 'hermes':
         return readHermes(JSON.parse(text));
-      default:
-        throw usageError(`"${kind}" is none of crontab, n8n, claude, openclaw, hermes.`);
     }
   } catch (error) {
     if (error instanceof SyntaxError)

@@ -1,5 +1,9 @@
 import type { Head } from '../document.ts';
 
+/** The kinds of files that hold jobs of elsewhere. */
+export const JOB_KINDS = ['crontab', 'n8n', 'claude', 'openclaw', 'hermes'] as const;
+export type JobKind = (typeof JOB_KINDS)[number];
+
 /** A job of elsewhere as a routine. */
 export interface Job {
   readonly name: string;
