@@ -67,7 +67,7 @@ export interface RoutineChange {
   readonly nextRunAt: Date | null;
   /** Starts deliveries again that a 410 has stopped. */
   readonly rearmWebhook: boolean;
-  /** Whether it now differs from what keeps it, as far as is known; undefined where it is as it was. */
+  /** What becomes of the mark that it differs from what keeps it. */
   readonly drift: keyof typeof DRIFT;
 }
 
