@@ -11,7 +11,10 @@ export interface ExternalName {
   readonly managedBy: (typeof MANAGERS)[number] | null;
 }
 
-/** What keeps a thing names itself in each change; others do not, and what they change is drift. */
+/**
+ * Tells what a change does to the mark of drift: the manager of a thing names itself in each of its changes, and what is
+ * changed without that is drift.
+ */
 export function driftOf(
   before: object,
   after: ExternalName,
@@ -25,7 +28,7 @@ export function driftOf(
   return after.managedBy !== null && isOther ? 'begins' : 'stays';
 }
 
-/** The column of the mark in an `update`, with a comma behind it. */
+/** Sets the mark of drift among the columns of an `update`, with a comma behind it. */
 export const DRIFT = {
   begins: sql`drifted_at = now(),`,
   ends: sql`drifted_at = null,`,

@@ -67,7 +67,7 @@ export interface RoutineChange {
   readonly nextRunAt: Date | null;
   /** Starts deliveries again that a 410 has stopped. */
   readonly rearmWebhook: boolean;
-  /** What becomes of the mark that it differs from what keeps it. */
+  /** Sets, takes away or leaves the mark that it differs from what keeps it. */
   readonly drift: keyof typeof DRIFT;
 }
 
