@@ -104,7 +104,7 @@ function startFromProc(pid: number): string | undefined {
 }
 
 /** Reads the fields of /proc/<pid>/stat after the command name: state, parent, …, start time at index 19 (proc(5)). */
-function statFields(pid: number): string[] | undefined {
+export function statFields(pid: number): string[] | undefined {
   const stat = read(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
 }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { statFields } from '#dev/processes.ts';
 import { readProviderFile } from '#lib/provider-file/index.ts';
 import { startBroker } from '#runtime/sandbox/broker.ts';
 import { checkPlaces, checkSandbox } from '#runtime/sandbox/check-sandbox.ts';
@@ -188,18 +189,14 @@ function processOf(argument: string): number | undefined {
 
 /** Tells by proc_pid_stat(5) whether a process is stopped by a signal. */
 function stateOf(pid: number): 'stopped' | 'running' | undefined {
-  const stat = read(`/proc/${pid}/stat`);
-  if (stat === undefined) return undefined;
-  return stat.charAt(stat.lastIndexOf(')') + 2) === 'T' ? 'stopped' : 'running';
+  const fields = statFields(pid);
+  if (fields === undefined) return undefined;
+  return fields[0] === 'T' ? 'stopped' : 'running';
 }
 
 /** Reads how much processor time a process has used, by proc_pid_stat(5). */
 function processorSeconds(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`) ?? '';
-  const [user = '', system = ''] = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .slice(11, 13);
+  const [user, system] = statFields(pid)!.slice(11, 13);
   return (Number(user) + Number(system)) / 100;
 }
 
