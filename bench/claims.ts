@@ -2,7 +2,7 @@ import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
 import { createEngine, type Engine } from '#core/engine/index.ts';
 import { announceSlots, createAdmission } from '#core/admission/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
-import { execute, openDatabase, sql, type Database, row } from '#lib/database/index.ts';
+import { openDatabase, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 import {
@@ -73,18 +73,15 @@ async function populate(stack: Bench['stack'], routines: number): Promise<Popula
 
 /** The same routines each time, spread over the whole table and all at one instant; their last runs are over. */
 async function makeDue({ database, routines }: Population): Promise<void> {
-  await execute(database, sql`update runs set state = 'succeeded' where state = 'queued'`);
-  await execute(database, sql`delete from period_runs`);
-  await execute(
-    database,
-    sql`
-      update routines set next_run_at = now() - interval '1 second'
-      where id = any(array(
-        select 'rtn_' || lpad((n * ${routines / CLAIMED}::bigint)::text, 26, '0')
-        from generate_series(0, ${CLAIMED}::bigint - 1) n
-      ))
-    `,
-  );
+  await database.run`update runs set state = 'succeeded' where state = 'queued'`;
+  await database.run`delete from period_runs`;
+  await database.run`
+    update routines set next_run_at = now() - interval '1 second'
+    where id = any(array(
+      select 'rtn_' || lpad((n * ${routines / CLAIMED}::bigint)::text, 26, '0')
+      from generate_series(0, ${CLAIMED}::bigint - 1) n
+    ))
+  `;
 }
 
 async function plans({ url }: Population): Promise<string> {
@@ -180,14 +177,11 @@ async function claimAll(database: Database): Promise<void> {
 
 /** Counts the occurrences that have another number of rows than one, and the routines that are still due. */
 async function check(database: Database): Promise<number> {
-  const found = await row<{ rows: number; distinct: number; due: number }>(
-    database,
-    sql`
-      select count(*) as rows, count(distinct routine_id) as distinct,
-        (select count(*) from routines where next_run_at <= now()) as due
-      from runs where state = 'queued'
-    `,
-  );
+  const found = await database.row<{ rows: number; distinct: number; due: number }>`
+    select count(*) as rows, count(distinct routine_id) as distinct,
+      (select count(*) from routines where next_run_at <= now()) as due
+    from runs where state = 'queued'
+  `;
   const { rows, distinct, due } = found ?? { rows: 0, distinct: 0, due: DUE };
   return Math.abs(rows - distinct) + (DUE - distinct) + due;
 }
@@ -198,10 +192,9 @@ async function startRate(
   places: number,
 ): Promise<number> {
   const log = createLog({ level: 'silent', name: 'bench' });
-  const full = await row<{ admitted: number }>(
-    database,
-    sql`select count(*) as admitted from runs where admitted_at is not null`,
-  );
+  const full = await database.row<{
+    admitted: number;
+  }>`select count(*) as admitted from runs where admitted_at is not null`;
   const slots = (full?.admitted ?? 0) + places;
   await announceSlots(database, { workerId: 'bench', taskQueue: UNSERVED_TASK_QUEUE, slots });
   const rule = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { freePort, isListening } from '#dev/ports.ts';
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { buildLocked } from '#test/ui/support/build.ts';
 import { launchChromium } from '#test/ui/support/chromium.ts';
 import { HOSTILE, longReport } from '#test/ui/support/reports.ts';
@@ -177,15 +177,14 @@ const RESULTS = [
 
 /** Gives the newest succeeded runs the results of the list. */
 async function plant(db: Db, projectId: string): Promise<readonly Planted[]> {
-  const found = await rows<{ id: string }>(
-    db,
-    sql`select id from runs where project_id = ${projectId} and state = 'succeeded'
-      order by id desc limit ${RESULTS.length}`,
-  );
+  const found = await db.rows<{
+    id: string;
+  }>`select id from runs where project_id = ${projectId} and state = 'succeeded'
+    order by id desc limit ${RESULTS.length}`;
   const planted: Planted[] = [];
   for (const [index, { id }] of found.entries()) {
     const { name, text, sees } = RESULTS[index]!;
-    await execute(db, sql`update runs set result = ${text} where id = ${id}`);
+    await db.run`update runs set result = ${text} where id = ${id}`;
     planted.push({ name, runId: id, sees });
   }
   return planted;
@@ -193,19 +192,13 @@ async function plant(db: Db, projectId: string): Promise<readonly Planted[]> {
 
 /** Gives the newest runs a report that differs from the one before, and the project what ends its first steps. */
 async function report(db: Db, projectId: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update runs set result = replace(${longReport(600)}, '1.8 s', created_at::text)
-      where state = 'succeeded' and id in (
-        select id from runs where project_id = ${projectId} order by id desc limit ${REPORTED})
-    `,
-  );
-  await execute(
-    db,
-    sql`update routines set webhook_url = 'https://example.com/hook'
-      where id = (select min(id) from routines where project_id = ${projectId})`,
-  );
+  await db.run`
+    update runs set result = replace(${longReport(600)}, '1.8 s', created_at::text)
+    where state = 'succeeded' and id in (
+      select id from runs where project_id = ${projectId} order by id desc limit ${REPORTED})
+  `;
+  await db.run`update routines set webhook_url = 'https://example.com/hook'
+    where id = (select min(id) from routines where project_id = ${projectId})`;
 }
 
 /** A page, and when a reader has before them what it is for. */

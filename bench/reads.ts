@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { listRuns } from '#core/runs/index.ts';
 import { freePort, isListening } from '#dev/ports.ts';
-import { row, sql, type Database, type Sql } from '#lib/database/index.ts';
+import { sql, type Database, type Sql } from '#lib/database/index.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import {
   type Benchmark,
@@ -209,19 +209,17 @@ async function fetchPage(
 }
 
 async function countOf(service: Service, list: List): Promise<number> {
-  const found = await row<{ count: number }>(
-    service.database,
-    sql`select count(*) as count ${list.from(service.projectId)}`,
-  );
+  const found = await service.database.row<{
+    count: number;
+  }>`select count(*) as count ${list.from(service.projectId)}`;
   return found?.count ?? 0;
 }
 
 async function idAt(service: Service, list: List, offset: number): Promise<string> {
   const database: Database = service.database;
-  const found = await row<{ id: string }>(
-    database,
-    sql`select id ${list.from(service.projectId)} order by id desc offset ${offset} limit 1`,
-  );
+  const found = await database.row<{
+    id: string;
+  }>`select id ${list.from(service.projectId)} order by id desc offset ${offset} limit 1`;
   if (found === undefined) throw new Error(`${list.name} has no row at ${offset}`);
   return found.id;
 }

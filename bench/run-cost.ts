@@ -1,4 +1,3 @@
-import { row, sql } from '#lib/database/index.ts';
 import { runBareWorkflow } from './bare/client.ts';
 import {
   type Benchmark,
@@ -101,17 +100,14 @@ interface Stored {
 /** Reads what is stored; a vacuum before makes room of dead versions be used again, as autovacuum does in time. */
 async function storedBy({ database }: Service): Promise<Stored> {
   for (const table of TABLES) await database.query(`vacuum ${table}`);
-  const stored = await row<Stored>(
-    database,
-    sql`
-      select (pg_current_wal_lsn() - '0/0')::float8 as wal,
-        (select xact_commit from pg_stat_database where datname = current_database()) as commits,
-        sum(n_tup_ins)::float8 as inserted, sum(n_tup_upd)::float8 as updated, sum(n_tup_del)::float8 as deleted,
-        jsonb_object_agg(relname, pg_table_size(relid)) filter (where relname = any(${TABLES})) as heap,
-        jsonb_object_agg(relname, pg_total_relation_size(relid)) filter (where relname = any(${TABLES})) as total
-      from pg_stat_user_tables
-    `,
-  );
+  const stored = await database.row<Stored>`
+    select (pg_current_wal_lsn() - '0/0')::float8 as wal,
+      (select xact_commit from pg_stat_database where datname = current_database()) as commits,
+      sum(n_tup_ins)::float8 as inserted, sum(n_tup_upd)::float8 as updated, sum(n_tup_del)::float8 as deleted,
+      jsonb_object_agg(relname, pg_table_size(relid)) filter (where relname = any(${TABLES})) as heap,
+      jsonb_object_agg(relname, pg_total_relation_size(relid)) filter (where relname = any(${TABLES})) as total
+    from pg_stat_user_tables
+  `;
   if (stored === undefined) throw new Error('nothing is stored');
   return stored;
 }
@@ -160,10 +156,9 @@ function perRun(before: Stored, after: Stored, count: number): Figure[] {
 }
 
 async function historyOf({ database, temporal }: Service): Promise<string> {
-  const last = await row<{ id: string }>(
-    database,
-    sql`select id from runs where state = 'succeeded' order by id desc limit 1`,
-  );
+  const last = await database.row<{
+    id: string;
+  }>`select id from runs where state = 'succeeded' order by id desc limit 1`;
   const { historyLength, historySize } = await temporal.workflow
     .getHandle(last?.id ?? '')
     .describe();

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AT_ONCE, execute, row, sql, type Sql, rows } from '#lib/database/index.ts';
+import { AT_ONCE, sql, type Sql } from '#lib/database/index.ts';
 import { type Benchmark, type Benchmarks, plain, quantile } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
 import { startService, type Service } from './harness/service.ts';
@@ -25,10 +25,8 @@ const queue: Benchmark = {
       await tick(service);
       // Waits for the third round, when all slots are taken and hundreds wait.
       await until(service, sql`state in ('running', 'succeeded')`, 2 * SLOTS + 1);
-      await execute(
-        service.database,
-        sql`update routines set next_run_at = ${AT_ONCE} where project_id = ${small}`,
-      );
+      await service.database
+        .run`update routines set next_run_at = ${AT_ONCE} where project_id = ${small}`;
       await tick(service);
       await until(service, sql`state not in ('queued', 'running', 'skipped')`, LARGE + SMALL);
       const found = await figures(service, small);
@@ -62,10 +60,9 @@ async function tick({ client, env }: Service): Promise<void> {
 async function until({ database }: Service, condition: Sql, count: number): Promise<void> {
   const end = Date.now() + 600_000;
   for (;;) {
-    const found = await row<{ count: number }>(
-      database,
-      sql`select count(*)::integer as count from runs where ${condition}`,
-    );
+    const found = await database.row<{
+      count: number;
+    }>`select count(*)::integer as count from runs where ${condition}`;
     if ((found?.count ?? 0) >= count) return;
     if (Date.now() > end) throw new Error(`only ${found?.count} of ${count} runs after minutes`);
     await sleep(200);
@@ -74,28 +71,25 @@ async function until({ database }: Service, condition: Sql, count: number): Prom
 
 /** Counts a slot as busy from the beginning of a step to its record, up to the moment at which the last run began. */
 async function figures({ database }: Service, smallProjectId: string) {
-  const found = await row<{
+  const found = await database.row<{
     succeeded: number;
     busy: number;
     seconds: number;
     smallSeconds: number;
-  }>(
-    database,
-    sql`
-      with step as (
-        select started_at, finished_at from steps where kind = 'model'
-      ), span as (
-        select min(started_at) as first, max(started_at) as last, max(finished_at) as over from step
-      )
-      select (select count(*)::integer from runs where state = 'succeeded') as succeeded,
-        (select sum(extract(epoch from least(finished_at, last) - started_at)) from step)::float8
-          / (${SLOTS}::float8 * extract(epoch from last - first)::float8) as busy,
-        extract(epoch from over - first)::float8 as seconds,
-        (select extract(epoch from max(finished_at) - min(created_at))::float8 from runs
-          where project_id = ${smallProjectId}) as "smallSeconds"
-      from span
-    `,
-  );
+  }>`
+    with step as (
+      select started_at, finished_at from steps where kind = 'model'
+    ), span as (
+      select min(started_at) as first, max(started_at) as last, max(finished_at) as over from step
+    )
+    select (select count(*)::integer from runs where state = 'succeeded') as succeeded,
+      (select sum(extract(epoch from least(finished_at, last) - started_at)) from step)::float8
+        / (${SLOTS}::float8 * extract(epoch from last - first)::float8) as busy,
+      extract(epoch from over - first)::float8 as seconds,
+      (select extract(epoch from max(finished_at) - min(created_at))::float8 from runs
+        where project_id = ${smallProjectId}) as "smallSeconds"
+    from span
+  `;
   if (found === undefined) throw new Error('no steps on record');
   return found;
 }
@@ -135,10 +129,8 @@ const lateness: Benchmark = {
         .with({ 'X-Scheduler-Secret': service.env['SCHEDULER_SECRET'] ?? '' })
         .post('/internal/scheduler/tick');
       const following = new Date(minute.getTime() + 60_000);
-      await execute(
-        service.database,
-        sql`update routines set next_run_at = ${following} where project_id = ${small}`,
-      );
+      await service.database
+        .run`update routines set next_run_at = ${following} where project_id = ${small}`;
       const open = sleep(following.getTime() - Date.now()).then(() => openRuns(service));
       const [behind] = await endedAfter(service, small, following);
       note(
@@ -175,10 +167,9 @@ async function claimedAfter({ database }: Service, instant: Date): Promise<numbe
   await sleep(instant.getTime() - Date.now());
   const seen: number[] = [];
   while (seen.length < DUE) {
-    const found = await rows<{ count: number }>(
-      database,
-      sql`select count(*) as count from runs where scheduled_for = ${instant}`,
-    );
+    const found = await database.rows<{
+      count: number;
+    }>`select count(*) as count from runs where scheduled_for = ${instant}`;
     const late = (Date.now() - instant.getTime()) / 1_000;
     while (seen.length < (found[0]?.count ?? 0)) seen.push(late);
     if (late > 50) throw new Error(`only ${seen.length} of ${DUE} were claimed within the minute`);
@@ -195,14 +186,11 @@ async function endedAfter(
 ): Promise<number[]> {
   const end = instant.getTime() + 50_000;
   for (;;) {
-    const found = await rows<{ late: number }>(
-      database,
-      sql`
-        select extract(epoch from finished_at - ${instant}::timestamptz)::float as late from runs
-        where project_id = ${projectId} and scheduled_for = ${instant} and state = 'succeeded'
-        order by finished_at desc
-      `,
-    );
+    const found = await database.rows<{ late: number }>`
+      select extract(epoch from finished_at - ${instant}::timestamptz)::float as late from runs
+      where project_id = ${projectId} and scheduled_for = ${instant} and state = 'succeeded'
+      order by finished_at desc
+    `;
     if (found.length >= SMALL) return found.map(({ late }) => late);
     if (Date.now() > end)
       throw new Error(`${found.length} of ${SMALL} runs succeeded within the minute`);
@@ -211,10 +199,9 @@ async function endedAfter(
 }
 
 async function openRuns({ database }: Service): Promise<number> {
-  const found = await rows<{ count: number }>(
-    database,
-    sql`select count(*) as count from runs where state in ('queued', 'running')`,
-  );
+  const found = await database.rows<{
+    count: number;
+  }>`select count(*) as count from runs where state in ('queued', 'running')`;
   return found[0]?.count ?? 0;
 }
 

@@ -1,4 +1,4 @@
-import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
 /** A fixed limit, so that no list grows without end. */
@@ -22,10 +22,9 @@ export async function assertWithinQuota(
   db: Db,
   { holder = 'project', counted, max, what, remedy = 'remove one first' }: Quota,
 ): Promise<void> {
-  const found = await row<{ count: number }>(
-    db,
-    sql`select count(*) as count from (${counted} limit ${max}) as counted`,
-  );
+  const found = await db.row<{
+    count: number;
+  }>`select count(*) as count from (${counted} limit ${max}) as counted`;
   if ((found?.count ?? 0) < max) return;
   const whose = holder === 'project' ? 'A project' : 'An organization';
   throw new AppError('limit_reached', `${whose} has at most ${max} ${what}; ${remedy}.`);

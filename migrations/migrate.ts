@@ -7,6 +7,7 @@ import {
   MIGRATION_STEPS,
   migrationFiles,
   migrationName,
+  withStatements,
 } from '#lib/database/index.ts';
 
 /**
@@ -18,7 +19,9 @@ import {
  * @throws {FormerData} when the database was made before the first release
  */
 export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Promise<string[]> {
-  const guard = new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' });
+  const guard = withStatements(
+    new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' }),
+  );
   await guard.connect();
   try {
     await lock(guard);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { TypeID } from 'typeid-js';
-import { execute, row, sql, type Database } from '#lib/database/index.ts';
+import { sql, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { ID_PREFIX, newId } from '#lib/ids.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
@@ -39,16 +39,13 @@ export async function claimIdempotencyKey(
   const { scope, key } = request;
   const hash = createHash('sha256').update(request.body).digest();
   const seed = newId('run').slice(`${ID_PREFIX.run}_`.length);
-  const claimed = await row<{ seed: string }>(
-    database,
-    sql`
-      insert into idempotency_keys as i (scope, key, request_hash, seed, locked_until)
-      values (${scope}, ${key}, ${hash}, ${seed}, now() + interval '1 minute')
-      on conflict (scope, key) do update set locked_until = excluded.locked_until
-        where i.status is null and i.locked_until <= now() and i.request_hash = excluded.request_hash
-      returning seed
-    `,
-  );
+  const claimed = await database.row<{ seed: string }>`
+    insert into idempotency_keys as i (scope, key, request_hash, seed, locked_until)
+    values (${scope}, ${key}, ${hash}, ${seed}, now() + interval '1 minute')
+    on conflict (scope, key) do update set locked_until = excluded.locked_until
+      where i.status is null and i.locked_until <= now() and i.request_hash = excluded.request_hash
+    returning seed
+  `;
   const where = sql`where scope = ${scope} and key = ${key}`;
   if (claimed !== undefined) {
     return {
@@ -56,25 +53,22 @@ export async function claimIdempotencyKey(
       newId: (resource) => TypeID.fromString(`${ID_PREFIX[resource]}_${claimed.seed}`).toString(),
       async store(response) {
         const sealed = secrets.seal(JSON.stringify(response), place(scope, key));
-        await execute(
-          database,
-          sql`update idempotency_keys set status = ${response.status}, answer = ${sealed} ${where}`,
-        );
+        await database.run`update idempotency_keys set status = ${response.status}, answer = ${sealed} ${where}`;
       },
       async release(outcome) {
-        await execute(
-          database,
+        await database.run`${
           outcome === 'refused'
             ? sql`delete from idempotency_keys ${where} and status is null`
-            : sql`update idempotency_keys set locked_until = now() ${where} and status is null`,
-        );
+            : sql`update idempotency_keys set locked_until = now() ${where} and status is null`
+        }`;
       },
     };
   }
-  const found = await row<{ requestHash: Buffer; status: number | null; answer: string | null }>(
-    database,
-    sql`select request_hash as "requestHash", status, answer from idempotency_keys ${where}`,
-  );
+  const found = await database.row<{
+    requestHash: Buffer;
+    status: number | null;
+    answer: string | null;
+  }>`select request_hash as "requestHash", status, answer from idempotency_keys ${where}`;
   if (found !== undefined && !found.requestHash.equals(hash)) {
     throw new AppError('idempotency_key_reused');
   }

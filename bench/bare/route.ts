@@ -1,7 +1,7 @@
 /** The baseline of reads: a Koa server with one route, one indexed select, and the pool that the product has. */
 import Router from '@koa/router';
 import Koa from 'koa';
-import { openDatabase, row, sql } from '#lib/database/index.ts';
+import { openDatabase } from '#lib/database/index.ts';
 
 const database = openDatabase({
   url: process.env['DATABASE_URL'] ?? '',
@@ -11,7 +11,7 @@ const database = openDatabase({
 const router = new Router();
 router.get('/routines/:id', async (ctx) => {
   ctx.body = {
-    data: await row(database, sql`select * from routines where id = ${ctx.params['id']}`),
+    data: await database.row`select * from routines where id = ${ctx.params['id']}`,
   };
 });
 new Koa({ env: 'production' })

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { definitionForm } from '#core/definition/index.ts';
 import { insertVersions } from '#core/routines/versions.ts';
-import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, withStatements, type Db, type Sql } from '#lib/database/index.ts';
 import type { Service } from './service.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Service } from './service.ts';
  * the tables as a long-running service has them, vacuumed and analyzed.
  */
 export async function load(databaseUrl: string, work: (db: Db) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+  const client = withStatements(new pg.Client({ connectionString: databaseUrl }));
   await client.connect();
   try {
     await work(client);
@@ -23,11 +23,8 @@ export async function load(databaseUrl: string, work: (db: Db) => Promise<void>)
 export async function loadProject(db: Db, number: number): Promise<string> {
   const id = `prj_${digits(number)}`;
   const organization = `org_${digits(number)}`;
-  await execute(db, sql`insert into organizations (id, name) values (${organization}, 'bench')`);
-  await execute(
-    db,
-    sql`insert into projects (id, organization_id, name) values (${id}, ${organization}, 'bench')`,
-  );
+  await db.run`insert into organizations (id, name) values (${organization}, 'bench')`;
+  await db.run`insert into projects (id, organization_id, name) values (${id}, ${organization}, 'bench')`;
   return id;
 }
 
@@ -54,19 +51,16 @@ export async function loadRoutines(
     dueAt === undefined
       ? sql`now() + interval '30 minutes' + random() * interval '23 hours'`
       : sql`${dueAt}::timestamptz`;
-  await execute(
-    db,
-    sql`
-      with written as (
-        insert into routines (id, project_id, name, definition, schedule, timezone, state, next_run_at)
-        select 'rtn_' || lpad((${firstNumber}::bigint + n)::text, 26, '0'), ${projectId}, 'Routine ' || n,
-          ${DEFINED}::jsonb, '0 7 * * *', 'UTC', 'active', ${next}
-        from generate_series(0, ${count}::bigint - 1) n
-        returning *
-      )
-      ${insertVersions({ actor: null })}
-    `,
-  );
+  await db.run`
+    with written as (
+      insert into routines (id, project_id, name, definition, schedule, timezone, state, next_run_at)
+      select 'rtn_' || lpad((${firstNumber}::bigint + n)::text, 26, '0'), ${projectId}, 'Routine ' || n,
+        ${DEFINED}::jsonb, '0 7 * * *', 'UTC', 'active', ${next}
+      from generate_series(0, ${count}::bigint - 1) n
+      returning *
+    )
+    ${insertVersions({ actor: null })}
+  `;
 }
 
 /**
@@ -85,27 +79,24 @@ export async function loadRuns(
   },
 ): Promise<void> {
   const { projectId, routines, firstRoutine = 0, count, daysAgo = 0 } = input;
-  await execute(db, TIME_ID);
-  await execute(
-    db,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, prompt, model_provider, model_id,
-        max_steps, timeout_seconds, result, step_count, input_tokens, output_tokens, cost_usd, created_at,
-        workflow_started_at, started_at, finished_at)
-      select 'run_' || bench_time_id(at) || lpad(n::text, 16, '0'),
-        (select organization_id from projects where id = ${projectId}), ${projectId},
-        'rtn_' || lpad((${firstRoutine}::bigint + case when n % 3 = 0 then 0 else 1 + n % (${routines}::bigint - 1) end)::text, 26, '0'),
-        1, case when n % 50000 = 57 then 'manual' else 'schedule' end,
-        case when n % 10000 = 5 then 'cancelled' when n / 7 % 10 = 3 then 'failed' else 'succeeded' end,
-        'Write one line about the weather, the news and the day, in plain words and without any list.',
-        'gateway', 'fixture/writer-small', 25, 900, 'It is mild, the news is calm and the day goes on as planned.',
-        1, 120, 20, 0.00003, at, at, at, at
-      from generate_series(0, ${count}::bigint - 1) n
-      cross join lateral (
-        select now() - ${daysAgo}::float8 * interval '1 day' - (${count}::bigint - n) * interval '1 second' as at
-      ) as time
-    `,
-  );
+  await db.run`${TIME_ID}`;
+  await db.run`
+    insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, prompt, model_provider, model_id,
+      max_steps, timeout_seconds, result, step_count, input_tokens, output_tokens, cost_usd, created_at,
+      workflow_started_at, started_at, finished_at)
+    select 'run_' || bench_time_id(at) || lpad(n::text, 16, '0'),
+      (select organization_id from projects where id = ${projectId}), ${projectId},
+      'rtn_' || lpad((${firstRoutine}::bigint + case when n % 3 = 0 then 0 else 1 + n % (${routines}::bigint - 1) end)::text, 26, '0'),
+      1, case when n % 50000 = 57 then 'manual' else 'schedule' end,
+      case when n % 10000 = 5 then 'cancelled' when n / 7 % 10 = 3 then 'failed' else 'succeeded' end,
+      'Write one line about the weather, the news and the day, in plain words and without any list.',
+      'gateway', 'fixture/writer-small', 25, 900, 'It is mild, the news is calm and the day goes on as planned.',
+      1, 120, 20, 0.00003, at, at, at, at
+    from generate_series(0, ${count}::bigint - 1) n
+    cross join lateral (
+      select now() - ${daysAgo}::float8 * interval '1 day' - (${count}::bigint - n) * interval '1 second' as at
+    ) as time
+  `;
 }
 
 function digits(number: number): string {
@@ -131,41 +122,29 @@ export async function loadResources(
 ): Promise<void> {
   const number = sql`lpad(n::text, 26, '0')`;
   const each = sql`generate_series(0, ${count}::bigint - 1) n`;
-  await execute(
-    db,
-    sql`
-      insert into skills (id, project_id, name, instructions)
-      select 'skl_' || ${number}, ${projectId}, 'Skill ' || n, repeat('Write in plain words. ', 50) from ${each}
-    `,
-  );
-  await execute(
-    db,
-    sql`
-      insert into api_keys (id, project_id, name, prefix, hash, scopes)
-      select 'key_' || ${number}, ${projectId}, 'Key ' || n, 'b' || lpad(n::text, 7, '0'), sha256(n::text::bytea),
-        '{models:read,routines:read,runs:read,runs:write}'
-      from ${each}
-    `,
-  );
-  await execute(
-    db,
-    sql`
-      insert into connections (id, project_id, kind, name, url, auth, state, server)
-      select 'con_' || ${number}, ${projectId}, 'tool_server', 'Tools ' || n, 'https://tools.example.com/mcp', 'none',
-        'ready', '{"name": "tools", "title": null, "version": "1", "protocolVersion": "2026-07-28"}'
-      from ${each}
-    `,
-  );
-  await execute(
-    db,
-    sql`
-      insert into tool_policies (id, project_id, routine_id, connection_id, tool_name, description, input_schema,
-        definition_hash)
-      select 'pol_' || ${number}, ${projectId}, ${routineId(0)}, 'con_' || ${number}, 'lookup', 'Looks something up.',
-        '{"type": "object", "properties": {"query": {"type": "string"}}}', repeat('0', 64)
-      from ${each}
-    `,
-  );
+  await db.run`
+    insert into skills (id, project_id, name, instructions)
+    select 'skl_' || ${number}, ${projectId}, 'Skill ' || n, repeat('Write in plain words. ', 50) from ${each}
+  `;
+  await db.run`
+    insert into api_keys (id, project_id, name, prefix, hash, scopes)
+    select 'key_' || ${number}, ${projectId}, 'Key ' || n, 'b' || lpad(n::text, 7, '0'), sha256(n::text::bytea),
+      '{models:read,routines:read,runs:read,runs:write}'
+    from ${each}
+  `;
+  await db.run`
+    insert into connections (id, project_id, kind, name, url, auth, state, server)
+    select 'con_' || ${number}, ${projectId}, 'tool_server', 'Tools ' || n, 'https://tools.example.com/mcp', 'none',
+      'ready', '{"name": "tools", "title": null, "version": "1", "protocolVersion": "2026-07-28"}'
+    from ${each}
+  `;
+  await db.run`
+    insert into tool_policies (id, project_id, routine_id, connection_id, tool_name, description, input_schema,
+      definition_hash)
+    select 'pol_' || ${number}, ${projectId}, ${routineId(0)}, 'con_' || ${number}, 'lookup', 'Looks something up.',
+      '{"type": "object", "properties": {"query": {"type": "string"}}}', repeat('0', 64)
+    from ${each}
+  `;
 }
 
 /** Loads runs that are under way, which nothing carries out; returns their ids. */
@@ -175,16 +154,13 @@ export async function loadRunning(
 ): Promise<string[]> {
   await load(databaseUrl, async (db) => {
     await loadRoutines(db, { projectId, firstNumber: 0, count: 1 });
-    await execute(
-      db,
-      sql`
-        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, model_provider,
-          model_id, max_steps, timeout_seconds, created_at, started_at, workflow_started_at, admitted_at)
-        select 'run_' || lpad(n::text, 26, '0'), ${organizationId}, ${projectId}, ${routineId(0)}, 1, 'manual',
-          'running', 'gateway', 'fixture/writer-small', 25, 900, now(), now(), now(), now()
-        from generate_series(0, ${count}::bigint - 1) n
-      `,
-    );
+    await db.run`
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, model_provider,
+        model_id, max_steps, timeout_seconds, created_at, started_at, workflow_started_at, admitted_at)
+      select 'run_' || lpad(n::text, 26, '0'), ${organizationId}, ${projectId}, ${routineId(0)}, 1, 'manual',
+        'running', 'gateway', 'fixture/writer-small', 25, 900, now(), now(), now(), now()
+      from generate_series(0, ${count}::bigint - 1) n
+    `;
   });
   return Array.from({ length: count }, (_, n) => `run_${digits(n)}`);
 }

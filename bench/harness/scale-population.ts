@@ -1,6 +1,6 @@
 import { admitRuns, recordStarts } from '#core/admission/admit.ts';
 import { newId } from '#lib/ids.ts';
-import { execute, openDatabase, row, sql, type Database, type Db } from '#lib/database/index.ts';
+import { openDatabase, sql, type Database, type Db } from '#lib/database/index.ts';
 import type { Bench } from './benchmark.ts';
 import { load, loadProject, loadRoutines, loadRuns, routineId } from './bulk.ts';
 
@@ -33,7 +33,7 @@ export async function populate(
   await load(url, async (db) => {
     // The rows refer to each other as they should; to have Postgres look that up for each takes longer than to insert
     // it.
-    await execute(db, sql`set session_replication_role = replica`);
+    await db.run`set session_replication_role = replica`;
     projectId = await loadProject(db, 1);
     await loadRoutines(db, { projectId, firstNumber: 0, count: ROUTINES });
     await loadRuns(db, { projectId, routines: ROUTINES, count: runs });
@@ -43,12 +43,9 @@ export async function populate(
       const firstNumber = ROUTINES + n;
       await loadRoutines(db, { projectId: project, firstNumber, count: 1 });
     }
-    await execute(db, sql`update routines set next_run_at = null where project_id <> ${projectId}`);
-    await execute(
-      db,
-      sql`insert into worker_slots (worker_id, task_queue, slots, expires_at) values ('bench', ${RULE.taskQueue}, 1000000, 'infinity')`,
-    );
-    await execute(db, sql`set session_replication_role = origin`);
+    await db.run`update routines set next_run_at = null where project_id <> ${projectId}`;
+    await db.run`insert into worker_slots (worker_id, task_queue, slots, expires_at) values ('bench', ${RULE.taskQueue}, 1000000, 'infinity')`;
+    await db.run`set session_replication_role = origin`;
   });
   const organization = await one<{ id: string }>(
     openedOnce(url),
@@ -59,61 +56,49 @@ export async function populate(
 
 /** Cancels a hundred of the first routine's runs, so that both populations have a page of them, spread over all. */
 async function cancelHundred(db: Db): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update runs set state = 'cancelled' from (
-        select id, row_number() over (order by id) as place, count(*) over () as total from runs
-        where routine_id = ${routineId(0)}
-      ) placed
-      where runs.id = placed.id and place % (total / 100) = 0
-    `,
-  );
+  await db.run`
+    update runs set state = 'cancelled' from (
+      select id, row_number() over (order by id) as place, count(*) over () as total from runs
+      where routine_id = ${routineId(0)}
+    ) placed
+    where runs.id = placed.id and place % (total / 100) = 0
+  `;
 }
 
 /** Makes the same routines due each time, spread over the table; what they started before is over. */
 export async function makeDue(population: Population): Promise<void> {
   const { database } = population;
   await clearWaiting(population);
-  await execute(database, sql`delete from period_runs`);
-  await execute(
-    database,
-    sql`
-      update routines set next_run_at = now() - interval '1 second'
-      where id = any(array(
-        select 'rtn_' || lpad((n * ${ROUTINES / DUE}::bigint)::text, 26, '0')
-        from generate_series(0, ${DUE}::bigint - 1) n
-      ))
-    `,
-  );
+  await database.run`delete from period_runs`;
+  await database.run`
+    update routines set next_run_at = now() - interval '1 second'
+    where id = any(array(
+      select 'rtn_' || lpad((n * ${ROUTINES / DUE}::bigint)::text, 26, '0')
+      from generate_series(0, ${DUE}::bigint - 1) n
+    ))
+  `;
 }
 
 /** Runs that wait, in turn of one organization after the other. They are the same rows each time. */
 export async function makeWaiting(population: Population): Promise<void> {
   const { database } = population;
   await clearWaiting(population);
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds)
-      select 'run_7zzzzzzzzz' || lpad(n::text, 16, '0'), 'org_' || o.number, 'prj_' || o.number,
-        'rtn_' || lpad((${ROUTINES}::bigint + n % ${ORGANIZATIONS}::bigint)::text, 26, '0'), 1, 'schedule', 'queued', 25, 900
-      from generate_series(0, ${WAITING}::bigint - 1) n
-      cross join lateral (
-        select lpad((1000 + n % ${ORGANIZATIONS}::bigint)::text, 26, '0') as number
-      ) o
-      on conflict (id) do update set state = 'queued', admitted_at = null, start_leased_until = null
-    `,
-  );
+  await database.run`
+    insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+      timeout_seconds)
+    select 'run_7zzzzzzzzz' || lpad(n::text, 16, '0'), 'org_' || o.number, 'prj_' || o.number,
+      'rtn_' || lpad((${ROUTINES}::bigint + n % ${ORGANIZATIONS}::bigint)::text, 26, '0'), 1, 'schedule', 'queued', 25, 900
+    from generate_series(0, ${WAITING}::bigint - 1) n
+    cross join lateral (
+      select lpad((1000 + n % ${ORGANIZATIONS}::bigint)::text, 26, '0') as number
+    ) o
+    on conflict (id) do update set state = 'queued', admitted_at = null, start_leased_until = null
+  `;
 }
 
 /** Ends every run that waits or runs. */
 export async function clearWaiting({ database }: Population): Promise<void> {
-  await execute(
-    database,
-    sql`update runs set state = 'succeeded' where state in ('queued', 'running')`,
-  );
+  await database.run`update runs set state = 'succeeded' where state in ('queued', 'running')`;
 }
 
 /**
@@ -121,7 +106,7 @@ export async function clearWaiting({ database }: Population): Promise<void> {
  * takes.
  */
 export async function vacuum({ database }: Population): Promise<void> {
-  await execute(database, sql`vacuum runs`);
+  await database.run`vacuum runs`;
 }
 
 /** Dead rows that a run leaves behind: one for each of its transitions. */
@@ -153,14 +138,8 @@ export async function letPass(population: Population): Promise<void> {
     const admitted = await admitRuns(database, RULE, PASSED_AT_ONCE);
     const ids = admitted.map(({ id }) => id);
     await recordStarts(database, ids);
-    await execute(
-      database,
-      sql`update runs set state = 'running', started_at = now() where id = any(${ids})`,
-    );
-    await execute(
-      database,
-      sql`update runs set state = 'succeeded', finished_at = now() where id = any(${ids})`,
-    );
+    await database.run`update runs set state = 'running', started_at = now() where id = any(${ids})`;
+    await database.run`update runs set state = 'succeeded', finished_at = now() where id = any(${ids})`;
   }
 }
 
@@ -173,16 +152,13 @@ export async function enqueueScheduled(
   count: number,
 ): Promise<void> {
   const ids = Array.from({ length: count }, () => newId('run'));
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, queue_until)
-      select id, ${organizationId}, ${projectId}, ${routineId(2)}, 1, 'schedule', 'queued', 25, 900,
-        now() + interval '6 hours'
-      from unnest(${ids}::text[]) id
-    `,
-  );
+  await database.run`
+    insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+      timeout_seconds, queue_until)
+    select id, ${organizationId}, ${projectId}, ${routineId(2)}, 1, 'schedule', 'queued', 25, 900,
+      now() + interval '6 hours'
+    from unnest(${ids}::text[]) id
+  `;
 }
 
 /** Says how large the table of runs is. */
@@ -207,7 +183,7 @@ async function one<Row extends object>(
   database: Database,
   statement: ReturnType<typeof sql>,
 ): Promise<Row> {
-  const found = await row<Row>(database, statement);
+  const found = await database.row<Row>`${statement}`;
   if (found === undefined) throw new Error('a row is missing');
   return found;
 }

@@ -1,4 +1,4 @@
-import { empty, execute, row, sql, type Db } from '#lib/database/index.ts';
+import { empty, sql, type Db } from '#lib/database/index.ts';
 import { admitted, workersTakingRuns } from './room.ts';
 
 /** Interval at which a worker repeats its announcement. */
@@ -22,25 +22,22 @@ export interface WorkerSlots {
 
 /** Announces the room of a live worker, and deletes workers that have been gone for an hour. */
 export async function announceSlots(db: Db, worker: WorkerSlots): Promise<void> {
-  await execute(
-    db,
-    sql`
-      with gone as (
-        delete from worker_slots
-        where expires_at < now() - interval '1 hour' and worker_id <> ${worker.workerId}
-      )
-      insert into worker_slots (worker_id, task_queue, slots, build_id, takes_runs, expires_at)
-      values (${worker.workerId}, ${worker.taskQueue}, ${worker.slots}, ${worker.buildId ?? null},
-        ${worker.takesRuns ?? true}, now() + ${LEASE})
-      on conflict (worker_id) do update
-        set slots = excluded.slots, takes_runs = excluded.takes_runs, expires_at = excluded.expires_at
-    `,
-  );
+  await db.run`
+    with gone as (
+      delete from worker_slots
+      where expires_at < now() - interval '1 hour' and worker_id <> ${worker.workerId}
+    )
+    insert into worker_slots (worker_id, task_queue, slots, build_id, takes_runs, expires_at)
+    values (${worker.workerId}, ${worker.taskQueue}, ${worker.slots}, ${worker.buildId ?? null},
+      ${worker.takesRuns ?? true}, now() + ${LEASE})
+    on conflict (worker_id) do update
+      set slots = excluded.slots, takes_runs = excluded.takes_runs, expires_at = excluded.expires_at
+  `;
 }
 
 /** Withdraws the room of a worker that drains, and so takes no further steps. */
 export async function withdrawSlots(db: Db, workerId: string): Promise<void> {
-  await execute(db, sql`delete from worker_slots where worker_id = ${workerId}`);
+  await db.run`delete from worker_slots where worker_id = ${workerId}`;
 }
 
 /**
@@ -51,34 +48,27 @@ export async function workersOfBuild(
   taskQueue: string,
   buildId: string | null,
 ): Promise<{ live: number; takingRuns: number }> {
-  const found = await row<{ live: number; takingRuns: number }>(
-    db,
-    sql`
-      select count(*) as live, count(*) filter (where takes_runs) as "takingRuns" from worker_slots
-      where task_queue = ${taskQueue} and build_id is not distinct from ${buildId}::text and expires_at > now()
-    `,
-  );
+  const found = await db.row<{ live: number; takingRuns: number }>`
+    select count(*) as live, count(*) filter (where takes_runs) as "takingRuns" from worker_slots
+    where task_queue = ${taskQueue} and build_id is not distinct from ${buildId}::text and expires_at > now()
+  `;
   return found ?? { live: 0, takingRuns: 0 };
 }
 
 /** Counts the open runs that began on a build. */
 export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> {
-  const found = await row<{ count: number }>(
-    db,
-    sql`select count(*) as count from runs where ${admitted} and build_id = ${buildId}`,
-  );
+  const found = await db.row<{
+    count: number;
+  }>`select count(*) as count from runs where ${admitted} and build_id = ${buildId}`;
   return found?.count ?? 0;
 }
 
 /** Returns true when a build has no live worker any more, while others take new runs. */
 export async function buildIsGone(db: Db, taskQueue: string, buildId: string): Promise<boolean> {
-  const found = await row<{ gone: boolean }>(
-    db,
-    sql`
-      select exists (${workersTakingRuns(taskQueue, empty)}) and not exists (
-        select from worker_slots
-        where task_queue = ${taskQueue} and build_id = ${buildId} and expires_at > now()) as gone
-    `,
-  );
+  const found = await db.row<{ gone: boolean }>`
+    select exists (${workersTakingRuns(taskQueue, empty)}) and not exists (
+      select from worker_slots
+      where task_queue = ${taskQueue} and build_id = ${buildId} and expires_at > now()) as gone
+  `;
   return found?.gone === true;
 }

@@ -1,5 +1,5 @@
 import { spentBudgets } from '#core/usage/index.ts';
-import { ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
+import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 
 /** A routine whose last run that ended has failed. */
 interface FailedRoutine {
@@ -89,14 +89,11 @@ export async function readAttention(
 }
 
 function stoppedRoutines(db: Db, projectId: string, limit: number): Promise<StoppedRoutine[]> {
-  return rows(
-    db,
-    sql`
-      select id as "routineId", name as "routineName", state, state_reason as reason, updated_at as "updatedAt"
-      from routines where project_id = ${projectId} and state_reason is not null
-      order by id desc limit ${limit}
-    `,
-  );
+  return db.rows`
+    select id as "routineId", name as "routineName", state, state_reason as reason, updated_at as "updatedAt"
+    from routines where project_id = ${projectId} and state_reason is not null
+    order by id desc limit ${limit}
+  `;
 }
 
 /** Finds failures that no success has followed; a routine that the service has stopped stands for its own. */
@@ -104,63 +101,54 @@ function failedRoutines(
   db: Db,
   { projectId, since, limit }: { projectId: string; since: Date; limit: number },
 ): Promise<FailedRoutine[]> {
-  return rows(
-    db,
-    sql`
-      with failed as (
-        select id, routine_id, reason, error_message, finished_at from runs
-        where ${ownedBy(sql`project_id`, projectId)} and state = 'failed'
-        order by project_id, state, id desc limit ${MOST_FAILED_RUNS}
-      ), latest as (
-        select distinct on (routine_id) routine_id, id, reason, error_message, finished_at,
-          count(*) over (partition by routine_id)::integer as runs
-        from failed where finished_at >= ${since} order by routine_id, id desc
-      )
-      select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.reason,
-        latest.error_message as "errorMessage",
-        latest.finished_at as "finishedAt", latest.runs
-      from latest join routines r on r.id = latest.routine_id and r.project_id = ${projectId}
-      where r.state <> 'archived' and r.state_reason is null and not exists (
-        select from runs later
-        where ${ownedBy(sql`later.routine_id`, sql`latest.routine_id`)} and later.project_id = ${projectId}
-          and later.state = 'succeeded' and later.id > latest.id
-      )
-      order by latest.finished_at desc limit ${limit}
-    `,
-  );
+  return db.rows`
+    with failed as (
+      select id, routine_id, reason, error_message, finished_at from runs
+      where ${ownedBy(sql`project_id`, projectId)} and state = 'failed'
+      order by project_id, state, id desc limit ${MOST_FAILED_RUNS}
+    ), latest as (
+      select distinct on (routine_id) routine_id, id, reason, error_message, finished_at,
+        count(*) over (partition by routine_id)::integer as runs
+      from failed where finished_at >= ${since} order by routine_id, id desc
+    )
+    select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.reason,
+      latest.error_message as "errorMessage",
+      latest.finished_at as "finishedAt", latest.runs
+    from latest join routines r on r.id = latest.routine_id and r.project_id = ${projectId}
+    where r.state <> 'archived' and r.state_reason is null and not exists (
+      select from runs later
+      where ${ownedBy(sql`later.routine_id`, sql`latest.routine_id`)} and later.project_id = ${projectId}
+        and later.state = 'succeeded' and later.id > latest.id
+    )
+    order by latest.finished_at desc limit ${limit}
+  `;
 }
 
 function endedSignIns(db: Db, projectId: string, limit: number): Promise<EndedSignIn[]> {
-  return rows(
-    db,
-    sql`
-      select 'model_account' as kind, a.id, a.provider_name as name, a.owner_id as "ownerId", u.name as "ownerName",
-        a.updated_at as "updatedAt"
-      from model_connections a left join users u on u.id = a.owner_id
-      where a.project_id = ${projectId} and a.state in ('needs_reauthorization', 'plan_not_entitled')
-      union all
-      select 'connection', id, name, null, null, updated_at from connections
-      where project_id = ${projectId} and state = 'needs_reauthorization'
-      order by "updatedAt" desc limit ${limit}
-    `,
-  );
+  return db.rows`
+    select 'model_account' as kind, a.id, a.provider_name as name, a.owner_id as "ownerId", u.name as "ownerName",
+      a.updated_at as "updatedAt"
+    from model_connections a left join users u on u.id = a.owner_id
+    where a.project_id = ${projectId} and a.state in ('needs_reauthorization', 'plan_not_entitled')
+    union all
+    select 'connection', id, name, null, null, updated_at from connections
+    where project_id = ${projectId} and state = 'needs_reauthorization'
+    order by "updatedAt" desc limit ${limit}
+  `;
 }
 
 function routinesBehind(db: Db, projectId: string, limit: number): Promise<RoutineBehind[]> {
-  return rows(
-    db,
-    sql`
-      select r.id as "routineId", r.name as "routineName", behind.skills
-      from routines r join routine_versions v on v.routine_id = r.id and v.revision = r.revision
-      cross join lateral (
-        select array_agg(s.name order by s.name) as skills from skills s
-        where s.project_id = ${projectId} and s.deleted_at is null and r.skills ? s.id
-          and s.revision > case when v.active_skills is null then 1 else (v.active_skills ->> s.id)::integer end
-      ) behind
-      where r.project_id = ${projectId} and r.state = 'active' and behind.skills is not null
-        and r.skills ?| array(
-          select id from skills where project_id = ${projectId} and revision > 1 and deleted_at is null)
-      order by r.id desc limit ${limit}
-    `,
-  );
+  return db.rows`
+    select r.id as "routineId", r.name as "routineName", behind.skills
+    from routines r join routine_versions v on v.routine_id = r.id and v.revision = r.revision
+    cross join lateral (
+      select array_agg(s.name order by s.name) as skills from skills s
+      where s.project_id = ${projectId} and s.deleted_at is null and r.skills ? s.id
+        and s.revision > case when v.active_skills is null then 1 else (v.active_skills ->> s.id)::integer end
+    ) behind
+    where r.project_id = ${projectId} and r.state = 'active' and behind.skills is not null
+      and r.skills ?| array(
+        select id from skills where project_id = ${projectId} and revision > 1 and deleted_at is null)
+    order by r.id desc limit ${limit}
+  `;
 }

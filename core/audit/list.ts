@@ -1,4 +1,4 @@
-import { deleteBatch, empty, join, ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, empty, join, ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { AuditAction } from './actions.ts';
 import type { Actor, AuditDetails } from './record.ts';
@@ -34,19 +34,16 @@ export function listAuditEvents(db: Db, filter: AuditFilter, page: Page): Promis
     ...(actorId === undefined ? [] : [sql`actor_id = ${actorId}`]),
     ...(targetId === undefined ? [] : [ownedBy(sql`target_id`, targetId)]),
   ];
-  return rows<AuditEvent>(
-    db,
-    sql`
-      select id, organization_id as "organizationId", project_id as "projectId",
-        jsonb_build_object('kind', actor_kind, 'id', actor_id, 'address', address, 'name', case actor_kind
-          when 'person' then (select u.name from users u where u.id = actor_id)
-          when 'key' then (select k.name from api_keys k where k.id = actor_id) end) as actor,
-        action, target_id as "targetId", details, created_at as "createdAt"
-      from audit_events
-      where ${join(conditions, ' and ')} ${afterCursor(page)}
-      order by organization_id, ${targetId === undefined ? empty : sql`target_id,`} id desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<AuditEvent>`
+    select id, organization_id as "organizationId", project_id as "projectId",
+      jsonb_build_object('kind', actor_kind, 'id', actor_id, 'address', address, 'name', case actor_kind
+        when 'person' then (select u.name from users u where u.id = actor_id)
+        when 'key' then (select k.name from api_keys k where k.id = actor_id) end) as actor,
+      action, target_id as "targetId", details, created_at as "createdAt"
+    from audit_events
+    where ${join(conditions, ' and ')} ${afterCursor(page)}
+    order by organization_id, ${targetId === undefined ? empty : sql`target_id,`} id desc limit ${page.limit + 1}
+  `;
 }
 
 /** Deletes the oldest events that are older than `days`. */

@@ -1,4 +1,4 @@
-import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { AuditAction } from './actions.ts';
 
@@ -37,28 +37,22 @@ type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & {
 /** Records a change, in the transaction that makes it. */
 export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
   const { by, organizationId, projectId, action, targetId, details } = entry;
-  await execute(
-    tx,
-    sql`
-      insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
-      values (${newId('auditEvent')}, ${organizationId}, ${projectId ?? null}, ${by.kind}, ${by.id}, ${by.address},
-        ${action}, ${targetId}, ${JSON.stringify({ ...details, ...by.via })}::jsonb)
-    `,
-  );
+  await tx.run`
+    insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
+    values (${newId('auditEvent')}, ${organizationId}, ${projectId ?? null}, ${by.kind}, ${by.id}, ${by.address},
+      ${action}, ${targetId}, ${JSON.stringify({ ...details, ...by.via })}::jsonb)
+  `;
 }
 
 /** Records a change of something that knows only its project, in the transaction that makes it. */
 export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Promise<void> {
   const { by, projectId, action, targetId, details } = entry;
-  await execute(
-    tx,
-    sql`
-      insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
-      select ${newId('auditEvent')}, p.organization_id, p.id, ${by.kind}, ${by.id}, ${by.address},
-        ${action}, ${targetId}, ${JSON.stringify({ ...details, ...by.via })}::jsonb
-      from projects p where p.id = ${projectId}
-    `,
-  );
+  await tx.run`
+    insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
+    select ${newId('auditEvent')}, p.organization_id, p.id, ${by.kind}, ${by.id}, ${by.address},
+      ${action}, ${targetId}, ${JSON.stringify({ ...details, ...by.via })}::jsonb
+    from projects p where p.id = ${projectId}
+  `;
 }
 
 /** The person or the API key that made a text, by the name that they have now. */

@@ -1,5 +1,5 @@
 import { paidPlanOf, type PaidPlan } from '#core/organizations/index.ts';
-import { join, sql, type Sql, execute, row, type Db } from '#lib/database/index.ts';
+import { join, sql, type Sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
 /** Allowances of the plans. `apiWrites` lets API keys write; prices are US cents a month. */
@@ -121,25 +121,19 @@ export async function takeRuns(
   tx: Db,
   input: { organizationId: string; plan: Plan; wanted: number },
 ): Promise<number> {
-  const used = await row<{ runs: number; periodStart: Date }>(
-    tx,
-    sql`
-      insert into period_runs as p (organization_id, period_start, runs)
-      values (${input.organizationId}, ${periodStart(input.organizationId)}, 0)
-      on conflict (organization_id, period_start) do update set runs = p.runs
-      returning p.runs, p.period_start as "periodStart"
-    `,
-  );
+  const used = await tx.row<{ runs: number; periodStart: Date }>`
+    insert into period_runs as p (organization_id, period_start, runs)
+    values (${input.organizationId}, ${periodStart(input.organizationId)}, 0)
+    on conflict (organization_id, period_start) do update set runs = p.runs
+    returning p.runs, p.period_start as "periodStart"
+  `;
   const left = Math.max(PLANS[input.plan].runsPerPeriod - (used?.runs ?? 0), 0);
   const granted = Math.min(input.wanted, left);
   if (granted > 0) {
-    await execute(
-      tx,
-      sql`
-        update period_runs set runs = runs + ${granted}
-        where organization_id = ${input.organizationId} and period_start = ${used?.periodStart}
-      `,
-    );
+    await tx.run`
+      update period_runs set runs = runs + ${granted}
+      where organization_id = ${input.organizationId} and period_start = ${used?.periodStart}
+    `;
   }
   return granted;
 }
@@ -158,19 +152,16 @@ export function othersHaveRun(organizationId: Sql): Sql {
  * @param least the days that it is taken from at least
  */
 export async function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {
-  const found = await row<{ pace: number }>(
-    db,
-    sql`
-      select (coalesce(sum(p.runs), 0) / greatest(${least}::integer,
-          extract(epoch from now() - greatest(min(p.period_start), min(o.created_at))) / 86400))::float8 as pace
-      from organizations o left join lateral (
-        select runs, period_start from period_runs
-        where organization_id = o.id and period_start > now() - interval '62 days'
-        order by period_start desc limit 2
-      ) p on true
-      where o.id = ${organizationId}
-    `,
-  );
+  const found = await db.row<{ pace: number }>`
+    select (coalesce(sum(p.runs), 0) / greatest(${least}::integer,
+        extract(epoch from now() - greatest(min(p.period_start), min(o.created_at))) / 86400))::float8 as pace
+    from organizations o left join lateral (
+      select runs, period_start from period_runs
+      where organization_id = o.id and period_start > now() - interval '62 days'
+      order by period_start desc limit 2
+    ) p on true
+    where o.id = ${organizationId}
+  `;
   return found?.pace ?? 0;
 }
 
@@ -185,24 +176,21 @@ export interface PeriodUsage {
 
 /** Reads the organization's period and what has been used in it. */
 export async function readPeriodUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
-  const found = await row<PeriodUsage>(
-    db,
-    sql`
-      with period as (
-        select id, paid_until > now() and period_start is not null as paid, period_start, period_end
-        from organizations where id = ${organizationId}
-      ), bounds as (
-        select id, case when paid then 'subscription' else 'month' end as kind,
-          case when paid then period_start else ${monthStart} end as start,
-          case when paid then period_end else ${monthStart} + interval '1 month' end as "end"
-        from period
-      )
-      select bounds.kind, bounds.start, bounds."end", coalesce(p.runs, 0) as runs,
-        (select count(*) from routines r join projects on projects.id = r.project_id
-          where projects.organization_id = bounds.id and r.state = 'active') as "activeRoutines"
-      from bounds left join period_runs p on p.organization_id = bounds.id and p.period_start = bounds.start
-    `,
-  );
+  const found = await db.row<PeriodUsage>`
+    with period as (
+      select id, paid_until > now() and period_start is not null as paid, period_start, period_end
+      from organizations where id = ${organizationId}
+    ), bounds as (
+      select id, case when paid then 'subscription' else 'month' end as kind,
+        case when paid then period_start else ${monthStart} end as start,
+        case when paid then period_end else ${monthStart} + interval '1 month' end as "end"
+      from period
+    )
+    select bounds.kind, bounds.start, bounds."end", coalesce(p.runs, 0) as runs,
+      (select count(*) from routines r join projects on projects.id = r.project_id
+        where projects.organization_id = bounds.id and r.state = 'active') as "activeRoutines"
+    from bounds left join period_runs p on p.organization_id = bounds.id and p.period_start = bounds.start
+  `;
   if (found === undefined) throw new AppError('organization_not_found');
   return found;
 }
@@ -245,7 +233,7 @@ async function periodEnd(db: Db, { organizationId }: Refused): Promise<string> {
  * @throws {AppError} `allowance_exceeded` when as many routines are active as the plan allows
  */
 export async function assertMayActivate(tx: Db, organizationId: string, plan: Plan): Promise<void> {
-  await row(tx, sql`select id from organizations where id = ${organizationId} for no key update`);
+  await tx.row`select id from organizations where id = ${organizationId} for no key update`;
   if (await mayActivate(tx, organizationId, plan)) return;
   const end = await periodEnd(tx, { organizationId, plan });
   throw new AppError(
@@ -256,13 +244,10 @@ export async function assertMayActivate(tx: Db, organizationId: string, plan: Pl
 
 /** Returns true when the plan has room for one more active routine. */
 export async function mayActivate(db: Db, organizationId: string, plan: Plan): Promise<boolean> {
-  const active = await row<{ count: number }>(
-    db,
-    sql`
-      select count(*) as count from routines r
-      join projects p on p.id = r.project_id
-      where p.organization_id = ${organizationId} and r.state = 'active'
-    `,
-  );
+  const active = await db.row<{ count: number }>`
+    select count(*) as count from routines r
+    join projects p on p.id = r.project_id
+    where p.organization_id = ${organizationId} and r.state = 'active'
+  `;
   return (active?.count ?? 0) < PLANS[plan].activeRoutines;
 }

@@ -1,5 +1,5 @@
 import { notBeforeOf } from '#core/model-connections/index.ts';
-import { sql, deleteBatch, execute, rows, type Sql, type Db } from '#lib/database/index.ts';
+import { sql, deleteBatch, type Sql, type Db } from '#lib/database/index.ts';
 import type { RunEnding, FailureReason } from '#core/run-states/index.ts';
 
 /** Runs in a row that fail because of the provider before the breaker of their model account opens. */
@@ -129,14 +129,11 @@ export const openBreakers = sql`(select count(*) from model_breakers where pause
  * ticks the second sees the probe that the first has taken.
  */
 export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
-  return rows<OpenBreaker>(
-    tx,
-    sql`
-      select account, pause_until <= now() as "probeDue", pause_until as "pauseUntil" from model_breakers
-      where account = any(${accounts}) and pause_until is not null
-      order by account for update
-    `,
-  );
+  return tx.rows<OpenBreaker>`
+    select account, pause_until <= now() as "probeDue", pause_until as "pauseUntil" from model_breakers
+    where account = any(${accounts}) and pause_until is not null
+    order by account for update
+  `;
 }
 
 /**
@@ -145,14 +142,11 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
  */
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;
-  await execute(
-    tx,
-    sql`
-      update model_breakers set pause_from = now(), 
-        pause_until = now() + least(pause_until - pause_from, ${LONGEST_PAUSE_SECONDS} * interval '1 second')
-      where account = any(${accounts})
-    `,
-  );
+  await tx.run`
+    update model_breakers set pause_from = now(), 
+      pause_until = now() + least(pause_until - pause_from, ${LONGEST_PAUSE_SECONDS} * interval '1 second')
+    where account = any(${accounts})
+  `;
 }
 
 /** Deletes breakers of accounts that no run has used for a day, `limit` at most; returns how many. */

@@ -1,5 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from './core.ts';
@@ -22,20 +22,17 @@ export async function eraseConnection(
 ): Promise<{ readonly connection: Connection; readonly sealed: string | null }> {
   const connection = await lockConnection(tx, projectId, id);
   const { credentials: sealed } = await readSealedCredentials(tx, connection);
-  await execute(tx, sql`delete from connections where id = ${id} and project_id = ${projectId}`);
+  await tx.run`delete from connections where id = ${id} and project_id = ${projectId}`;
   return { connection, sealed };
 }
 
 /** Deletes every connection of a project that is being deleted, credentials, policies, sign-ins under way and all. */
 export async function eraseConnections(tx: Db, projectId: string): Promise<ErasedConnection[]> {
-  await execute(tx, sql`delete from oauth_flows where project_id = ${projectId}`);
-  return rows<ErasedConnection>(
-    tx,
-    sql`
-      delete from connections where project_id = ${projectId}
-      returning id, provider, auth, credentials as sealed
-    `,
-  );
+  await tx.run`delete from oauth_flows where project_id = ${projectId}`;
+  return tx.rows<ErasedConnection>`
+    delete from connections where project_id = ${projectId}
+    returning id, provider, auth, credentials as sealed
+  `;
 }
 
 /** Hands the tokens of an erased connection back to their issuer, where there are any. Never throws. */
@@ -62,17 +59,14 @@ export async function endSignInsOf(
   by: Actor,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
 ): Promise<EndedSignIn[]> {
-  const ended = await rows<EndedSignIn>(
-    tx,
-    sql`
-      update connections c set state = 'needs_reauthorization', public_error = 'person_left', updated_at = now(),
-        credentials_version = credentials_version + 1, renewal_lease = null, renewal_leased_until = null
-      from projects p
-      where p.id = c.project_id and p.organization_id = ${organizationId} and c.auth = 'oauth' and c.state = 'ready'
-        and coalesce(c.signed_in_by, c.created_by) = ${userId}
-      returning c.id, c.name, c.project_id as "projectId"
-    `,
-  );
+  const ended = await tx.rows<EndedSignIn>`
+    update connections c set state = 'needs_reauthorization', public_error = 'person_left', updated_at = now(),
+      credentials_version = credentials_version + 1, renewal_lease = null, renewal_leased_until = null
+    from projects p
+    where p.id = c.project_id and p.organization_id = ${organizationId} and c.auth = 'oauth' and c.state = 'ready'
+      and coalesce(c.signed_in_by, c.created_by) = ${userId}
+    returning c.id, c.name, c.project_id as "projectId"
+  `;
   for (const { id, projectId } of ended) {
     const entry = { by, projectId, targetId: id, details: { state: 'needs_reauthorization' } };
     await recordProjectAudit(tx, { ...entry, action: 'connection.changed' });

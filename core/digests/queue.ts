@@ -3,7 +3,7 @@ import type { Core } from '#core/core.ts';
 import { lacksSecondFactor } from '#core/organizations/index.ts';
 import { enqueueMail, hasEndedDigests, type MailPart } from '#core/outbox/index.ts';
 import { countUnread, listResults } from '#core/results/index.ts';
-import { eachApart, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
+import { eachApart, sql, transaction, type Db } from '#lib/database/index.ts';
 import { dateIn } from '#lib/schedule/index.ts';
 import { digestPart, isNews, MOST_RESULTS } from './content.ts';
 import { nextDigest, type DigestSettings } from './settings.ts';
@@ -22,13 +22,10 @@ export async function queueResultDigests(
   { database, log }: Pick<Core, 'database' | 'log'>,
   signal: AbortSignal,
 ): Promise<number> {
-  const due = await rows<{ readonly userId: string }>(
-    database,
-    sql`
-      select user_id as "userId" from result_digests
-      where next_at <= now() group by user_id order by min(next_at) limit ${MOST}
-    `,
-  );
+  const due = await database.rows<{ readonly userId: string }>`
+    select user_id as "userId" from result_digests
+    where next_at <= now() group by user_id order by min(next_at) limit ${MOST}
+  `;
   let queued = 0;
   await eachApart(
     due,
@@ -98,27 +95,23 @@ async function queueOne(tx: Db, userId: string): Promise<boolean> {
 /** Locks the digests of a person that are due; none where another worker has them. */
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
   // Row by row, two workers would each get some of them, and make two mails.
-  const lock = await row<{ taken: boolean }>(
-    tx,
-    sql`select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken`,
-  );
+  const lock = await tx.row<{
+    taken: boolean;
+  }>`select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken`;
   if (lock?.taken !== true) return [];
-  return rows<HeldDigest>(
-    tx,
-    sql`
-      select d.project_id as "projectId", d.frequency, d.weekday, d.hour, d.timezone, d.next_at as "nextAt",
-        d.covered_until as "coveredUntil", d.last_date::text as "lastDate", p.organization_id as "organizationId",
-        p.name as "projectName", now() as now,
-        p.deleted_at is null and u.email_verified and not ${lacksSecondFactor(sql`o`, sql`u.id`)}
-          and exists (select from memberships m where m.user_id = u.id and m.organization_id = o.id)
-          and not ${hasEndedDigests(sql`u.id`, sql`p.id`)} as "mayBeMailed"
-      from result_digests d join users u on u.id = d.user_id join projects p on p.id = d.project_id
-      join organizations o on o.id = p.organization_id
-      where d.user_id = ${userId} and d.next_at <= now()
-      order by d.next_at, p.name, p.id limit ${MOST_PROJECTS}
-      for update of d skip locked
-    `,
-  );
+  return tx.rows<HeldDigest>`
+    select d.project_id as "projectId", d.frequency, d.weekday, d.hour, d.timezone, d.next_at as "nextAt",
+      d.covered_until as "coveredUntil", d.last_date::text as "lastDate", p.organization_id as "organizationId",
+      p.name as "projectName", now() as now,
+      p.deleted_at is null and u.email_verified and not ${lacksSecondFactor(sql`o`, sql`u.id`)}
+        and exists (select from memberships m where m.user_id = u.id and m.organization_id = o.id)
+        and not ${hasEndedDigests(sql`u.id`, sql`p.id`)} as "mayBeMailed"
+    from result_digests d join users u on u.id = d.user_id join projects p on p.id = d.project_id
+    join organizations o on o.id = p.organization_id
+    where d.user_id = ${userId} and d.next_at <= now()
+    order by d.next_at, p.name, p.id limit ${MOST_PROJECTS}
+    for update of d skip locked
+  `;
 }
 
 async function moveOn(
@@ -127,14 +120,11 @@ async function moveOn(
   to: { digest: HeldDigest; coveredUntil: Date; lastDate: string | null },
 ): Promise<void> {
   const nextAt = nextDigest(to.digest, to.digest.now, to.lastDate);
-  await execute(
-    tx,
-    sql`
-      update result_digests set next_at = ${nextAt}, covered_until = greatest(covered_until, ${to.coveredUntil}),
-        last_date = ${to.lastDate}::date
-      where user_id = ${userId} and project_id = ${projectId}
-    `,
-  );
+  await tx.run`
+    update result_digests set next_at = ${nextAt}, covered_until = greatest(covered_until, ${to.coveredUntil}),
+      last_date = ${to.lastDate}::date
+    where user_id = ${userId} and project_id = ${projectId}
+  `;
 }
 
 /** Writes what is new in a project; undefined where nothing is. */

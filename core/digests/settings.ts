@@ -7,7 +7,7 @@ import {
   optIn,
 } from '#core/outbox/index.ts';
 import { checkTimeZone } from '#core/timetable/index.ts';
-import { databaseTime, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { databaseTime, sql, type Db } from '#lib/database/index.ts';
 import { dateIn, nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 
 export const FREQUENCIES = ['off', 'daily', 'weekly'] as const;
@@ -57,26 +57,23 @@ export async function readDigest(
   db: Db,
   { userId, projectId }: Reader,
 ): Promise<DigestSettings & { readonly lastDate: string | null }> {
-  const found = await row<{
+  const found = await db.row<{
     readonly lacks: boolean;
     readonly optedOut: boolean;
     readonly chosen: DigestTimes | null;
     readonly nextAt: Date | null;
     readonly lastDate: string | null;
-  }>(
-    db,
-    sql`
-      select ${lacksSecondFactor(sql`o`, userId)} as lacks,
-        ${hasEndedDigests(sql`m.user_id`, sql`p.id`)} as "optedOut",
-        case when d.user_id is not null then jsonb_build_object('frequency', d.frequency, 'weekday', d.weekday,
-          'hour', d.hour, 'timezone', d.timezone) end as chosen,
-        d.next_at as "nextAt", d.last_date::text as "lastDate"
-      from memberships m join organizations o on o.id = m.organization_id
-      join projects p on p.organization_id = o.id
-      left join result_digests d on d.user_id = m.user_id and d.project_id = p.id
-      where m.user_id = ${userId} and p.id = ${projectId} and p.deleted_at is null
-    `,
-  );
+  }>`
+    select ${lacksSecondFactor(sql`o`, userId)} as lacks,
+      ${hasEndedDigests(sql`m.user_id`, sql`p.id`)} as "optedOut",
+      case when d.user_id is not null then jsonb_build_object('frequency', d.frequency, 'weekday', d.weekday,
+        'hour', d.hour, 'timezone', d.timezone) end as chosen,
+      d.next_at as "nextAt", d.last_date::text as "lastDate"
+    from memberships m join organizations o on o.id = m.organization_id
+    join projects p on p.organization_id = o.id
+    left join result_digests d on d.user_id = m.user_id and d.project_id = p.id
+    where m.user_id = ${userId} and p.id = ${projectId} and p.deleted_at is null
+  `;
   const { chosen, optedOut, nextAt, lastDate } = admitted(found, 'project_not_found');
   const times = chosen ?? UNCHOSEN;
   if (optedOut) return { ...times, frequency: 'off', nextAt: null, lastDate };
@@ -103,30 +100,24 @@ export async function patchDigest(
   const times = { frequency, weekday, hour, timezone };
   const nextAt =
     frequency === 'off' ? null : nextDigest(times, await databaseTime(tx), before.lastDate);
-  await execute(
-    tx,
-    sql`
-      insert into result_digests as d (user_id, project_id, frequency, weekday, hour, timezone, next_at, covered_until)
-      values (${userId}, ${projectId}, ${frequency}, ${weekday}, ${hour}, ${timezone}, ${nextAt}, now())
-      on conflict (user_id, project_id) do update set frequency = excluded.frequency, weekday = excluded.weekday,
-        hour = excluded.hour, timezone = excluded.timezone, next_at = excluded.next_at,
-        covered_until = case when ${before.nextAt === null}::boolean then excluded.covered_until
-          else d.covered_until end
-    `,
-  );
+  await tx.run`
+    insert into result_digests as d (user_id, project_id, frequency, weekday, hour, timezone, next_at, covered_until)
+    values (${userId}, ${projectId}, ${frequency}, ${weekday}, ${hour}, ${timezone}, ${nextAt}, now())
+    on conflict (user_id, project_id) do update set frequency = excluded.frequency, weekday = excluded.weekday,
+      hour = excluded.hour, timezone = excluded.timezone, next_at = excluded.next_at,
+      covered_until = case when ${before.nextAt === null}::boolean then excluded.covered_until
+        else d.covered_until end
+  `;
   if (frequency !== 'off') await wantAgain(tx, reader);
   return { ...times, nextAt };
 }
 
 /** Takes back that a person has unsubscribed; where they have from all digests, those of other projects stay off. */
 async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
-  const others = await rows<{ projectId: string }>(
-    tx,
-    sql`
-      select project_id as "projectId" from result_digests
-      where user_id = ${userId} and project_id <> ${projectId}
-    `,
-  );
+  const others = await tx.rows<{ projectId: string }>`
+    select project_id as "projectId" from result_digests
+    where user_id = ${userId} and project_id <> ${projectId}
+  `;
   const scopes = others.map((other) => digestScope(other.projectId));
   await narrowOptOut(tx, { userId, scopeId: ALL_DIGESTS }, scopes);
   await optIn(tx, { userId, scopeId: digestScope(projectId) });
@@ -158,5 +149,5 @@ export async function forgetDigests(
       ? sql`project_id = ${of.projectId}`
       : sql`user_id = ${of.userId}
           and project_id in (select id from projects where organization_id = ${of.organizationId})`;
-  await execute(tx, sql`delete from result_digests where ${whose}`);
+  await tx.run`delete from result_digests where ${whose}`;
 }

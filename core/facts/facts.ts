@@ -1,6 +1,6 @@
 import { authorJson, recordProjectAudit, type Actor, type Author } from '#core/audit/index.ts';
 import { holdProject } from '#core/organizations/index.ts';
-import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { findLineChanges } from '#lib/line-changes.ts';
 
@@ -20,14 +20,11 @@ const NONE: Facts = { version: 0, text: '', createdBy: null, createdAt: null };
 
 /** Reads the newest facts of a project. */
 export async function readFacts(db: Db, projectId: string): Promise<Facts> {
-  const found = await row<Facts>(
-    db,
-    sql`
-      select f.version, f.text, f.created_at as "createdAt",
-        ${authorJson({ createdBy: sql`f.created_by`, projectId: sql`f.project_id` })} as "createdBy"
-      from project_facts f where f.project_id = ${projectId} order by f.version desc limit 1
-    `,
-  );
+  const found = await db.row<Facts>`
+    select f.version, f.text, f.created_at as "createdAt",
+      ${authorJson({ createdBy: sql`f.created_by`, projectId: sql`f.project_id` })} as "createdBy"
+    from project_facts f where f.project_id = ${projectId} order by f.version desc limit 1
+  `;
   return found ?? NONE;
 }
 
@@ -56,13 +53,10 @@ export function writeFacts(
     if (text === before.text) return before;
     const version = before.version + 1;
     const changes = findLineChanges(before.text, text);
-    await execute(
-      tx,
-      sql`
-        insert into project_facts (project_id, version, text, changes, created_by)
-        values (${projectId}, ${version}, ${text}, ${JSON.stringify(changes)}::jsonb, ${by.id})
-      `,
-    );
+    await tx.run`
+      insert into project_facts (project_id, version, text, changes, created_by)
+      values (${projectId}, ${version}, ${text}, ${JSON.stringify(changes)}::jsonb, ${by.id})
+    `;
     await forgetFacts(tx, { projectId, version });
     const details = { version, ...changes.counts };
     await recordProjectAudit(tx, {
@@ -78,10 +72,7 @@ export function writeFacts(
 
 /** Has the writers of a project's facts follow one another; the row to lock is not there before the first. */
 async function lockFacts(tx: Db, projectId: string): Promise<void> {
-  await row(
-    tx,
-    sql`select pg_advisory_xact_lock(hashtextextended('ras:facts:' || ${projectId}, 0))`,
-  );
+  await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:facts:' || ${projectId}, 0))`;
 }
 
 /** The newest versions that are always kept. */
@@ -99,22 +90,19 @@ async function forgetFacts(
   { projectId, version }: { readonly projectId: string; readonly version: number },
 ): Promise<void> {
   if (version <= KEPT_FACTS || version % FORGET_EVERY !== 0) return;
-  await execute(
-    tx,
-    sql`
-      with users as (
-        select routine_id, proof_facts, active_facts from routine_versions
-        where project_id = ${projectId} and definition ->> 'facts' = 'true'
-      ), named as (
-        select active_facts as version from users where active_facts is not null
-        union select proof_facts from users where proof_facts is not null
-        union select runs.facts_version from runs
-        where runs.project_id = ${projectId} and runs.routine_id in (select routine_id from users)
-          and runs.facts_version is not null
-      )
-      delete from project_facts
-      where project_id = ${projectId} and version <= ${version - KEPT_FACTS}
-        and version not in (select named.version from named)
-    `,
-  );
+  await tx.run`
+    with users as (
+      select routine_id, proof_facts, active_facts from routine_versions
+      where project_id = ${projectId} and definition ->> 'facts' = 'true'
+    ), named as (
+      select active_facts as version from users where active_facts is not null
+      union select proof_facts from users where proof_facts is not null
+      union select runs.facts_version from runs
+      where runs.project_id = ${projectId} and runs.routine_id in (select routine_id from users)
+        and runs.facts_version is not null
+    )
+    delete from project_facts
+    where project_id = ${projectId} and version <= ${version - KEPT_FACTS}
+      and version not in (select named.version from named)
+  `;
 }

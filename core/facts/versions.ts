@@ -1,5 +1,5 @@
 import { authorJson, type Author } from '#core/audit/index.ts';
-import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
@@ -32,14 +32,11 @@ export function listFactsVersions(
   page: Page,
 ): Promise<FactsVersionSummary[]> {
   const before = page.after === undefined ? null : Number(page.after);
-  return rows<FactsVersionSummary>(
-    db,
-    sql`
-      select ${summaryColumns} from project_facts f
-      where f.project_id = ${projectId} and (${before}::integer is null or f.version < ${before})
-      order by f.version desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<FactsVersionSummary>`
+    select ${summaryColumns} from project_facts f
+    where f.project_id = ${projectId} and (${before}::integer is null or f.version < ${before})
+    order by f.version desc limit ${page.limit + 1}
+  `;
 }
 
 /** Reads a version with the text before it. @throws {AppError} `facts_version_not_found` */
@@ -48,15 +45,12 @@ export async function readFactsVersion(
   projectId: string,
   version: number,
 ): Promise<FactsVersion> {
-  const found = await row<FactsVersion>(
-    db,
-    sql`
-      select ${summaryColumns}, f.text, p.text as before
-      from project_facts f
-      left join project_facts p on p.project_id = f.project_id and p.version = f.version - 1
-      where f.project_id = ${projectId} and f.version = ${version}
-    `,
-  );
+  const found = await db.row<FactsVersion>`
+    select ${summaryColumns}, f.text, p.text as before
+    from project_facts f
+    left join project_facts p on p.project_id = f.project_id and p.version = f.version - 1
+    where f.project_id = ${projectId} and f.version = ${version}
+  `;
   if (found === undefined) throw new AppError('facts_version_not_found');
   return found;
 }
@@ -82,14 +76,11 @@ export function forgetFactsOf(
   projectIds: readonly string[],
   limit: number,
 ): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with own as (
-        select project_id, version from project_facts where project_id = any(${projectIds}) limit ${limit}
-      )
-      delete from project_facts t using own
-      where t.project_id = own.project_id and t.version = own.version
-    `,
-  );
+  return db.run`
+    with own as (
+      select project_id, version from project_facts where project_id = any(${projectIds}) limit ${limit}
+    )
+    delete from project_facts t using own
+    where t.project_id = own.project_id and t.version = own.version
+  `;
 }

@@ -1,6 +1,6 @@
 import { MEDIAN_OF_RUNS } from '#core/definition/index.ts';
 import type { Usage } from '#core/cost/index.ts';
-import { ownedBy, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
 /** One version of a routine. */
@@ -25,18 +25,15 @@ const LATEST = 100;
  * a call of their model, which was paid for as well.
  */
 export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]> {
-  return rows<UsedByRun>(
-    db,
-    sql`
-      select id, input_tokens as "inputTokens", cached_input_tokens as "cachedInputTokens",
-        output_tokens as "outputTokens", reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd"
-      from (
-        (${latest(version, sql`'succeeded'`)}) union all (${latest(version, sql`'failed'`)})
-      ) latest
-      where routine_revision = ${version.revision} and input_tokens + output_tokens > 0
-      order by id desc
-    `,
-  );
+  return db.rows<UsedByRun>`
+    select id, input_tokens as "inputTokens", cached_input_tokens as "cachedInputTokens",
+      output_tokens as "outputTokens", reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd"
+    from (
+      (${latest(version, sql`'succeeded'`)}) union all (${latest(version, sql`'failed'`)})
+    ) latest
+    where routine_revision = ${version.revision} and input_tokens + output_tokens > 0
+    order by id desc
+  `;
 }
 
 /** Half of what the latest runs of a version have used is below it, half above. */
@@ -50,18 +47,15 @@ export interface MedianOfRuns {
 
 /** Reads the median of the latest runs of a version that succeeded: those say what is normal. */
 export async function medianOfVersion(db: Db, version: VersionKey): Promise<MedianOfRuns> {
-  const found = await row<MedianOfRuns>(
-    db,
-    sql`
-      select count(*) as runs, coalesce(percentile_disc(0.5) within group (order by tokens), 0)::bigint as tokens,
-        case when count(cost_usd) = count(*)
-          then trim_scale(percentile_disc(0.5) within group (order by cost_usd))::text end as "costUsd"
-      from (
-        select input_tokens + output_tokens as tokens, cost_usd from (${latest(version, sql`'succeeded'`)}) latest
-        where routine_revision = ${version.revision} order by id desc limit ${MEDIAN_OF_RUNS}
-      ) recent
-    `,
-  );
+  const found = await db.row<MedianOfRuns>`
+    select count(*) as runs, coalesce(percentile_disc(0.5) within group (order by tokens), 0)::bigint as tokens,
+      case when count(cost_usd) = count(*)
+        then trim_scale(percentile_disc(0.5) within group (order by cost_usd))::text end as "costUsd"
+    from (
+      select input_tokens + output_tokens as tokens, cost_usd from (${latest(version, sql`'succeeded'`)}) latest
+      where routine_revision = ${version.revision} order by id desc limit ${MEDIAN_OF_RUNS}
+    ) recent
+  `;
   if (found === undefined) throw new Error('no median from the database');
   return found;
 }
@@ -82,13 +76,10 @@ export async function countRuns(
   days: number,
 ): Promise<number> {
   const since = firstIdAt('run', new Date(Date.now() - days * 86_400_000));
-  const counted = await row<{ count: number }>(
-    db,
-    sql`
-      select count(*) as count from runs
-      where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and id >= ${since}
-        and skipped_count is null
-    `,
-  );
+  const counted = await db.row<{ count: number }>`
+    select count(*) as count from runs
+    where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and id >= ${since}
+      and skipped_count is null
+  `;
   return counted?.count ?? 0;
 }

@@ -12,7 +12,7 @@ import {
   type ToolTarget,
 } from '#core/tools/index.ts';
 import type { Gate } from '#core/definition/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { startDeadline } from '#lib/deadline.ts';
 import { sentence } from '#lib/text.ts';
 import {
@@ -83,7 +83,7 @@ async function makeCall(
     },
     async (policy) => {
       const unchanged = sql`select 1 where ${policyUnchanged(policy)}`;
-      sent = (await row(deps.database, unchanged)) !== undefined;
+      sent = (await deps.database.row`${unchanged}`) !== undefined;
       return sent;
     },
   );
@@ -139,6 +139,6 @@ async function readTarget(
     policyId: sql`${policyId}`,
     connectionId: sql`policy."connectionId"`,
   });
-  const found = await row<{ target: TargetJson | null }>(db, sql`select ${target} as target`);
+  const found = await db.row<{ target: TargetJson | null }>`select ${target} as target`;
   return found?.target == null ? undefined : targetOf(found.target);
 }

@@ -1,4 +1,4 @@
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { Baseline } from './decide.ts';
 
 /** Reads the value that the last run of the version acted on; another version has none yet. */
@@ -6,13 +6,10 @@ export function readBaseline(
   db: Db,
   run: { readonly projectId: string; readonly routineId: string; readonly revision: number },
 ): Promise<Baseline | undefined> {
-  return row<Baseline>(
-    db,
-    sql`
-      select value_hash as hash, is_empty as "isEmpty", etag, woke_at as "wokeAt" from gate_baselines
-      where routine_id = ${run.routineId} and project_id = ${run.projectId} and revision = ${run.revision}
-    `,
-  );
+  return db.row<Baseline>`
+    select value_hash as hash, is_empty as "isEmpty", etag, woke_at as "wokeAt" from gate_baselines
+    where routine_id = ${run.routineId} and project_id = ${run.projectId} and revision = ${run.revision}
+  `;
 }
 
 /**
@@ -21,36 +18,33 @@ export function readBaseline(
  * run whose gate failed has seen nothing, but it has woken the model, from which `maxQuietHours` count.
  */
 export async function keepSeen(tx: Db, runId: string): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      with run as (
-        select *, gate->'seen'->>'hash' as hash, coalesce(skipped_until, scheduled_for, started_at) as due_at
-        from runs where id = ${runId}
-      ), woken as (
-        update gate_baselines b set woke_at = greatest(b.woke_at, run.due_at) from run
-        where run.hash is null and b.routine_id = run.routine_id and b.project_id = run.project_id
-          and b.revision = run.routine_revision
-      )
-      insert into gate_baselines as kept
-        (routine_id, project_id, revision, value_hash, is_empty, etag, asked_at, woke_at)
-      select routine_id, project_id, routine_revision, hash, (gate->'seen'->>'isEmpty')::boolean,
-        gate->'seen'->>'etag', (gate->>'at')::timestamptz, due_at
-      from run where hash is not null
-      on conflict (routine_id) do update set
-        revision = excluded.revision, value_hash = excluded.value_hash, is_empty = excluded.is_empty,
-        etag = excluded.etag, asked_at = excluded.asked_at,
-        woke_at = case
-          when kept.revision < excluded.revision then excluded.woke_at
-          when (select state from runs where id = ${runId}) = 'skipped' then kept.woke_at
-          else greatest(kept.woke_at, excluded.woke_at) end
-      where kept.revision < excluded.revision
-        or (kept.revision = excluded.revision and kept.asked_at <= excluded.asked_at)
-    `,
-  );
+  await tx.run`
+    with run as (
+      select *, gate->'seen'->>'hash' as hash, coalesce(skipped_until, scheduled_for, started_at) as due_at
+      from runs where id = ${runId}
+    ), woken as (
+      update gate_baselines b set woke_at = greatest(b.woke_at, run.due_at) from run
+      where run.hash is null and b.routine_id = run.routine_id and b.project_id = run.project_id
+        and b.revision = run.routine_revision
+    )
+    insert into gate_baselines as kept
+      (routine_id, project_id, revision, value_hash, is_empty, etag, asked_at, woke_at)
+    select routine_id, project_id, routine_revision, hash, (gate->'seen'->>'isEmpty')::boolean,
+      gate->'seen'->>'etag', (gate->>'at')::timestamptz, due_at
+    from run where hash is not null
+    on conflict (routine_id) do update set
+      revision = excluded.revision, value_hash = excluded.value_hash, is_empty = excluded.is_empty,
+      etag = excluded.etag, asked_at = excluded.asked_at,
+      woke_at = case
+        when kept.revision < excluded.revision then excluded.woke_at
+        when (select state from runs where id = ${runId}) = 'skipped' then kept.woke_at
+        else greatest(kept.woke_at, excluded.woke_at) end
+    where kept.revision < excluded.revision
+      or (kept.revision = excluded.revision and kept.asked_at <= excluded.asked_at)
+  `;
 }
 
 /** Deletes what the gates of a deleted project have seen. */
 export async function forgetSeen(db: Db, projectId: string): Promise<void> {
-  await execute(db, sql`delete from gate_baselines where project_id = ${projectId}`);
+  await db.run`delete from gate_baselines where project_id = ${projectId}`;
 }

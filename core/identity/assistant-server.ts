@@ -3,7 +3,7 @@ import { oauthProvider } from '@better-auth/oauth-provider';
 import type { BetterAuthPlugin, Session } from 'better-auth';
 import { createAuthMiddleware } from 'better-auth/api';
 import { SCOPES } from '#core/organizations/index.ts';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { AuthSettings } from './auth-options.ts';
 
 const HOUR = 60 * 60;
@@ -36,13 +36,10 @@ export function mcpResource(publicUrl: string): string {
 /** Makes the row of the resource that the library looks for. */
 export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void> {
   const resource = mcpResource(publicUrl);
-  await execute(
-    db,
-    sql`
-      insert into oauth_resources (id, identifier, name) values (${resource}, ${resource}, 'MCP')
-      on conflict (identifier) do nothing
-    `,
-  );
+  await db.run`
+    insert into oauth_resources (id, identifier, name) values (${resource}, ${resource}, 'MCP')
+    on conflict (identifier) do nothing
+  `;
 }
 
 /** Names the kinds of tokens, which are told from API keys by this. The prefix is no part of what is hashed. */

@@ -2,7 +2,7 @@ import { APIError, createAuthMiddleware, getIP, getSessionFromCtx } from 'better
 import { z } from 'zod';
 import { isInvited } from '#core/organizations/index.ts';
 import { throttle } from '#core/rate-limits/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import {
   acceptGuess,
@@ -221,5 +221,5 @@ async function accountOf(db: Db, body: unknown): Promise<string | undefined> {
   const { success, data } = signInBody.safeParse(body);
   if (!success) return undefined;
   const email = data.email.toLowerCase();
-  return (await row<{ id: string }>(db, sql`select id from users where email = ${email}`))?.id;
+  return (await db.row<{ id: string }>`select id from users where email = ${email}`)?.id;
 }

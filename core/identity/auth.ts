@@ -1,5 +1,5 @@
 import { betterAuth } from 'better-auth';
-import { row, sql, type Database } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { z } from 'zod';
 import { assistantProvider, consentingAs, consentSession } from './assistant-server.ts';
@@ -96,5 +96,5 @@ export function createAuth(settings: AuthSettings): Auth {
  * database cannot be reached, this throws what the HTTP face shows as 503.
  */
 async function askDatabase(database: Database): Promise<void> {
-  await row(database, sql`select 1`);
+  await database.row`select 1`;
 }

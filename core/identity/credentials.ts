@@ -9,7 +9,7 @@ import {
 } from '#core/organizations/index.ts';
 import { counting, type WindowUse } from '#core/rate-limits/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 
 interface KeyCredential {
   readonly keyId: string;
@@ -55,27 +55,24 @@ async function lookUp(
   db: Db,
   { prefix, hash, requests }: { prefix: string; hash: Buffer; requests: number },
 ): Promise<FoundKey | undefined> {
-  const found = await row<FoundKey & { hash: Buffer }>(
-    db,
-    sql`
-      with key as (
-        select k.id, k.hash, k.scopes, k.project_id, p.organization_id, ${paidPlanOf(sql`o`)} as paid_plan,
-          p.mcp_enabled, coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
-        from api_keys k
-        join projects p on p.id = k.project_id
-        join organizations o on o.id = p.organization_id
-        where k.prefix = ${prefix} and k.hash = ${hash} and k.revoked_at is null
-          and (k.expires_at is null or k.expires_at > now()) and p.deleted_at is null
-      ), hit as (
-        ${counting(sql`select id, date_trunc('minute', now()), ${requests}::integer from key`, 60)}
-      )
-      select key.id as "keyId", key.hash, key.scopes, key.project_id as "projectId",
-        key.organization_id as "organizationId", key.paid_plan as "paidPlan", key.mcp_enabled as "mcpEnabled",
-        key.stale,
-        hit.count, hit."resetSeconds"
-      from key, hit
-    `,
-  );
+  const found = await db.row<FoundKey & { hash: Buffer }>`
+    with key as (
+      select k.id, k.hash, k.scopes, k.project_id, p.organization_id, ${paidPlanOf(sql`o`)} as paid_plan,
+        p.mcp_enabled, coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
+      from api_keys k
+      join projects p on p.id = k.project_id
+      join organizations o on o.id = p.organization_id
+      where k.prefix = ${prefix} and k.hash = ${hash} and k.revoked_at is null
+        and (k.expires_at is null or k.expires_at > now()) and p.deleted_at is null
+    ), hit as (
+      ${counting(sql`select id, date_trunc('minute', now()), ${requests}::integer from key`, 60)}
+    )
+    select key.id as "keyId", key.hash, key.scopes, key.project_id as "projectId",
+      key.organization_id as "organizationId", key.paid_plan as "paidPlan", key.mcp_enabled as "mcpEnabled",
+      key.stale,
+      hit.count, hit."resetSeconds"
+    from key, hit
+  `;
   if (found === undefined || !timingSafeEqual(found.hash, hash)) return undefined;
   const { hash: _, ...key } = found;
   return key;
@@ -100,18 +97,15 @@ export function findMemberships(
   projectId: string | undefined,
 ): Promise<ProjectMembership[]> {
   const selected = projectId ?? null;
-  return rows<ProjectMembership>(
-    db,
-    sql`
-      select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
-        ${lacksSecondFactor(sql`o`, userId)} as "lacksSecondFactor"
-      from memberships m
-      join organizations o on o.id = m.organization_id
-      join projects p on p.organization_id = m.organization_id
-      where m.user_id = ${userId} and p.deleted_at is null and (${selected}::text is null or p.id = ${selected})
-      limit 2
-    `,
-  );
+  return db.rows<ProjectMembership>`
+    select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
+      ${lacksSecondFactor(sql`o`, userId)} as "lacksSecondFactor"
+    from memberships m
+    join organizations o on o.id = m.organization_id
+    join projects p on p.organization_id = m.organization_id
+    where m.user_id = ${userId} and p.deleted_at is null and (${selected}::text is null or p.id = ${selected})
+    limit 2
+  `;
 }
 
 /** A credential that was accepted before, and the scope that it needed. */
@@ -134,7 +128,7 @@ type Standing =
  * lasts, and its person is a member of the organization; the project is there. It is not counted as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
-  const found = await row(db, standing.kind === 'key' ? ofKey(standing) : ofSession(standing));
+  const found = await db.row`${standing.kind === 'key' ? ofKey(standing) : ofSession(standing)}`;
   return found !== undefined;
 }
 

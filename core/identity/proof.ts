@@ -7,7 +7,6 @@ import {
   sensitiveSessionMiddleware,
 } from 'better-auth/api';
 import { z } from 'zod';
-import { execute, sql } from '#lib/database/index.ts';
 import { AppError, ERRORS } from '#lib/errors.ts';
 import type { AuthSettings } from './auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from './guesses.ts';
@@ -104,10 +103,7 @@ export function freshProof(settings: AuthSettings): BetterAuthPlugin {
               message: 'The code is wrong or was used before.',
             });
           }
-          await execute(
-            database,
-            sql`update sessions set proven_at = now() where id = ${session.id}`,
-          );
+          await database.run`update sessions set proven_at = now() where id = ${session.id}`;
           return ctx.json({ status: true });
         },
       ),

@@ -1,6 +1,6 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { assertMayEndFor } from '#core/organizations/index.ts';
-import { deleteBatch, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
 /** A browser in which a person is signed in. */
@@ -24,13 +24,10 @@ export const MAX_LISTED_SESSIONS = 100;
 
 /** Lists the sessions of a person that have not ended, the latest first. */
 export function listSessions(db: Db, userId: string): Promise<ListedSession[]> {
-  return rows<ListedSession>(
-    db,
-    sql`
-      select ${columns} from sessions where user_id = ${userId} and expires_at > now()
-      order by created_at desc, id limit ${MAX_LISTED_SESSIONS}
-    `,
-  );
+  return db.rows<ListedSession>`
+    select ${columns} from sessions where user_id = ${userId} and expires_at > now()
+    order by created_at desc, id limit ${MAX_LISTED_SESSIONS}
+  `;
 }
 
 /** Ends a session of the person, with its next request. @throws {AppError} `session_not_found` */
@@ -38,12 +35,9 @@ export async function revokeSession(
   db: Db,
   { userId, id }: { userId: string; id: string },
 ): Promise<ListedSession> {
-  const revoked = await row<ListedSession>(
-    db,
-    sql`
-      delete from sessions where id = ${id} and user_id = ${userId} and expires_at > now() returning ${columns}
-    `,
-  );
+  const revoked = await db.row<ListedSession>`
+    delete from sessions where id = ${id} and user_id = ${userId} and expires_at > now() returning ${columns}
+  `;
   if (revoked === undefined) throw new AppError('session_not_found');
   return revoked;
 }
@@ -61,10 +55,7 @@ export async function endSessionsOf(
 ): Promise<number> {
   const { organizationId, userId } = member;
   await assertMayEndFor(tx, by, member);
-  const ended = await execute(
-    tx,
-    sql`delete from sessions where user_id = ${userId} and expires_at > now()`,
-  );
+  const ended = await tx.run`delete from sessions where user_id = ${userId} and expires_at > now()`;
   await recordAudit(tx, {
     organizationId,
     by,

@@ -1,14 +1,6 @@
 import { countWithin, type ThrottleRule } from '#core/rate-limits/index.ts';
 import { enqueueOperatorMail } from '#core/outbox/index.ts';
-import {
-  deleteBatch,
-  execute,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { deleteBatch, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 
@@ -47,13 +39,10 @@ export async function submitLead(db: Db, lead: Lead): Promise<void> {
   if (lead.isRobot) return;
   if (nth > 1) await count(db, REPEATED, '');
   await count(db, IN_ALL, '');
-  await execute(
-    db,
-    sql`
-      insert into business_leads (id, name, email, company, message)
-      values (${newId('lead')}, ${lead.name}, ${lead.email}, ${lead.company}, ${lead.message})
-    `,
-  );
+  await db.run`
+    insert into business_leads (id, name, email, company, message)
+    values (${newId('lead')}, ${lead.name}, ${lead.email}, ${lead.company}, ${lead.message})
+  `;
 }
 
 /** @throws {AppError} `rate_limited` */
@@ -93,17 +82,14 @@ const BATCH = 500;
  */
 export function queueLeadMails(database: Database): Promise<number> {
   return transaction(database, async (tx) => {
-    const leads = await rows<UnmailedLead>(
-      tx,
-      sql`
-        update business_leads set mail_queued_at = now()
-        where id in (
-          select id from business_leads where mail_queued_at is null order by id limit ${BATCH}
-          for update skip locked
-        )
-        returning id, name, email, company, message
-      `,
-    );
+    const leads = await tx.rows<UnmailedLead>`
+      update business_leads set mail_queued_at = now()
+      where id in (
+        select id from business_leads where mail_queued_at is null order by id limit ${BATCH}
+        for update skip locked
+      )
+      returning id, name, email, company, message
+    `;
     for (const { name, email, company, message } of leads) {
       await enqueueOperatorMail(tx, {
         kind: 'business_lead',

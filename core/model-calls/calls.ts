@@ -5,16 +5,7 @@ import {
   type RuntimeLease,
   type ModelRuntime,
 } from '#core/model-providers/index.ts';
-import {
-  row,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-  execute,
-  rows,
-} from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { LONELY_MS } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 
@@ -88,15 +79,12 @@ function lockAccount(
   providers: ModelProviders,
   { id, projectId }: ModelConnectionRef,
 ): Promise<LockedAccount | undefined> {
-  return row<LockedAccount>(
-    tx,
-    sql`
-      select ${isUsable(providers)} as usable, coalesce(c.not_before > now(), false) as limited,
-        c.not_before as "notBefore"
-      from model_connections c where c.id = ${id} and c.project_id = ${projectId}
-      for no key update of c
-    `,
-  );
+  return tx.row<LockedAccount>`
+    select ${isUsable(providers)} as usable, coalesce(c.not_before > now(), false) as limited,
+      c.not_before as "notBefore"
+    from model_connections c where c.id = ${id} and c.project_id = ${projectId}
+    for no key update of c
+  `;
 }
 
 interface Found extends RuntimeLease {
@@ -110,46 +98,43 @@ function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Foun
   const { connection, runId, step, credentialVersion, concurrency } = order;
   // A call that its worker lost goes on at the runtime; its place is not given to another before.
   const leasedUntil = new Date(order.deadline + LONELY_MS);
-  return row<Found>(
-    tx,
-    sql`
-      with lease as (
-        select * from ${runningLease} running
-      ), earlier as (
-        select request_id, attempt, state from model_calls
-        where run_id = ${runId} and step_index = ${step} order by attempt desc limit 1
-      ), wanted as (
-        select ${order.wanted} as wanted
-      ), again as (
-        update model_calls k set instance_id = lease.instance_id, epoch = lease.epoch,
-          credential_version = ${credentialVersion}, leased_until = ${leasedUntil}
-        from lease, earlier where k.request_id = earlier.request_id and earlier.state = 'issued'
-        returning k.request_id
-      ), attempt as (
-        select coalesce(max(attempt) + 1, 0) as number from earlier
-      ), fresh as (
-        insert into model_calls (request_id, project_id, connection_id, run_id, step_index, attempt, instance_id, epoch,
-          credential_version, leased_until)
-        select concat_ws('/', ${runId}::text, ${step}::integer, attempt.number), ${connection.projectId},
-          ${connection.id}, ${runId}, ${step}, attempt.number, lease.instance_id, lease.epoch, ${credentialVersion},
-          ${leasedUntil}
-        from lease, attempt, wanted
-        where wanted and not ${limited}::boolean
-          and not exists (select from earlier where state = 'issued')
-          and ${concurrency} > (
-            select count(*) from model_calls
-            where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
-        returning request_id
-      ), used as (
-        update model_connections c set last_used_at = now(),
-          run_count = run_count + case when ${step}::integer = 0 and attempt.number = 0 then 1 else 0 end
-        from fresh, attempt where c.id = ${connection.id}
-      )
-      select instance_id as "instanceId", epoch, wanted,
-        coalesce((select request_id from again), (select request_id from fresh)) as "requestId"
-      from lease, wanted
-    `,
-  );
+  return tx.row<Found>`
+    with lease as (
+      select * from ${runningLease} running
+    ), earlier as (
+      select request_id, attempt, state from model_calls
+      where run_id = ${runId} and step_index = ${step} order by attempt desc limit 1
+    ), wanted as (
+      select ${order.wanted} as wanted
+    ), again as (
+      update model_calls k set instance_id = lease.instance_id, epoch = lease.epoch,
+        credential_version = ${credentialVersion}, leased_until = ${leasedUntil}
+      from lease, earlier where k.request_id = earlier.request_id and earlier.state = 'issued'
+      returning k.request_id
+    ), attempt as (
+      select coalesce(max(attempt) + 1, 0) as number from earlier
+    ), fresh as (
+      insert into model_calls (request_id, project_id, connection_id, run_id, step_index, attempt, instance_id, epoch,
+        credential_version, leased_until)
+      select concat_ws('/', ${runId}::text, ${step}::integer, attempt.number), ${connection.projectId},
+        ${connection.id}, ${runId}, ${step}, attempt.number, lease.instance_id, lease.epoch, ${credentialVersion},
+        ${leasedUntil}
+      from lease, attempt, wanted
+      where wanted and not ${limited}::boolean
+        and not exists (select from earlier where state = 'issued')
+        and ${concurrency} > (
+          select count(*) from model_calls
+          where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
+      returning request_id
+    ), used as (
+      update model_connections c set last_used_at = now(),
+        run_count = run_count + case when ${step}::integer = 0 and attempt.number = 0 then 1 else 0 end
+      from fresh, attempt where c.id = ${connection.id}
+    )
+    select instance_id as "instanceId", epoch, wanted,
+      coalesce((select request_id from again), (select request_id from fresh)) as "requestId"
+    from lease, wanted
+  `;
 }
 
 /** End of a call without a response: it failed, or it is unknown whether the provider was asked. */
@@ -165,13 +150,10 @@ export async function endCall(
   end: CallEnd,
   failure: string,
 ): Promise<boolean> {
-  const ended = await execute(
-    db,
-    sql`
-      update model_calls set state = ${end}, failure = ${failure}, ended_at = now()
-      where request_id = ${requestId} and state = 'issued'
-    `,
-  );
+  const ended = await db.run`
+    update model_calls set state = ${end}, failure = ${failure}, ended_at = now()
+    where request_id = ${requestId} and state = 'issued'
+  `;
   return ended > 0;
 }
 
@@ -218,13 +200,10 @@ export function callsOfRunOver(ended: Sql): Sql {
 
 /** Ends calls whose lease has run out without an outcome. */
 export async function expireCalls(db: Db): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update model_calls set state = 'unknown_outcome', failure = 'lease_over', ended_at = now()
-      where state = 'issued' and leased_until < now()
-    `,
-  );
+  await db.run`
+    update model_calls set state = 'unknown_outcome', failure = 'lease_over', ended_at = now()
+    where state = 'issued' and leased_until < now()
+  `;
 }
 
 /**
@@ -237,14 +216,11 @@ export async function endOpenCalls(
   { id, projectId }: ModelConnectionRef,
   failure: string,
 ): Promise<IssuedCall[]> {
-  const ended = await rows<{ requestId: string; instanceId: string; epoch: number }>(
-    tx,
-    sql`
-      update model_calls set state = 'unknown_outcome', failure = ${failure}, ended_at = now()
-      where connection_id = ${id} and project_id = ${projectId} and state = 'issued'
-      returning request_id as "requestId", instance_id as "instanceId", epoch
-    `,
-  );
+  const ended = await tx.rows<{ requestId: string; instanceId: string; epoch: number }>`
+    update model_calls set state = 'unknown_outcome', failure = ${failure}, ended_at = now()
+    where connection_id = ${id} and project_id = ${projectId} and state = 'issued'
+    returning request_id as "requestId", instance_id as "instanceId", epoch
+  `;
   return ended.map(({ requestId, ...lease }) => ({ requestId, lease }));
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelProviders, ModelRuntime } from '#core/model-providers/index.ts';
-import { transaction, execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { transaction, sql, type Db } from '#lib/database/index.ts';
 import { CallFailure } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
@@ -136,38 +136,29 @@ export async function recordCatalogue(
   { id, projectId }: ModelConnectionRef,
   models: readonly CatalogueModel[],
 ): Promise<void> {
-  const touched = await execute(
-    tx,
-    sql`
-      update model_connections set catalogue_fetched_at = now(), catalogue_leased_until = null,
-        catalogue_fresh_until = now() + make_interval(secs => ${FRESH_SECONDS}::integer)
-      where id = ${id} and project_id = ${projectId} and state <> 'revoked'
-    `,
-  );
+  const touched = await tx.run`
+    update model_connections set catalogue_fetched_at = now(), catalogue_leased_until = null,
+      catalogue_fresh_until = now() + make_interval(secs => ${FRESH_SECONDS}::integer)
+    where id = ${id} and project_id = ${projectId} and state <> 'revoked'
+  `;
   if (touched === 0) return;
-  await execute(tx, sql`delete from model_connection_models where connection_id = ${id}`);
-  await execute(
-    tx,
-    sql`
-      insert into model_connection_models (connection_id, position, model_id, name, context_tokens)
-      select ${id}, position, model_id, name, context_tokens
-      from unnest(${models.map((model) => model.id)}::text[], ${models.map((model) => model.name)}::text[],
-          ${models.map((model) => model.contextTokens)}::integer[]) with ordinality
-        as given (model_id, name, context_tokens, position)
-      on conflict do nothing
-    `,
-  );
+  await tx.run`delete from model_connection_models where connection_id = ${id}`;
+  await tx.run`
+    insert into model_connection_models (connection_id, position, model_id, name, context_tokens)
+    select ${id}, position, model_id, name, context_tokens
+    from unnest(${models.map((model) => model.id)}::text[], ${models.map((model) => model.name)}::text[],
+        ${models.map((model) => model.contextTokens)}::integer[]) with ordinality
+      as given (model_id, name, context_tokens, position)
+    on conflict do nothing
+  `;
 }
 
 /** Puts off the next attempt at a catalogue that could not be fetched. The account keeps the last. */
 async function postponeCatalogue(db: Db, { id, projectId }: ModelConnectionRef): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update model_connections set catalogue_leased_until = now() + make_interval(secs => ${POSTPONED_SECONDS}::integer)
-      where id = ${id} and project_id = ${projectId}
-    `,
-  );
+  await db.run`
+    update model_connections set catalogue_leased_until = now() + make_interval(secs => ${POSTPONED_SECONDS}::integer)
+    where id = ${id} and project_id = ${projectId}
+  `;
 }
 
 export interface OfferedModel extends CatalogueModel {
@@ -183,15 +174,12 @@ export function listOfferedModels(
   connectionId?: string,
 ): Promise<OfferedModel[]> {
   const one = connectionId === undefined ? sql`` : sql`and c.id = ${connectionId}`;
-  return rows<OfferedModel>(
-    db,
-    sql`
-      select m.model_id as id, m.name, m.context_tokens as "contextTokens", c.provider, c.id as "connectionId"
-      from model_connections c join model_connection_models m on m.connection_id = c.id
-      where c.project_id = ${projectId} ${one} and ${isUsable(providers)}
-      order by c.id, m.position
-    `,
-  );
+  return db.rows<OfferedModel>`
+    select m.model_id as id, m.name, m.context_tokens as "contextTokens", c.provider, c.id as "connectionId"
+    from model_connections c join model_connection_models m on m.connection_id = c.id
+    where c.project_id = ${projectId} ${one} and ${isUsable(providers)}
+    order by c.id, m.position
+  `;
 }
 
 /**
@@ -221,16 +209,13 @@ function claimStaleCatalogues(
   providers: ModelProviders,
   limit: number,
 ): Promise<ModelConnectionRef[]> {
-  return rows<ModelConnectionRef>(
-    db,
-    sql`
-      update model_connections set catalogue_leased_until = now() + interval '1 minute'
-      where id in (
-        select c.id from model_connections c
-        where ${isUsable(providers)} and (c.catalogue_fresh_until is null or c.catalogue_fresh_until <= now())
-          and (c.catalogue_leased_until is null or c.catalogue_leased_until <= now())
-        order by c.catalogue_fresh_until nulls first limit ${limit} for update skip locked)
-      returning id, project_id as "projectId"
-    `,
-  );
+  return db.rows<ModelConnectionRef>`
+    update model_connections set catalogue_leased_until = now() + interval '1 minute'
+    where id in (
+      select c.id from model_connections c
+      where ${isUsable(providers)} and (c.catalogue_fresh_until is null or c.catalogue_fresh_until <= now())
+        and (c.catalogue_leased_until is null or c.catalogue_leased_until <= now())
+      order by c.catalogue_fresh_until nulls first limit ${limit} for update skip locked)
+    returning id, project_id as "projectId"
+  `;
 }

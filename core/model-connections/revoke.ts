@@ -1,5 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { afterCommit, execute, row, rows, sql, type Db, AT_ONCE } from '#lib/database/index.ts';
+import { afterCommit, sql, type Db, AT_ONCE } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ModelConnectionRef, RevokedReason, ProviderRevocation } from './connection.ts';
 import type { AccountsCore } from './core.ts';
@@ -25,27 +25,21 @@ export async function revokeAccount(
   tx: Db,
   { projectId, connectionId, by, reason, pausedRoutines }: Revocation,
 ): Promise<void> {
-  const held = await row<{ sealed: string; provider: string }>(
-    tx,
-    sql`
-      select credential as sealed, provider from model_connections
-      where id = ${connectionId} and project_id = ${projectId} and state <> 'revoked' for update
-    `,
-  );
+  const held = await tx.row<{ sealed: string; provider: string }>`
+    select credential as sealed, provider from model_connections
+    where id = ${connectionId} and project_id = ${projectId} and state <> 'revoked' for update
+  `;
   if (held === undefined) return;
   const credential = openOrUndefined(deps, connectionId, held.sealed);
   const toTell = credential?.kind === 'oauth' ? credential : undefined;
   if (toTell !== undefined) await putIntoOutbox(tx, deps.secrets, connectionId, toTell);
-  await execute(
-    tx,
-    sql`
-      update model_connections set state = 'revoked', public_error = null, credential = null,
-        credential_expires_at = null, renewal_lease = null, renewal_leased_until = null, revoked_at = now(),
-        revoked_by = ${by.id}, revoked_reason = ${reason}, paused_routine_count = ${pausedRoutines},
-        provider_revocation = ${toTell === undefined ? 'unsupported' : 'pending'}, updated_at = now()
-      where id = ${connectionId} and project_id = ${projectId}
-    `,
-  );
+  await tx.run`
+    update model_connections set state = 'revoked', public_error = null, credential = null,
+      credential_expires_at = null, renewal_lease = null, renewal_leased_until = null, revoked_at = now(),
+      revoked_by = ${by.id}, revoked_reason = ${reason}, paused_routine_count = ${pausedRoutines},
+      provider_revocation = ${toTell === undefined ? 'unsupported' : 'pending'}, updated_at = now()
+    where id = ${connectionId} and project_id = ${projectId}
+  `;
   await recordProjectAudit(tx, {
     by,
     projectId,
@@ -53,7 +47,7 @@ export async function revokeAccount(
     targetId: connectionId,
     details: { provider: held.provider, reason },
   });
-  await execute(tx, sql`delete from model_connection_models where connection_id = ${connectionId}`);
+  await tx.run`delete from model_connection_models where connection_id = ${connectionId}`;
   if (toTell !== undefined) afterCommit(tx, () => void settleSoon(deps, connectionId));
 }
 
@@ -62,25 +56,19 @@ export function accountsOfMember(
   tx: Db,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
 ): Promise<ModelConnectionRef[]> {
-  return rows<ModelConnectionRef>(
-    tx,
-    sql`
-      select c.id, c.project_id as "projectId" from model_connections c join projects p on p.id = c.project_id
-      where p.organization_id = ${organizationId} and c.owner_id = ${userId} and c.state <> 'revoked'
-      order by c.id
-    `,
-  );
+  return tx.rows<ModelConnectionRef>`
+    select c.id, c.project_id as "projectId" from model_connections c join projects p on p.id = c.project_id
+    where p.organization_id = ${organizationId} and c.owner_id = ${userId} and c.state <> 'revoked'
+    order by c.id
+  `;
 }
 
 /** Lists the accounts of a project that are not revoked yet. */
 export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConnectionRef[]> {
-  return rows<ModelConnectionRef>(
-    tx,
-    sql`
-      select id, project_id as "projectId" from model_connections
-      where project_id = ${projectId} and state <> 'revoked' order by id
-    `,
-  );
+  return tx.rows<ModelConnectionRef>`
+    select id, project_id as "projectId" from model_connections
+    where project_id = ${projectId} and state <> 'revoked' order by id
+  `;
 }
 
 /** Settles a revocation while no caller waits for the provider; housekeeping repeats what fails here. */
@@ -121,13 +109,10 @@ export async function putIntoOutbox(
   credential: ModelCredential,
 ): Promise<void> {
   const sealed = secrets.seal(JSON.stringify(credential), place(connectionId));
-  await execute(
-    tx,
-    sql`
-      insert into model_revocations (connection_id, sealed, next_attempt_at)
-      values (${connectionId}, ${sealed}, ${AT_ONCE})
-    `,
-  );
+  await tx.run`
+    insert into model_revocations (connection_id, sealed, next_attempt_at)
+    values (${connectionId}, ${sealed}, ${AT_ONCE})
+  `;
 }
 
 /**
@@ -147,14 +132,11 @@ async function settle(deps: AccountsCore, due: DueRevocation): Promise<void> {
   const { connectionId } = due;
   const outcome = due.givenUp ? 'failed' : await attempt(deps, due);
   if (outcome === 'pending') return;
-  await execute(
-    deps.database,
-    sql`
-      with erased as (delete from model_revocations where connection_id = ${connectionId} returning connection_id)
-      update model_connections set provider_revocation = ${outcome} from erased
-      where id = erased.connection_id
-    `,
-  );
+  await deps.database.run`
+    with erased as (delete from model_revocations where connection_id = ${connectionId} returning connection_id)
+    update model_connections set provider_revocation = ${outcome} from erased
+    where id = erased.connection_id
+  `;
   deps.log.info({ connectionId, outcome }, 'the credential of a revoked model account was erased');
 }
 
@@ -181,20 +163,17 @@ async function attempt(deps: AccountsCore, due: DueRevocation): Promise<Provider
  * Takes those that are due, the next attempt of each at growing distance: a minute, then twice that, at most an hour.
  */
 function claimDue(db: Db, only: string | undefined): Promise<DueRevocation[]> {
-  return rows<DueRevocation>(
-    db,
-    sql`
-      update model_revocations r set attempts = r.attempts + 1,
-        next_attempt_at = now() + least(interval '1 minute' * power(2, r.attempts), interval '1 hour')
-      from model_connections c
-      where c.id = r.connection_id and r.connection_id in (
-        select connection_id from model_revocations
-        where next_attempt_at <= now() ${only === undefined ? sql`` : sql`and connection_id = ${only}`}
-        order by next_attempt_at limit ${BATCH} for update skip locked)
-      returning r.connection_id as "connectionId", r.sealed, r.attempts, c.provider,
-        c.provider_identity as "providerIdentity", r.give_up_at <= now() as "givenUp"
-    `,
-  );
+  return db.rows<DueRevocation>`
+    update model_revocations r set attempts = r.attempts + 1,
+      next_attempt_at = now() + least(interval '1 minute' * power(2, r.attempts), interval '1 hour')
+    from model_connections c
+    where c.id = r.connection_id and r.connection_id in (
+      select connection_id from model_revocations
+      where next_attempt_at <= now() ${only === undefined ? sql`` : sql`and connection_id = ${only}`}
+      order by next_attempt_at limit ${BATCH} for update skip locked)
+    returning r.connection_id as "connectionId", r.sealed, r.attempts, c.provider,
+      c.provider_identity as "providerIdentity", r.give_up_at <= now() as "givenUp"
+  `;
 }
 
 function place(connectionId: string) {

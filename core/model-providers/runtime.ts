@@ -2,7 +2,7 @@ import type { Core } from '#core/core.ts';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigOf } from '#lib/config/index.ts';
-import { type Database, type Db, execute, row, sql } from '#lib/database/index.ts';
+import { type Database, type Db, sql } from '#lib/database/index.ts';
 import type { HelloResult } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
@@ -193,10 +193,7 @@ export interface RuntimeLease {
 
 /** Reads the lease while it runs. */
 export function readRuntimeLease(db: Db): Promise<RuntimeLease | undefined> {
-  return row<RuntimeLease>(
-    db,
-    sql`select instance_id as "instanceId", epoch from runtime_lease where expires_at > now()`,
-  );
+  return db.row<RuntimeLease>`select instance_id as "instanceId", epoch from runtime_lease where expires_at > now()`;
 }
 
 /**
@@ -209,28 +206,22 @@ export function takeRuntimeLease(
   db: Db,
   input: { readonly instanceId: string; readonly seenEpoch: number },
 ): Promise<RuntimeLease | undefined> {
-  return row<RuntimeLease>(
-    db,
-    sql`
-      insert into runtime_lease as lease (instance_id, epoch, expires_at)
-      values (${input.instanceId}, ${input.seenEpoch}::bigint + 1, now() + interval '30 seconds')
-      on conflict (singleton) do update set instance_id = excluded.instance_id,
-        epoch = greatest(lease.epoch + 1, excluded.epoch), expires_at = excluded.expires_at
-      where lease.expires_at <= now()
-      returning instance_id as "instanceId", epoch
-    `,
-  );
+  return db.row<RuntimeLease>`
+    insert into runtime_lease as lease (instance_id, epoch, expires_at)
+    values (${input.instanceId}, ${input.seenEpoch}::bigint + 1, now() + interval '30 seconds')
+    on conflict (singleton) do update set instance_id = excluded.instance_id,
+      epoch = greatest(lease.epoch + 1, excluded.epoch), expires_at = excluded.expires_at
+    where lease.expires_at <= now()
+    returning instance_id as "instanceId", epoch
+  `;
 }
 
 /** Extends the lease after the runtime has worked under it. @returns false when it is over */
 async function renewRuntimeLease(db: Db, lease: RuntimeLease): Promise<boolean> {
-  const touched = await execute(
-    db,
-    sql`
-      update runtime_lease set expires_at = now() + interval '30 seconds'
-      where instance_id = ${lease.instanceId} and epoch = ${lease.epoch} and expires_at > now()
-    `,
-  );
+  const touched = await db.run`
+    update runtime_lease set expires_at = now() + interval '30 seconds'
+    where instance_id = ${lease.instanceId} and epoch = ${lease.epoch} and expires_at > now()
+  `;
   return touched === 1;
 }
 

@@ -1,4 +1,4 @@
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
 
@@ -82,38 +82,29 @@ export function createAbilityStore({ database, log }: { database: Db; log: Log }
     async learn(model, learned) {
       known.set(keyOf(model), { ...known.get(keyOf(model)), ...learned });
       await write(
-        execute(
-          database,
-          sql`
-            insert into model_abilities (source, model_id, abilities)
-            values (${model.source}, ${model.modelId}, ${JSON.stringify(learned)}::jsonb)
-            on conflict (source, model_id) do update
-            set abilities = model_abilities.abilities || excluded.abilities, learned_at = now()
-          `,
-        ),
+        database.run`
+          insert into model_abilities (source, model_id, abilities)
+          values (${model.source}, ${model.modelId}, ${JSON.stringify(learned)}::jsonb)
+          on conflict (source, model_id) do update
+          set abilities = model_abilities.abilities || excluded.abilities, learned_at = now()
+        `,
       );
     },
     async forget(model) {
       known.delete(keyOf(model));
       const { source, modelId } = model;
       await write(
-        execute(
-          database,
-          sql`delete from model_abilities where source = ${source} and model_id = ${modelId}`,
-        ),
+        database.run`delete from model_abilities where source = ${source} and model_id = ${modelId}`,
       );
     },
     async refresh() {
       if (performance.now() - readAt < FRESH_MS) return;
       readAt = performance.now();
       try {
-        const found = await rows<ServedModel & { readonly abilities: ModelAbilities }>(
-          database,
-          sql`
-            select source, model_id as "modelId", abilities from model_abilities
-            where learned_at > now() - make_interval(days => ${KEPT_DAYS})
-          `,
-        );
+        const found = await database.rows<ServedModel & { readonly abilities: ModelAbilities }>`
+          select source, model_id as "modelId", abilities from model_abilities
+          where learned_at > now() - make_interval(days => ${KEPT_DAYS})
+        `;
         known = new Map(found.map(({ abilities, ...model }) => [keyOf(model), abilities]));
       } catch (err) {
         log.warn({ err }, 'abilities of models could not be read');

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Core } from '#core/core.ts';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { assertAdmin } from '#core/organizations/index.ts';
-import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { transaction, type Database } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import type { ServedModel } from './abilities.ts';
 import type { ByHand } from './directory.ts';
@@ -36,13 +36,10 @@ export function createFigureStore(database: Database, takesPrices: boolean): Fig
     max: 10_000,
     ttl: FRESH_MS,
     fetchMethod: async (projectId) => {
-      const found = await rows<Entered>(
-        database,
-        sql`
-          select f.source, f.model_id as "modelId", f.figures from projects p
-          join model_figures f on f.organization_id = p.organization_id where p.id = ${projectId}
-        `,
-      );
+      const found = await database.rows<Entered>`
+        select f.source, f.model_id as "modelId", f.figures from projects p
+        join model_figures f on f.organization_id = p.organization_id where p.id = ${projectId}
+      `;
       const entered = new Map(found.map((each) => [keyOf(each), usable(each.figures)]));
       return (model) => entered.get(keyOf(model));
     },
@@ -101,26 +98,20 @@ export async function patchFigures(
     if (known.length > 0) {
       throw invalid(known.map((path) => ({ path, message: KNOWN[origins[path] ?? ''] ?? '' })));
     }
-    const before = await row<{ count: number }>(
-      tx,
-      sql`
-        select count(*)::int as count from model_figures
-        where organization_id = ${organizationId} and (source, model_id) <> (${served.source}, ${served.modelId})
-      `,
-    );
+    const before = await tx.row<{ count: number }>`
+      select count(*)::int as count from model_figures
+      where organization_id = ${organizationId} and (source, model_id) <> (${served.source}, ${served.modelId})
+    `;
     if ((before?.count ?? 0) >= MAX_MODELS) {
       throw new AppError('limit_reached', `At most ${MAX_MODELS} models have figures by hand.`);
     }
     const changed = JSON.stringify(patch);
-    await execute(
-      tx,
-      sql`
-        insert into model_figures (organization_id, source, model_id, figures)
-        values (${organizationId}, ${served.source}, ${served.modelId}, jsonb_strip_nulls(${changed}::jsonb))
-        on conflict (organization_id, source, model_id) do update
-        set figures = jsonb_strip_nulls(model_figures.figures || ${changed}::jsonb), updated_at = now()
-      `,
-    );
+    await tx.run`
+      insert into model_figures (organization_id, source, model_id, figures)
+      values (${organizationId}, ${served.source}, ${served.modelId}, jsonb_strip_nulls(${changed}::jsonb))
+      on conflict (organization_id, source, model_id) do update
+      set figures = jsonb_strip_nulls(model_figures.figures || ${changed}::jsonb), updated_at = now()
+    `;
     await recordAudit(tx, {
       organizationId,
       by,

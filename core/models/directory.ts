@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelSource } from '#lib/config/index.ts';
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { AbilityStore, ServedModel } from './abilities.ts';
 import type { ModelOption, ModelReference, SomeFigures } from './model.ts';
@@ -203,17 +203,11 @@ export function createKnownNames(database: Db, sources: readonly ModelSource[]):
       if (performance.now() - readAt < FRESH_MS) return;
       const names = prefixes.map(({ name }) => name);
       if (names.some((name) => !known.has(name))) {
-        await execute(
-          database,
-          sql`
-            insert into model_source_names (name) select unnest(${names}::text[]) on conflict do nothing
-          `,
-        );
+        await database.run`
+          insert into model_source_names (name) select unnest(${names}::text[]) on conflict do nothing
+        `;
       }
-      const found = await rows<{ name: string }>(
-        database,
-        sql`select name from model_source_names`,
-      );
+      const found = await database.rows<{ name: string }>`select name from model_source_names`;
       known = new Set(found.map(({ name }) => name));
       readAt = performance.now();
     },

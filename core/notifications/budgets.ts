@@ -1,5 +1,5 @@
 import { isLimited, sharesUsed, type LimitName, type PassedLimit } from '#core/usage/index.ts';
-import { deleteBatch, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { followsBudgets, readSubscriptions, type Subscription } from './subscription.ts';
 import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
 
@@ -85,23 +85,20 @@ function markReported(
   following: Sql,
   { scopeId, budget, period, percent }: Notice,
 ): Promise<Followers[]> {
-  return rows<Followers>(
-    tx,
-    sql`
-      with marked as (
-        insert into budget_notices (project_id, scope_id, budget, period, percent)
-        select p.id, ${scopeId}, ${budget}, ${period}::date, ${percent}::integer from projects p
-        where ${following} and not exists (
-          select from budget_notices n
-          where n.project_id = p.id and n.scope_id = ${scopeId} and n.budget = ${budget}
-            and n.period = ${period}::date and n.percent = ${percent}::integer)
-        order by p.id
-        on conflict do nothing returning project_id
-      )
-      select p.id as "projectId", p.name as "projectName", p.notify_mail->'to' as "to"
-      from marked join projects p on p.id = marked.project_id order by p.id
-    `,
-  );
+  return tx.rows<Followers>`
+    with marked as (
+      insert into budget_notices (project_id, scope_id, budget, period, percent)
+      select p.id, ${scopeId}, ${budget}, ${period}::date, ${percent}::integer from projects p
+      where ${following} and not exists (
+        select from budget_notices n
+        where n.project_id = p.id and n.scope_id = ${scopeId} and n.budget = ${budget}
+          and n.period = ${period}::date and n.percent = ${percent}::integer)
+      order by p.id
+      on conflict do nothing returning project_id
+    )
+    select p.id as "projectId", p.name as "projectName", p.notify_mail->'to' as "to"
+    from marked join projects p on p.id = marked.project_id order by p.id
+  `;
 }
 
 /** Words the thresholds of the routine's own budget as news. */

@@ -1,16 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { cancelHeld, mergeHeld, mergeHeldOfProject } from '#core/outbox/index.ts';
 import type { MailSettings } from '#core/settings/index.ts';
-import {
-  eachApart,
-  execute,
-  row,
-  rows,
-  sql,
-  transaction,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { eachApart, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { readSubscriptions, type Subscription } from './subscription.ts';
 import {
   leftOut,
@@ -53,21 +44,18 @@ async function queueEach(
   },
 ): Promise<void> {
   await eachApart(
-    await rows<{ id: string }>(database, due),
+    await database.rows<{ id: string }>`${due}`,
     ({ id }) => transaction(database, (tx) => queue(tx, id)),
     { signal, failed: (err, { id }) => log.error({ err, [of]: id }, 'a digest was not queued') },
   );
 }
 
 async function queueDigest(tx: Db, routineId: string): Promise<void> {
-  const mine = await row(
-    tx,
-    sql`
-      select from notification_states
-      where routine_id = ${routineId} and held and mailed_at <= now() - ${MAIL_INTERVAL}
-      for update skip locked
-    `,
-  );
+  const mine = await tx.row`
+    select from notification_states
+    where routine_id = ${routineId} and held and mailed_at <= now() - ${MAIL_INTERVAL}
+    for update skip locked
+  `;
   if (mine === undefined) return;
   const [subscription] = await readSubscriptions(tx, [routineId]);
   // Its people may have turned it off meanwhile.
@@ -76,17 +64,11 @@ async function queueDigest(tx: Db, routineId: string): Promise<void> {
   if (!isWanted) await cancelHeld(tx, routineId);
   // Digests of many routines are a storm as well: beyond ten, the project's digest counts them.
   if (!isWanted || !(await takeProjectTurn(tx, subscription.projectId))) {
-    await execute(
-      tx,
-      sql`update notification_states set held = false where routine_id = ${routineId}`,
-    );
+    await tx.run`update notification_states set held = false where routine_id = ${routineId}`;
     return;
   }
   const held = await mergeHeld(tx, routineId);
-  await execute(
-    tx,
-    sql`update notification_states set held = false, mailed_at = now() where routine_id = ${routineId}`,
-  );
+  await tx.run`update notification_states set held = false, mailed_at = now() where routine_id = ${routineId}`;
   if (held.length === 0) return;
   await mailTo(tx, subscription, {
     runId: null,
@@ -110,19 +92,13 @@ export function queueProjectDigests(core: DigestCore, signal: AbortSignal): Prom
 }
 
 async function queueProjectDigest(tx: Db, projectId: string): Promise<void> {
-  const mine = await row(
-    tx,
-    sql`
-      select from project_mail_turns
-      where project_id = ${projectId} and held and since <= now() - ${MAIL_INTERVAL}
-      for update skip locked
-    `,
-  );
+  const mine = await tx.row`
+    select from project_mail_turns
+    where project_id = ${projectId} and held and since <= now() - ${MAIL_INTERVAL}
+    for update skip locked
+  `;
   if (mine === undefined) return;
-  await execute(
-    tx,
-    sql`update project_mail_turns set held = false, since = now(), mails = 0 where project_id = ${projectId}`,
-  );
+  await tx.run`update project_mail_turns set held = false, since = now(), mails = 0 where project_id = ${projectId}`;
   const held = await mergeHeldOfProject(tx, projectId);
   const subscriptions = await readSubscriptions(tx, [
     ...new Set(held.map(({ routineId }) => routineId)),

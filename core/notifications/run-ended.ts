@@ -1,6 +1,6 @@
 import { enqueuePing } from '#core/outbox/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { findCrossings, routineBudgetNews, tellOfSharedBudgets } from './budgets.ts';
 import { messageSubjectOf, readSubscriptions, type Subscription } from './subscription.ts';
 import { tell, type News } from './tell.ts';
@@ -70,23 +70,18 @@ async function failed(
   { reason, reasonInWords }: EndedRun,
   { routineId }: Subscription,
 ): Promise<News> {
-  await execute(
-    tx,
-    sql`
-      insert into notification_states as s (routine_id, failing) values (${routineId}, true)
-      on conflict (routine_id) do update set failing = true where not s.failing
-    `,
-  );
+  await tx.run`
+    insert into notification_states as s (routine_id, failing) values (${routineId}, true)
+    on conflict (routine_id) do update set failing = true where not s.failing
+  `;
   const why = reason === null ? '' : `: ${reason}, ${reasonInWords ?? ''}`;
   return { event: 'failed', heading: 'Failed', lines: [`A run failed${why}.`] };
 }
 
 /** Makes the news of the first success after failures that were, or could have been, mailed. */
 async function recovered(tx: Db, { routineId }: Subscription): Promise<News[]> {
-  const was = await row(
-    tx,
-    sql`update notification_states set failing = false where routine_id = ${routineId} and failing returning 1`,
-  );
+  const was =
+    await tx.row`update notification_states set failing = false where routine_id = ${routineId} and failing returning 1`;
   if (was === undefined) return [];
   return [
     { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] },

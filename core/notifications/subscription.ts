@@ -1,7 +1,7 @@
 import type { MailSettings } from '#core/settings/index.ts';
 import type { MessageSubject } from '#core/outbox/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
-import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** Recipients of a routine's mails, maybe none, and what the mails say of the routine. */
 export interface Subscription {
@@ -51,14 +51,11 @@ export async function readSubscriptions(
   db: Db,
   routineIds: readonly string[],
 ): Promise<Subscription[]> {
-  const found = await rows<{ subscription: Subscription }>(
-    db,
-    sql`
-      select ${columns} as subscription from routines r join projects p on p.id = r.project_id
-      join organizations o on o.id = p.organization_id
-      where r.id = any(${routineIds}) and ${hasSubscription} order by r.id
-    `,
-  );
+  const found = await db.rows<{ subscription: Subscription }>`
+    select ${columns} as subscription from routines r join projects p on p.id = r.project_id
+    join organizations o on o.id = p.organization_id
+    where r.id = any(${routineIds}) and ${hasSubscription} order by r.id
+  `;
   return found.map(({ subscription }) => subscription);
 }
 

@@ -9,7 +9,7 @@ import {
   type MessageKind,
   type MessageSubject,
 } from '#core/outbox/index.ts';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { messageSubjectOf, type Subscription } from './subscription.ts';
 
 /** An event of a routine, worded for its mail. */
@@ -41,10 +41,7 @@ export async function tell(
   const subject = messageSubjectOf(subscription, runId);
   if (!(await takeTurn(tx, routineId))) {
     await holdMail(tx, { ...subject, kinds: wanted.map(({ event }) => event) });
-    await execute(
-      tx,
-      sql`update notification_states set held = true where routine_id = ${routineId} and not held`,
-    );
+    await tx.run`update notification_states set held = true where routine_id = ${routineId} and not held`;
     return;
   }
   const isFailure = wanted.some(({ event }) => event === 'failed' || event === 'paused');
@@ -136,15 +133,12 @@ export function heldInWords(held: readonly HeldCount[]): string {
 
 /** Takes this hour's mail. @returns false when it was taken before */
 async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
-  const taken = await row(
-    tx,
-    sql`
-      insert into notification_states as s (routine_id, mailed_at) values (${routineId}, now())
-      on conflict (routine_id) do update set mailed_at = now(), held = false
-        where s.mailed_at is null or s.mailed_at <= now() - ${MAIL_INTERVAL}
-      returning routine_id
-    `,
-  );
+  const taken = await tx.row`
+    insert into notification_states as s (routine_id, mailed_at) values (${routineId}, now())
+    on conflict (routine_id) do update set mailed_at = now(), held = false
+      where s.mailed_at is null or s.mailed_at <= now() - ${MAIL_INTERVAL}
+    returning routine_id
+  `;
   return taken !== undefined;
 }
 
@@ -157,16 +151,13 @@ const MOST_OF_PROJECT = 10;
  */
 export async function takeProjectTurn(tx: Db, projectId: string): Promise<boolean> {
   const isOver = sql`(t.since <= now() - ${MAIL_INTERVAL} and not t.held)`;
-  const taken = await row<{ mails: number }>(
-    tx,
-    sql`
-      insert into project_mail_turns as t (project_id, since, mails) values (${projectId}, now(), 1)
-      on conflict (project_id) do update set
-        since = case when ${isOver} then now() else t.since end,
-        mails = case when ${isOver} then 1 else t.mails + 1 end,
-        held = not ${isOver} and t.mails >= ${MOST_OF_PROJECT}
-      returning mails
-    `,
-  );
+  const taken = await tx.row<{ mails: number }>`
+    insert into project_mail_turns as t (project_id, since, mails) values (${projectId}, now(), 1)
+    on conflict (project_id) do update set
+      since = case when ${isOver} then now() else t.since end,
+      mails = case when ${isOver} then 1 else t.mails + 1 end,
+      held = not ${isOver} and t.mails >= ${MOST_OF_PROJECT}
+    returning mails
+  `;
   return taken !== undefined && taken.mails <= MOST_OF_PROJECT;
 }

@@ -4,7 +4,7 @@ import { oldestUnsentMail } from '#core/outbox/index.ts';
 import { openBreakers } from '#core/breaker/index.ts';
 import { retentionBacklog } from '#core/retention/index.ts';
 import type { RunFeed } from '#core/run-events/index.ts';
-import { row, sql, type Database, type Db } from '#lib/database/index.ts';
+import type { Database, Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
 
 /** Ages in seconds; 0 when there is none. */
@@ -109,34 +109,31 @@ const UNKNOWN: Backlog = {
 
 async function readBacklog(db: Db, retention: RetentionRule): Promise<Backlog> {
   const overdue = retentionBacklog(retention);
-  const found = await row<Backlog>(
-    db,
-    sql`
-      select
-        coalesce((
-          select greatest(extract(epoch from now() - min(next_run_at)), 0) from routines
-          where state = 'active' and next_run_at is not null
-        ), 0)::float8 as overdue,
-        (
-          select count(*) from (
-            select from runs where state = 'queued' and workflow_started_at is null and not held limit 10000
-          ) waiting
-        ) as outbox,
-        coalesce((
-          select extract(epoch from now() - min(coalesce(run_at, created_at))) from runs
-          where state = 'queued' and not held and trigger <> 'backfill'
-        ), 0)::float8 as "queueAge",
-        coalesce((
-          select greatest(extract(epoch from now() - min(greatest(next_attempt_at, claimed_until))), 0)
-          from webhook_deliveries where state in ('pending', 'sending')
-        ), 0)::float8 as "deliveryAge",
-        ${openBreakers} as "openBreakers",
-        ${oldestUnsynced} as "paymentAge",
-        ${oldestUnsentMail} as "mailAge",
-        ${overdue.content} as "contentOverdue",
-        ${overdue.runs} as "runsOverdue"
-    `,
-  );
+  const found = await db.row<Backlog>`
+    select
+      coalesce((
+        select greatest(extract(epoch from now() - min(next_run_at)), 0) from routines
+        where state = 'active' and next_run_at is not null
+      ), 0)::float8 as overdue,
+      (
+        select count(*) from (
+          select from runs where state = 'queued' and workflow_started_at is null and not held limit 10000
+        ) waiting
+      ) as outbox,
+      coalesce((
+        select extract(epoch from now() - min(coalesce(run_at, created_at))) from runs
+        where state = 'queued' and not held and trigger <> 'backfill'
+      ), 0)::float8 as "queueAge",
+      coalesce((
+        select greatest(extract(epoch from now() - min(greatest(next_attempt_at, claimed_until))), 0)
+        from webhook_deliveries where state in ('pending', 'sending')
+      ), 0)::float8 as "deliveryAge",
+      ${openBreakers} as "openBreakers",
+      ${oldestUnsynced} as "paymentAge",
+      ${oldestUnsentMail} as "mailAge",
+      ${overdue.content} as "contentOverdue",
+      ${overdue.runs} as "runsOverdue"
+  `;
   return found ?? UNKNOWN;
 }
 

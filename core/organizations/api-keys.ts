@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
@@ -89,16 +89,13 @@ export async function createApiKey(
   const { plaintext, prefix, hash } = generateApiKey(input.tag);
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
   // saw that secret, so the new one replaces it.
-  const created = await row<ApiKey>(
-    tx,
-    sql`
-      insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at)
-      values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt})
-      on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
-        where k.project_id = excluded.project_id
-      returning ${columns}
-    `,
-  );
+  const created = await tx.row<ApiKey>`
+    insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at)
+    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt})
+    on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
+      where k.project_id = excluded.project_id
+    returning ${columns}
+  `;
   if (created === undefined) throw new AppError('internal_error');
   await recordAudit(tx, {
     organizationId,
@@ -120,14 +117,11 @@ const isLive = sql`revoked_at is null and (expires_at is null or expires_at > no
 
 /** Lists the keys that work. */
 export function listApiKeys(db: Db, projectId: string, page: Page): Promise<ApiKey[]> {
-  return rows<ApiKey>(
-    db,
-    sql`
-      select ${columns} from api_keys k
-      where k.project_id = ${projectId} and ${isLive} ${afterCursor(page, sql`k.id`)}
-      order by k.id desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<ApiKey>`
+    select ${columns} from api_keys k
+    where k.project_id = ${projectId} and ${isLive} ${afterCursor(page, sql`k.id`)}
+    order by k.id desc limit ${page.limit + 1}
+  `;
 }
 
 /** Revokes a key. @throws {AppError} `api_key_not_found` */
@@ -137,14 +131,11 @@ export async function revokeApiKey(
   input: { organizationId: string; projectId: string; id: string },
 ): Promise<ApiKey> {
   const { organizationId, projectId, id } = input;
-  const revoked = await row<ApiKey>(
-    tx,
-    sql`
-      update api_keys k set revoked_at = now()
-      where k.id = ${id} and k.project_id = ${projectId} and ${isLive}
-      returning ${columns}
-    `,
-  );
+  const revoked = await tx.row<ApiKey>`
+    update api_keys k set revoked_at = now()
+    where k.id = ${id} and k.project_id = ${projectId} and ${isLive}
+    returning ${columns}
+  `;
   if (revoked === undefined) throw new AppError('api_key_not_found');
   await recordAudit(tx, { organizationId, projectId, by, action: 'api_key.revoked', targetId: id });
   return revoked;
@@ -152,13 +143,10 @@ export async function revokeApiKey(
 
 /** Notes the use of a key, at most once a minute so that a busy key does not write on every request. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update api_keys set last_used_at = now()
-      where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
-    `,
-  );
+  await db.run`
+    update api_keys set last_used_at = now()
+    where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')
+  `;
 }
 
 /** A key that has just been revoked. */
@@ -212,13 +200,10 @@ async function revoke(
   organizationId: string,
   which: Sql,
 ): Promise<RevokedKey[]> {
-  const revoked = await rows<RevokedKey>(
-    tx,
-    sql`
-      update api_keys set revoked_at = now() where revoked_at is null and ${which}
-      returning id, name, project_id as "projectId"
-    `,
-  );
+  const revoked = await tx.rows<RevokedKey>`
+    update api_keys set revoked_at = now() where revoked_at is null and ${which}
+    returning id, name, project_id as "projectId"
+  `;
   for (const { id, projectId } of revoked) {
     await recordAudit(tx, {
       organizationId,

@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { revokeKeysOfProject } from './api-keys.ts';
 import { findOrganization, type Organization, type PaidPlan } from './organizations.ts';
@@ -47,21 +47,17 @@ export async function markOrganizationDeleted(
   }
   assertConfirmed(organization.name, confirm);
   const { paidPlan = null } =
-    (await row<{ paidPlan: PaidPlan | null }>(
-      tx,
-      sql`select paid_plan as "paidPlan" from organizations where id = ${id}`,
-    )) ?? {};
+    (await tx.row<{
+      paidPlan: PaidPlan | null;
+    }>`select paid_plan as "paidPlan" from organizations where id = ${id}`) ?? {};
   if (paidPlan !== null) throw new AppError('subscription_active');
-  const projects = await rows<{ id: string; name: string }>(
-    tx,
-    sql`
-      select id, name from projects where organization_id = ${id} and deleted_at is null order by id
-      for no key update
-    `,
-  );
+  const projects = await tx.rows<{ id: string; name: string }>`
+    select id, name from projects where organization_id = ${id} and deleted_at is null order by id
+    for no key update
+  `;
   for (const project of projects) await mark(tx, by, { ...project, organizationId: id });
-  await execute(tx, sql`delete from invitations where organization_id = ${id}`);
-  await execute(tx, sql`update organizations set deleted_at = now() where id = ${id}`);
+  await tx.run`delete from invitations where organization_id = ${id}`;
+  await tx.run`update organizations set deleted_at = now() where id = ${id}`;
   const { name } = organization;
   await recordAudit(tx, {
     organizationId: id,
@@ -78,13 +74,9 @@ async function mark(
   by: Actor,
   { id, organizationId, name }: { id: string; organizationId: string; name: string },
 ): Promise<void> {
-  const marked = await execute(
-    tx,
-    // What its runs hold goes with the next passes of retention.
-    sql`
-      update projects set deleted_at = now(), run_content_days = 0 where id = ${id} and deleted_at is null
-    `,
-  );
+  const marked = await tx.run`
+    update projects set deleted_at = now(), run_content_days = 0 where id = ${id} and deleted_at is null
+  `;
   if (marked === 0) throw new AppError('project_not_found');
   await revokeKeysOfProject(tx, by, { organizationId, projectId: id });
   await recordAudit(tx, {
@@ -112,13 +104,10 @@ const LATE_WRITES = sql`interval '1 hour'`;
 
 /** Finds deleted projects in which there may still be something that people wrote. */
 export async function projectsToErase(db: Db): Promise<string[]> {
-  const found = await rows<{ id: string }>(
-    db,
-    sql`
-      select id from projects where deleted_at is not null and erased_at is null
-      order by random() limit ${PROJECTS}
-    `,
-  );
+  const found = await db.rows<{ id: string }>`
+    select id from projects where deleted_at is not null and erased_at is null
+    order by random() limit ${PROJECTS}
+  `;
   return found.map(({ id }) => id);
 }
 
@@ -127,11 +116,8 @@ export async function projectsToErase(db: Db): Promise<string[]> {
  * @returns how many are done
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {
-  return execute(
-    db,
-    sql`
-      update projects set erased_at = now(), notify_mail = null
-      where id = any(${ids}) and deleted_at < now() - ${LATE_WRITES} and erased_at is null
-    `,
-  );
+  return db.run`
+    update projects set erased_at = now(), notify_mail = null
+    where id = any(${ids}) and deleted_at < now() - ${LATE_WRITES} and erased_at is null
+  `;
 }

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import type { Core } from '#core/core.ts';
 import { throttle, type ThrottleRule } from '#core/rate-limits/index.ts';
-import { deleteBatch, execute, row, rows, sql, transaction, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { MAX_MEMBERS } from './members.ts';
@@ -36,14 +36,11 @@ export async function listInvitations(
   page: Page,
 ): Promise<Invitation[]> {
   await assertAdmin(db, { organizationId, userId: by.userId });
-  return rows<Invitation>(
-    db,
-    sql`
-      select ${columns} from invitations i
-      where i.organization_id = ${organizationId} and i.expires_at > now() ${afterCursor(page, sql`i.id`)}
-      order by i.id desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<Invitation>`
+    select ${columns} from invitations i
+    where i.organization_id = ${organizationId} and i.expires_at > now() ${afterCursor(page, sql`i.id`)}
+    order by i.id desc limit ${page.limit + 1}
+  `;
 }
 
 /** The service's parts that send an invitation. */
@@ -78,17 +75,14 @@ async function insertInvitation(
   await assertAdmin(tx, { organizationId, userId: by.id });
   await assertInvitable(tx, organizationId, email);
   const { token, tokenHash } = newInvitationToken();
-  const invitation = await row<Invitation>(
-    tx,
-    sql`
-      insert into invitations as i (id, organization_id, email, role, token_hash, invited_by, expires_at)
-      values (${id}, ${organizationId}, ${email}, ${role}, ${tokenHash}, ${by.id}, now() + ${LIFETIME})
-      on conflict (organization_id, email) do update set id = excluded.id, role = excluded.role,
-        token_hash = excluded.token_hash, invited_by = excluded.invited_by, created_at = now(),
-        expires_at = excluded.expires_at
-      returning ${columns}
-    `,
-  );
+  const invitation = await tx.row<Invitation>`
+    insert into invitations as i (id, organization_id, email, role, token_hash, invited_by, expires_at)
+    values (${id}, ${organizationId}, ${email}, ${role}, ${tokenHash}, ${by.id}, now() + ${LIFETIME})
+    on conflict (organization_id, email) do update set id = excluded.id, role = excluded.role,
+      token_hash = excluded.token_hash, invited_by = excluded.invited_by, created_at = now(),
+      expires_at = excluded.expires_at
+    returning ${columns}
+  `;
   if (invitation === undefined) throw new AppError('internal_error');
   await recordAudit(tx, {
     organizationId,
@@ -101,17 +95,14 @@ async function insertInvitation(
 }
 
 async function assertInvitable(tx: Db, organizationId: string, email: string): Promise<void> {
-  const found = await row<{ member: boolean; people: number; open: number }>(
-    tx,
-    sql`
-      select
-        exists (select 1 from memberships m join users u on u.id = m.user_id
-          where m.organization_id = ${organizationId} and u.email = ${email}) as member,
-        (select count(*) from memberships where organization_id = ${organizationId}) as people,
-        (select count(*) from invitations
-          where organization_id = ${organizationId} and expires_at > now() and email <> ${email}) as open
-    `,
-  );
+  const found = await tx.row<{ member: boolean; people: number; open: number }>`
+    select
+      exists (select 1 from memberships m join users u on u.id = m.user_id
+        where m.organization_id = ${organizationId} and u.email = ${email}) as member,
+      (select count(*) from memberships where organization_id = ${organizationId}) as people,
+      (select count(*) from invitations
+        where organization_id = ${organizationId} and expires_at > now() and email <> ${email}) as open
+  `;
   if (found?.member === true) throw new AppError('already_member');
   if ((found?.people ?? 0) >= MAX_MEMBERS) {
     throw new AppError('limit_reached', `An organization has at most ${MAX_MEMBERS} members.`);
@@ -145,13 +136,10 @@ async function mailInvitation(
   invitation: { email: string; token: string; organizationName: string },
 ): Promise<void> {
   if (mailer === undefined) return;
-  const inviter = await row<{ email: string; confirmed: boolean; isNew: boolean }>(
-    db,
-    sql`
-      select email, email_verified as confirmed, created_at > now() - interval '7 days' as "isNew"
-      from users where id = ${by.id}
-    `,
-  );
+  const inviter = await db.row<{ email: string; confirmed: boolean; isNew: boolean }>`
+    select email, email_verified as confirmed, created_at > now() - interval '7 days' as "isNew"
+    from users where id = ${by.id}
+  `;
   if (inviter === undefined) return;
   const rule = inviter.isNew ? MAILS_OF_NEW : MAILS;
   if ((await throttle(db, rule, by.id)) !== undefined) return;
@@ -183,13 +171,10 @@ export async function deleteInvitation(
 ): Promise<Invitation> {
   const { organizationId, id } = input;
   await assertAdmin(tx, { organizationId, userId: by.id });
-  const deleted = await row<Invitation>(
-    tx,
-    sql`
-      delete from invitations i
-      where i.id = ${id} and i.organization_id = ${organizationId} and i.expires_at > now() returning ${columns}
-    `,
-  );
+  const deleted = await tx.row<Invitation>`
+    delete from invitations i
+    where i.id = ${id} and i.organization_id = ${organizationId} and i.expires_at > now() returning ${columns}
+  `;
   if (deleted === undefined) throw new AppError('invitation_not_found');
   const { email } = deleted;
   await recordAudit(tx, {
@@ -212,40 +197,31 @@ export async function acceptInvitation(
   by: Actor & { readonly id: string },
   token: string,
 ): Promise<Organization> {
-  const invited = await row<Pick<Invitation, 'id' | 'organizationId' | 'role'>>(
-    tx,
-    sql`
-      select i.id, i.organization_id as "organizationId", i.role
-      from invitations i join users u on u.email = i.email
-      where i.token_hash = ${hashInvitationToken(token)} and i.expires_at > now() and u.id = ${by.id}
-    `,
-  );
+  const invited = await tx.row<Pick<Invitation, 'id' | 'organizationId' | 'role'>>`
+    select i.id, i.organization_id as "organizationId", i.role
+    from invitations i join users u on u.email = i.email
+    where i.token_hash = ${hashInvitationToken(token)} and i.expires_at > now() and u.id = ${by.id}
+  `;
   if (invited === undefined) throw new AppError('invitation_not_found');
   const { id, organizationId, role } = invited;
   // The organization before the invitation: locks are taken in the order of those who invite.
   await lockOrganization(tx, organizationId).catch(() => {
     throw new AppError('invitation_not_found');
   });
-  const used = await execute(
-    tx,
-    sql`delete from invitations where id = ${id} and token_hash = ${hashInvitationToken(token)}`,
-  );
+  const used =
+    await tx.run`delete from invitations where id = ${id} and token_hash = ${hashInvitationToken(token)}`;
   if (used === 0) throw new AppError('invitation_not_found');
   const { people = 0 } =
-    (await row<{ people: number }>(
-      tx,
-      sql`select count(*) as people from memberships where organization_id = ${organizationId}`,
-    )) ?? {};
+    (await tx.row<{
+      people: number;
+    }>`select count(*) as people from memberships where organization_id = ${organizationId}`) ?? {};
   if (people >= MAX_MEMBERS) {
     throw new AppError('limit_reached', `An organization has at most ${MAX_MEMBERS} members.`);
   }
-  const joined = await execute(
-    tx,
-    sql`
-      insert into memberships (organization_id, user_id, role) values (${organizationId}, ${by.id}, ${role})
-      on conflict (user_id, organization_id) do nothing
-    `,
-  );
+  const joined = await tx.run`
+    insert into memberships (organization_id, user_id, role) values (${organizationId}, ${by.id}, ${role})
+    on conflict (user_id, organization_id) do nothing
+  `;
   if (joined === 1) {
     await recordAudit(tx, {
       organizationId,
@@ -255,28 +231,22 @@ export async function acceptInvitation(
       details: { role, invitationId: id },
     });
   }
-  const organization = await row<Organization>(
-    tx,
-    sql`
-      select o.id, o.name, m.role, o.created_at as "createdAt"
-      from organizations o join memberships m on m.organization_id = o.id
-      where o.id = ${organizationId} and m.user_id = ${by.id}
-    `,
-  );
+  const organization = await tx.row<Organization>`
+    select o.id, o.name, m.role, o.created_at as "createdAt"
+    from organizations o join memberships m on m.organization_id = o.id
+    where o.id = ${organizationId} and m.user_id = ${by.id}
+  `;
   if (organization === undefined) throw new AppError('internal_error');
   return organization;
 }
 
 /** Tells whether a token invites this address, for a sign-up that needs an invitation. */
 export async function isInvited(db: Db, email: string, token: string): Promise<boolean> {
-  const found = await row(
-    db,
-    sql`
-      select 1 from invitations i join organizations o on o.id = i.organization_id
-      where i.token_hash = ${hashInvitationToken(token)} and i.email = ${email.toLowerCase()} and i.expires_at > now()
-        and o.deleted_at is null
-    `,
-  );
+  const found = await db.row`
+    select 1 from invitations i join organizations o on o.id = i.organization_id
+    where i.token_hash = ${hashInvitationToken(token)} and i.email = ${email.toLowerCase()} and i.expires_at > now()
+      and o.deleted_at is null
+  `;
   return found !== undefined;
 }
 

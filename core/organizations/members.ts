@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { revokeKeysOf, type RevokedKey } from './api-keys.ts';
 import {
@@ -36,14 +36,11 @@ export async function listMembers(
   organizationId: string,
 ): Promise<ListedMember[]> {
   await roleOf(db, { organizationId, userId: by.userId });
-  return rows<ListedMember>(
-    db,
-    sql`
-      select ${columns} from memberships m join users u on u.id = m.user_id
-      where m.organization_id = ${organizationId}
-      order by m.created_at, u.id limit ${MAX_MEMBERS}
-    `,
-  );
+  return db.rows<ListedMember>`
+    select ${columns} from memberships m join users u on u.id = m.user_id
+    where m.organization_id = ${organizationId}
+    order by m.created_at, u.id limit ${MAX_MEMBERS}
+  `;
 }
 
 /**
@@ -66,10 +63,7 @@ export async function changeRole(
     throw new AppError('owner_required');
   }
   if (before.role === 'owner') await assertAnotherOwner(tx, member);
-  await execute(
-    tx,
-    sql`update memberships set role = ${role} where organization_id = ${organizationId} and user_id = ${userId}`,
-  );
+  await tx.run`update memberships set role = ${role} where organization_id = ${organizationId} and user_id = ${userId}`;
   await recordAudit(tx, {
     organizationId,
     by,
@@ -127,10 +121,7 @@ async function removeHeld(
   keepKeys: boolean,
 ): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
-  await execute(
-    tx,
-    sql`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`,
-  );
+  await tx.run`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`;
   await recordAudit(tx, {
     organizationId,
     by,
@@ -143,13 +134,10 @@ async function removeHeld(
 
 /** Reads a member. @throws {AppError} `member_not_found` */
 async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
-  const found = await row<ListedMember>(
-    tx,
-    sql`
-      select ${columns} from memberships m join users u on u.id = m.user_id
-      where m.organization_id = ${organizationId} and m.user_id = ${userId}
-    `,
-  );
+  const found = await tx.row<ListedMember>`
+    select ${columns} from memberships m join users u on u.id = m.user_id
+    where m.organization_id = ${organizationId} and m.user_id = ${userId}
+  `;
   if (found === undefined) throw new AppError('member_not_found');
   return found;
 }
@@ -172,12 +160,9 @@ export async function assertMayEndFor(
 
 /** Lists the organizations of a person, those that are deleted left out. */
 export async function organizationsOf(tx: Db, userId: string): Promise<string[]> {
-  const found = await rows<{ id: string }>(
-    tx,
-    sql`
-      select o.id from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${userId} and o.deleted_at is null order by o.id
-    `,
-  );
+  const found = await tx.rows<{ id: string }>`
+    select o.id from memberships m join organizations o on o.id = m.organization_id
+    where m.user_id = ${userId} and o.deleted_at is null order by o.id
+  `;
   return found.map(({ id }) => id);
 }

@@ -1,14 +1,5 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import {
-  execute,
-  row,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -32,23 +23,17 @@ async function createOrganization(
   input: { id: string; projectId: string; name: string },
 ): Promise<{ organization: Organization; project: Project }> {
   const { id: organizationId, projectId } = input;
-  const organization = await row<{ createdAt: Date; isNew: boolean }>(
-    tx,
-    sql`
-      insert into organizations as o (id, name, founded_by) values (${organizationId}, ${input.name}, ${by.id})
-      on conflict (id) do update set name = o.name
-      returning created_at as "createdAt", xmax = 0 as "isNew"
-    `,
-  );
+  const organization = await tx.row<{ createdAt: Date; isNew: boolean }>`
+    insert into organizations as o (id, name, founded_by) values (${organizationId}, ${input.name}, ${by.id})
+    on conflict (id) do update set name = o.name
+    returning created_at as "createdAt", xmax = 0 as "isNew"
+  `;
   if (organization === undefined) throw new AppError('internal_error');
-  await execute(
-    tx,
-    sql`
-      insert into memberships (organization_id, user_id, role)
-      values (${organizationId}, ${by.id}, 'owner')
-      on conflict (user_id, organization_id) do nothing
-    `,
-  );
+  await tx.run`
+    insert into memberships (organization_id, user_id, role)
+    values (${organizationId}, ${by.id}, 'owner')
+    on conflict (user_id, organization_id) do nothing
+  `;
   const project = await insertProject(tx, { id: projectId, organizationId, name: 'Default' });
   const { createdAt, isNew } = organization;
   if (isNew) {
@@ -89,14 +74,11 @@ export async function foundOrganization(
 
 /** Counts the organizations that a person has founded. @param except the one that is about to be founded */
 async function countFounded(tx: Db, userId: string, except: string | null): Promise<number> {
-  const found = await row<{ founded: number }>(
-    tx,
-    sql`
-      select count(*) as founded from organizations
-      where founded_by = ${userId} and id is distinct from ${except}
-        and (deleted_at is null or deleted_at > now() - interval '30 days')
-    `,
-  );
+  const found = await tx.row<{ founded: number }>`
+    select count(*) as founded from organizations
+    where founded_by = ${userId} and id is distinct from ${except}
+      and (deleted_at is null or deleted_at > now() - interval '30 days')
+  `;
   return found?.founded ?? 0;
 }
 
@@ -113,13 +95,10 @@ export async function ensureOrganization(
 ): Promise<void> {
   await transaction(database, async (tx) => {
     await lockFounder(tx, user.id);
-    const member = await row(
-      tx,
-      sql`
-        select 1 from memberships m join organizations o on o.id = m.organization_id
-        where m.user_id = ${user.id} and o.deleted_at is null limit 1
-      `,
-    );
+    const member = await tx.row`
+      select 1 from memberships m join organizations o on o.id = m.organization_id
+      where m.user_id = ${user.id} and o.deleted_at is null limit 1
+    `;
     if (member !== undefined) return;
     if ((await countFounded(tx, user.id, null)) >= maxOrganizations) return;
     const by = { kind: 'person', id: user.id, address } as const;
@@ -133,7 +112,7 @@ export async function ensureOrganization(
 
 /** Lets one transaction at a time found an organization of this person. */
 async function lockFounder(tx: Db, userId: string): Promise<void> {
-  await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${userId}, 0))`);
+  await tx.row`select pg_advisory_xact_lock(hashtextextended(${userId}, 0))`;
 }
 
 /**
@@ -144,27 +123,21 @@ export async function findOrganization(
   db: Db,
   key: { userId: string; id: string },
 ): Promise<Organization> {
-  const found = await row<Organization & { readonly lacks: boolean }>(
-    db,
-    sql`
-      select o.id, o.name, m.role, o.created_at as "createdAt", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
-      from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
-    `,
-  );
+  const found = await db.row<Organization & { readonly lacks: boolean }>`
+    select o.id, o.name, m.role, o.created_at as "createdAt", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+    from memberships m join organizations o on o.id = m.organization_id
+    where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
+  `;
   return admitted(found, 'organization_not_found');
 }
 
 export function listOrganizations(db: Db, userId: string, page: Page): Promise<Organization[]> {
-  return rows<Organization>(
-    db,
-    sql`
-      select o.id, o.name, m.role, o.created_at as "createdAt"
-      from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${userId} and o.deleted_at is null ${afterCursor(page, sql`o.id`)}
-      order by o.id desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<Organization>`
+    select o.id, o.name, m.role, o.created_at as "createdAt"
+    from memberships m join organizations o on o.id = m.organization_id
+    where m.user_id = ${userId} and o.deleted_at is null ${afterCursor(page, sql`o.id`)}
+    order by o.id desc limit ${page.limit + 1}
+  `;
 }
 
 /** Plans that an organization can have paid for; null in its row means none. */

@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
@@ -22,17 +22,14 @@ export function listProjects(
   input: { userId: string; organizationId: string | undefined; page: Page },
 ): Promise<Project[]> {
   const organizationId = input.organizationId ?? null;
-  return rows<Project>(
-    db,
-    sql`
-      select ${projectColumns}
-      from memberships m join projects p on p.organization_id = m.organization_id
-      where m.user_id = ${input.userId} and p.deleted_at is null
-        and (${organizationId}::text is null or p.organization_id = ${organizationId})
-        ${afterCursor(input.page, sql`p.id`)}
-      order by p.id desc limit ${input.page.limit + 1}
-    `,
-  );
+  return db.rows<Project>`
+    select ${projectColumns}
+    from memberships m join projects p on p.organization_id = m.organization_id
+    where m.user_id = ${input.userId} and p.deleted_at is null
+      and (${organizationId}::text is null or p.organization_id = ${organizationId})
+      ${afterCursor(input.page, sql`p.id`)}
+    order by p.id desc limit ${input.page.limit + 1}
+  `;
 }
 
 /**
@@ -40,15 +37,12 @@ export function listProjects(
  * `second_factor_required`
  */
 export async function findProject(db: Db, key: { userId: string; id: string }): Promise<Project> {
-  const found = await row<Project & { readonly lacks: boolean }>(
-    db,
-    sql`
-      select ${projectColumns}, ${lacksSecondFactor(sql`o`, key.userId)} as lacks
-      from memberships m join organizations o on o.id = m.organization_id
-      join projects p on p.organization_id = o.id
-      where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
-    `,
-  );
+  const found = await db.row<Project & { readonly lacks: boolean }>`
+    select ${projectColumns}, ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+    from memberships m join organizations o on o.id = m.organization_id
+    join projects p on p.organization_id = o.id
+    where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
+  `;
   return admitted(found, 'project_not_found');
 }
 
@@ -106,15 +100,12 @@ export async function insertProject(
   tx: Db,
   input: { id: string; organizationId: string; name: string },
 ): Promise<Project> {
-  const created = await row<Project>(
-    tx,
-    sql`
-      insert into projects as p (id, organization_id, name)
-      values (${input.id}, ${input.organizationId}, ${input.name})
-      on conflict (id) do update set name = p.name
-      returning ${projectColumns}
-    `,
-  );
+  const created = await tx.row<Project>`
+    insert into projects as p (id, organization_id, name)
+    values (${input.id}, ${input.organizationId}, ${input.name})
+    on conflict (id) do update set name = p.name
+    returning ${projectColumns}
+  `;
   if (created === undefined) throw new AppError('internal_error');
   return created;
 }
@@ -124,9 +115,7 @@ export async function insertProject(
  * the keys that are there, and later ones would stay behind. @throws {AppError} `project_not_found`
  */
 export async function holdProject(tx: Db, projectId: string): Promise<void> {
-  const held = await row(
-    tx,
-    sql`select 1 from projects where id = ${projectId} and deleted_at is null for share`,
-  );
+  const held =
+    await tx.row`select 1 from projects where id = ${projectId} and deleted_at is null for share`;
   if (held === undefined) throw new AppError('project_not_found');
 }

@@ -1,4 +1,4 @@
-import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 
 export type Role = 'owner' | 'admin' | 'member';
@@ -14,14 +14,11 @@ export interface Member {
  * when they do not belong to it, `second_factor_required`
  */
 export async function roleOf(db: Db, { organizationId, userId }: Member): Promise<Role> {
-  const found = await row<{ role: Role; lacks: boolean }>(
-    db,
-    sql`
-      select m.role, ${lacksSecondFactor(sql`o`, userId)} as lacks from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${userId} and m.organization_id = ${organizationId} and o.deleted_at is null
-      for share of m
-    `,
-  );
+  const found = await db.row<{ role: Role; lacks: boolean }>`
+    select m.role, ${lacksSecondFactor(sql`o`, userId)} as lacks from memberships m join organizations o on o.id = m.organization_id
+    where m.user_id = ${userId} and m.organization_id = ${organizationId} and o.deleted_at is null
+    for share of m
+  `;
   return admitted(found, 'organization_not_found').role;
 }
 
@@ -50,10 +47,9 @@ export async function assertAdmin(db: Db, member: Member): Promise<Role> {
  * @throws {AppError} `organization_not_found`
  */
 export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {
-  const found = await row<{ name: string }>(
-    tx,
-    sql`select name from organizations where id = ${organizationId} and deleted_at is null for no key update`,
-  );
+  const found = await tx.row<{
+    name: string;
+  }>`select name from organizations where id = ${organizationId} and deleted_at is null for no key update`;
   if (found === undefined) throw new AppError('organization_not_found');
   return found;
 }
@@ -63,13 +59,10 @@ export async function assertAnotherOwner(
   tx: Db,
   { organizationId, userId }: Member,
 ): Promise<void> {
-  const other = await row(
-    tx,
-    sql`
-      select 1 from memberships
-      where organization_id = ${organizationId} and role = 'owner' and user_id <> ${userId} limit 1
-    `,
-  );
+  const other = await tx.row`
+    select 1 from memberships
+    where organization_id = ${organizationId} and role = 'owner' and user_id <> ${userId} limit 1
+  `;
   if (other === undefined) throw new AppError('last_owner');
 }
 

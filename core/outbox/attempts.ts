@@ -1,4 +1,4 @@
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { hasEndedDigests, hasOptedOut } from './opt-outs.ts';
 import type { Channel, MailContent, MessageKind } from './message.ts';
 
@@ -36,51 +36,48 @@ export function claimMessages(
   db: Db,
   { channel, limit, forOperator }: { channel: Channel; limit: number; forOperator: boolean },
 ): Promise<ClaimedMessage[]> {
-  return rows<ClaimedMessage>(
-    db,
-    sql`
-      with recursive organization (id) as (
-        select min(organization_id) from outbox where state = 'pending' and channel = ${channel}
-        union all
-        select (
-          select min(o.organization_id) from outbox o
-          where o.state = 'pending' and o.channel = ${channel} and o.organization_id > organization.id
-        ) from organization where organization.id is not null
-      ), turn as materialized (
-        select due.id from organization cross join lateral (
-          select o.id, o.next_attempt_at, row_number() over (order by o.next_attempt_at, o.id) as place
-          from outbox o
-          where o.state = 'pending' and o.channel = ${channel} and o.organization_id = organization.id
-            and o.next_attempt_at <= now() and (o.organization_id <> '' or ${forOperator}::boolean)
-          order by o.next_attempt_at, o.id limit ${limit}
-        ) due
-        order by due.place, due.next_attempt_at limit ${limit}
-      ), free as materialized (
-        select id from outbox where id in (select id from turn) and state = 'pending' and next_attempt_at <= now()
-        for update skip locked
-      ), claimed as (
-        update outbox set attempts = attempts + 1, next_attempt_at = now() + ${LEASE}
-        from free where outbox.id = free.id
-        returning outbox.*
-      )
-      select c.id, c.kind, c.attempts as attempt, c.organization_id as "organizationId", c.project_id as "projectId",
-        c.routine_id as "routineId", c.run_id as "runId", c.user_id as "userId", c.url, c.content,
-        (
-          select u.email from users u join memberships m on m.user_id = u.id
-          where u.id = c.user_id and u.email_verified and (m.organization_id = c.organization_id or c.kind = 'results_digest' and c.project_id is null)
-          limit 1
-        ) as address,
-        case when c.kind = 'results_digest' then ${hasEndedDigests(sql`c.user_id`, sql`c.project_id`)}
-          else ${hasOptedOut(sql`c.user_id`, sql`c.project_id, c.routine_id`)} end as "optedOut",
-        array(
-          select p.id from jsonb_array_elements(c.content -> 'parts') part
-          join projects p on p.id = part ->> 'projectId' and p.deleted_at is null
-          join memberships m on m.organization_id = p.organization_id and m.user_id = c.user_id
-          where not ${hasEndedDigests(sql`c.user_id`, sql`p.id`)}
-        ) as "projectIds"
-      from claimed c
-    `,
-  );
+  return db.rows<ClaimedMessage>`
+    with recursive organization (id) as (
+      select min(organization_id) from outbox where state = 'pending' and channel = ${channel}
+      union all
+      select (
+        select min(o.organization_id) from outbox o
+        where o.state = 'pending' and o.channel = ${channel} and o.organization_id > organization.id
+      ) from organization where organization.id is not null
+    ), turn as materialized (
+      select due.id from organization cross join lateral (
+        select o.id, o.next_attempt_at, row_number() over (order by o.next_attempt_at, o.id) as place
+        from outbox o
+        where o.state = 'pending' and o.channel = ${channel} and o.organization_id = organization.id
+          and o.next_attempt_at <= now() and (o.organization_id <> '' or ${forOperator}::boolean)
+        order by o.next_attempt_at, o.id limit ${limit}
+      ) due
+      order by due.place, due.next_attempt_at limit ${limit}
+    ), free as materialized (
+      select id from outbox where id in (select id from turn) and state = 'pending' and next_attempt_at <= now()
+      for update skip locked
+    ), claimed as (
+      update outbox set attempts = attempts + 1, next_attempt_at = now() + ${LEASE}
+      from free where outbox.id = free.id
+      returning outbox.*
+    )
+    select c.id, c.kind, c.attempts as attempt, c.organization_id as "organizationId", c.project_id as "projectId",
+      c.routine_id as "routineId", c.run_id as "runId", c.user_id as "userId", c.url, c.content,
+      (
+        select u.email from users u join memberships m on m.user_id = u.id
+        where u.id = c.user_id and u.email_verified and (m.organization_id = c.organization_id or c.kind = 'results_digest' and c.project_id is null)
+        limit 1
+      ) as address,
+      case when c.kind = 'results_digest' then ${hasEndedDigests(sql`c.user_id`, sql`c.project_id`)}
+        else ${hasOptedOut(sql`c.user_id`, sql`c.project_id, c.routine_id`)} end as "optedOut",
+      array(
+        select p.id from jsonb_array_elements(c.content -> 'parts') part
+        join projects p on p.id = part ->> 'projectId' and p.deleted_at is null
+        join memberships m on m.organization_id = p.organization_id and m.user_id = c.user_id
+        where not ${hasEndedDigests(sql`c.user_id`, sql`p.id`)}
+      ) as "projectIds"
+    from claimed c
+  `;
 }
 
 /** Result of an attempt; `retry` carries the delay before the next one. */
@@ -100,13 +97,10 @@ export async function recordSending(
     verdict.state === 'retry'
       ? sql`next_attempt_at = now() + ${verdict.delayMs}::float8 * interval '1 millisecond'`
       : sql`state = ${verdict.state}, content = null, finished_at = now()`;
-  await execute(
-    db,
-    sql`
-      update outbox set error = ${error}, ${change}
-      where id = ${id} and state = 'pending' and attempts = ${attempt}
-    `,
-  );
+  await db.run`
+    update outbox set error = ${error}, ${change}
+    where id = ${id} and state = 'pending' and attempts = ${attempt}
+  `;
 }
 
 const MINUTE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { MailContent, MessageKind, MessageSubject } from './message.ts';
 
@@ -20,18 +20,15 @@ export async function enqueueMail(
 ): Promise<void> {
   if (mail.userIds.length === 0) return;
   const ids = mail.userIds.map(() => newId('message'));
-  await execute(
-    tx,
-    sql`
-      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, user_id, content,
-        dedupe_key, state)
-      select recipient.id, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
-        ${mail.runId}, recipient.user_id, ${JSON.stringify(mail.content)}::jsonb,
-        ${mail.dedupeKey ?? null}::text || ':' || recipient.user_id, 'pending'
-      from unnest(${ids}::text[], ${mail.userIds}::text[]) as recipient (id, user_id)
-      on conflict (dedupe_key) do nothing
-    `,
-  );
+  await tx.run`
+    insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, user_id, content,
+      dedupe_key, state)
+    select recipient.id, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
+      ${mail.runId}, recipient.user_id, ${JSON.stringify(mail.content)}::jsonb,
+      ${mail.dedupeKey ?? null}::text || ':' || recipient.user_id, 'pending'
+    from unnest(${ids}::text[], ${mail.userIds}::text[]) as recipient (id, user_id)
+    on conflict (dedupe_key) do nothing
+  `;
 }
 
 /** Queues a mail to the operator. */
@@ -39,13 +36,10 @@ export async function enqueueOperatorMail(
   tx: Db,
   mail: { readonly kind: MessageKind; readonly content: MailContent },
 ): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      insert into outbox (id, channel, kind, content, state)
-      values (${newId('message')}, 'mail', ${mail.kind}, ${JSON.stringify(mail.content)}::jsonb, 'pending')
-    `,
-  );
+  await tx.run`
+    insert into outbox (id, channel, kind, content, state)
+    values (${newId('message')}, 'mail', ${mail.kind}, ${JSON.stringify(mail.content)}::jsonb, 'pending')
+  `;
 }
 
 /** Queues a GET to a monitor, in the transaction that ends the run. */
@@ -53,14 +47,11 @@ export async function enqueuePing(
   tx: Db,
   ping: MessageSubject & { readonly url: string },
 ): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, url, state)
-      values (${newId('message')}, 'ping', 'success_ping', ${ping.organizationId}, ${ping.projectId},
-        ${ping.routineId}, ${ping.runId}, ${ping.url}, 'pending')
-    `,
-  );
+  await tx.run`
+    insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, url, state)
+    values (${newId('message')}, 'ping', 'success_ping', ${ping.organizationId}, ${ping.projectId},
+      ${ping.routineId}, ${ping.runId}, ${ping.url}, 'pending')
+  `;
 }
 
 /** Records that there was something to tell, but no one who could be mailed. */
@@ -68,14 +59,11 @@ export async function recordUnaddressed(
   tx: Db,
   mail: MessageSubject & { readonly kind: MessageKind },
 ): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state, error, finished_at)
-      values (${newId('message')}, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId},
-        ${mail.routineId}, ${mail.runId}, 'cancelled', 'no recipient is a member with a confirmed address', now())
-    `,
-  );
+  await tx.run`
+    insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state, error, finished_at)
+    values (${newId('message')}, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId},
+      ${mail.routineId}, ${mail.runId}, 'cancelled', 'no recipient is a member with a confirmed address', now())
+  `;
 }
 
 /** Records an event that a later mail about the routine will count. */
@@ -84,15 +72,12 @@ export async function holdMail(
   mail: MessageSubject & { readonly kinds: readonly MessageKind[] },
 ): Promise<void> {
   const ids = mail.kinds.map(() => newId('message'));
-  await execute(
-    tx,
-    sql`
-      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state)
-      select held.id, 'mail', held.kind, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
-        ${mail.runId}, 'held'
-      from unnest(${ids}::text[], ${mail.kinds}::text[]) as held (id, kind)
-    `,
-  );
+  await tx.run`
+    insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state)
+    select held.id, 'mail', held.kind, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
+      ${mail.runId}, 'held'
+    from unnest(${ids}::text[], ${mail.kinds}::text[]) as held (id, kind)
+  `;
 }
 
 /** Count of events of one kind that were withheld since the last mail about a routine. */
@@ -103,17 +88,14 @@ export interface HeldCount {
 
 /** Counts what was held back about a routine, and marks it as merged into the mail that this transaction queues. */
 export function mergeHeld(tx: Db, routineId: string): Promise<HeldCount[]> {
-  return rows<HeldCount>(
-    tx,
-    sql`
-      with merged as (
-        update outbox set state = 'merged', finished_at = now()
-        where routine_id = ${routineId} and state = 'held'
-        returning kind
-      )
-      select kind, count(*) from merged group by kind order by count(*) desc, kind
-    `,
-  );
+  return tx.rows<HeldCount>`
+    with merged as (
+      update outbox set state = 'merged', finished_at = now()
+      where routine_id = ${routineId} and state = 'held'
+      returning kind
+    )
+    select kind, count(*) from merged group by kind order by count(*) desc, kind
+  `;
 }
 
 /** Does the same for all routines of a project, each counted on its own. */
@@ -121,26 +103,20 @@ export function mergeHeldOfProject(
   tx: Db,
   projectId: string,
 ): Promise<(HeldCount & { readonly routineId: string })[]> {
-  return rows(
-    tx,
-    sql`
-      with merged as (
-        update outbox set state = 'merged', finished_at = now()
-        where project_id = ${projectId} and state = 'held'
-        returning kind, routine_id
-      )
-      select routine_id as "routineId", kind, count(*) from merged group by routine_id, kind
-    `,
-  );
+  return tx.rows`
+    with merged as (
+      update outbox set state = 'merged', finished_at = now()
+      where project_id = ${projectId} and state = 'held'
+      returning kind, routine_id
+    )
+    select routine_id as "routineId", kind, count(*) from merged group by routine_id, kind
+  `;
 }
 
 /** Cancels what was held back about a routine that has no subscribers any more. */
 export async function cancelHeld(tx: Db, routineId: string): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      update outbox set state = 'cancelled', finished_at = now(), error = 'it has no subscribers any more'
-      where routine_id = ${routineId} and state = 'held'
-    `,
-  );
+  await tx.run`
+    update outbox set state = 'cancelled', finished_at = now(), error = 'it has no subscribers any more'
+    where routine_id = ${routineId} and state = 'held'
+  `;
 }

@@ -1,4 +1,4 @@
-import { rows, sql, type Db, deleteBatch, execute } from '#lib/database/index.ts';
+import { sql, type Db, deleteBatch } from '#lib/database/index.ts';
 
 /**
  * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a business
@@ -117,15 +117,12 @@ const MOST = 300;
 
 /** Lists the messages about a run, oldest first. The caller has read the run in its project. */
 export async function listMessages(db: Db, runId: string): Promise<RunMessage[]> {
-  const found = await rows<RunMessage & { email: string | null; url: string | null }>(
-    db,
-    sql`
-      select o.kind, o.state, coalesce(o.finished_at, o.created_at) as at, o.attempts, o.error, u.email, o.url,
-        case when o.state = 'pending' then o.next_attempt_at end as "nextAttemptAt"
-      from outbox o left join users u on u.id = o.user_id
-      where o.run_id = ${runId} order by o.id limit ${MOST}
-    `,
-  );
+  const found = await db.rows<RunMessage & { email: string | null; url: string | null }>`
+    select o.kind, o.state, coalesce(o.finished_at, o.created_at) as at, o.attempts, o.error, u.email, o.url,
+      case when o.state = 'pending' then o.next_attempt_at end as "nextAttemptAt"
+    from outbox o left join users u on u.id = o.user_id
+    where o.run_id = ${runId} order by o.id limit ${MOST}
+  `;
   return found.map(({ email, url, ...message }) => ({
     ...message,
     to: email === null ? hostOf(url) : masked(email),
@@ -148,44 +145,35 @@ export const oldestUnsentMail = sql`coalesce((
 
 /** Erases the texts of mails about runs and the addresses of monitors; those still to be sent are given up. */
 export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      update outbox set content = null, url = null,
-        error = case when state in ('pending', 'held') then 'its content was erased' else error end,
-        finished_at = coalesce(finished_at, now()),
-        state = case when state in ('pending', 'held') then 'cancelled' else state end
-      where run_id = any(${runIds}) and (content is not null or url is not null or state in ('pending', 'held'))
-    `,
-  );
+  await tx.run`
+    update outbox set content = null, url = null,
+      error = case when state in ('pending', 'held') then 'its content was erased' else error end,
+      finished_at = coalesce(finished_at, now()),
+      state = case when state in ('pending', 'held') then 'cancelled' else state end
+    where run_id = any(${runIds}) and (content is not null or url is not null or state in ('pending', 'held'))
+  `;
 }
 
 /** Cancels the unsent messages about a project that is being deleted, and takes its part out of those about several. */
 export async function cancelMessages(tx: Db, projectId: string): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      update outbox set state = 'cancelled', error = 'the project was deleted', content = null, url = null,
-        finished_at = now()
-      where project_id = ${projectId} and state in ('pending', 'held')
-    `,
-  );
-  await execute(
-    tx,
-    sql`
-      update outbox set content = jsonb_set(content, '{parts}', (
-        select coalesce(jsonb_agg(part), '[]') from jsonb_array_elements(content -> 'parts') part
-        where part ->> 'projectId' <> ${projectId}
-      ))
-      where state = 'pending' and channel = 'mail' and kind = 'results_digest' and project_id is null
-        and content -> 'parts' @> ${JSON.stringify([{ projectId }])}::jsonb
-    `,
-  );
+  await tx.run`
+    update outbox set state = 'cancelled', error = 'the project was deleted', content = null, url = null,
+      finished_at = now()
+    where project_id = ${projectId} and state in ('pending', 'held')
+  `;
+  await tx.run`
+    update outbox set content = jsonb_set(content, '{parts}', (
+      select coalesce(jsonb_agg(part), '[]') from jsonb_array_elements(content -> 'parts') part
+      where part ->> 'projectId' <> ${projectId}
+    ))
+    where state = 'pending' and channel = 'mail' and kind = 'results_digest' and project_id is null
+      and content -> 'parts' @> ${JSON.stringify([{ projectId }])}::jsonb
+  `;
 }
 
 /** Deletes the messages about runs that are about to be deleted. */
 export async function deleteMessages(tx: Db, runIds: readonly string[]): Promise<void> {
-  await execute(tx, sql`delete from outbox where run_id = any(${runIds})`);
+  await tx.run`delete from outbox where run_id = any(${runIds})`;
 }
 
 /** Deletes messages that are about no run, 90 days after they were sent or given up. */

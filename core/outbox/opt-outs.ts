@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** A person, and what they want no more mail about. */
 export interface OptOut {
@@ -74,22 +74,16 @@ function signature(key: Buffer, payload: string): Buffer {
 
 /** Sends the person no more mail about the scope. Does nothing when the person is gone. */
 export async function optOut(db: Db, optOut: OptOut): Promise<void> {
-  await execute(
-    db,
-    sql`
-      insert into mail_optouts (user_id, scope_id)
-      select id, scope_id from users, unnest(${scopesOf(optOut)}::text[]) as scope_id where id = ${optOut.userId}
-      on conflict do nothing
-    `,
-  );
+  await db.run`
+    insert into mail_optouts (user_id, scope_id)
+    select id, scope_id from users, unnest(${scopesOf(optOut)}::text[]) as scope_id where id = ${optOut.userId}
+    on conflict do nothing
+  `;
 }
 
 /** Takes an opt-out back. */
 export async function optIn(db: Db, optOut: OptOut): Promise<void> {
-  await execute(
-    db,
-    sql`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`,
-  );
+  await db.run`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`;
 }
 
 /** Replaces an opt-out, where the person has made it, by others that end less. */
@@ -98,17 +92,14 @@ export async function narrowOptOut(
   { userId, scopeId }: OptOut,
   others: readonly string[],
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      with ended as (
-        delete from mail_optouts where user_id = ${userId} and scope_id = ${scopeId} returning user_id
-      )
-      insert into mail_optouts (user_id, scope_id)
-      select ended.user_id, other from ended, unnest(${others}::text[]) as other
-      on conflict do nothing
-    `,
-  );
+  await db.run`
+    with ended as (
+      delete from mail_optouts where user_id = ${userId} and scope_id = ${scopeId} returning user_id
+    )
+    insert into mail_optouts (user_id, scope_id)
+    select ended.user_id, other from ended, unnest(${others}::text[]) as other
+    on conflict do nothing
+  `;
 }
 
 /** Returns the scope, and with a project its digests: no mail about anything in it is no digest either. */

@@ -1,6 +1,6 @@
 import { FINISH } from '#core/tools/index.ts';
 import type { ResultCheck } from '#core/definition/index.ts';
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern.ts';
 
 /** Counts of a tool's calls in a run, as far as checks need them. */
@@ -22,18 +22,15 @@ export function asksForCalls(checks: readonly ResultCheck[]): boolean {
  * counted: it did nothing.
  */
 export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
-  return rows<CallCount>(
-    db,
-    sql`
-      select tool->>'name' as name, tool->>'policyId' as "policyId",
-        (count(*) filter (where state = 'succeeded'))::integer as succeeded,
-        (count(*) filter (where (tool->>'rejected')::boolean or (tool->>'refused')::boolean))::integer as refused
-      from steps
-      where run_id = ${runId} and kind = 'tool'
-        and not (tool->>'policyId' is null and coalesce(tool->>'toolName', '') = ${FINISH})
-      group by 1, 2
-    `,
-  );
+  return db.rows<CallCount>`
+    select tool->>'name' as name, tool->>'policyId' as "policyId",
+      (count(*) filter (where state = 'succeeded'))::integer as succeeded,
+      (count(*) filter (where (tool->>'rejected')::boolean or (tool->>'refused')::boolean))::integer as refused
+    from steps
+    where run_id = ${runId} and kind = 'tool'
+      and not (tool->>'policyId' is null and coalesce(tool->>'toolName', '') = ${FINISH})
+    group by 1, 2
+  `;
 }
 
 /** Searches a result for the patterns of the checks, before the transaction that ends the run, as it takes time. */

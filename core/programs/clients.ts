@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { deleteBatch, execute, row, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 
 /** A program that may ask people for access to their projects. */
 export interface AssistantClient {
@@ -12,13 +12,10 @@ export interface AssistantClient {
 
 /** Finds a client that is not switched off. */
 export function findClient(db: Db, clientId: string): Promise<AssistantClient | undefined> {
-  return row<AssistantClient>(
-    db,
-    sql`
-      select client_id as "clientId", name, redirect_uris as "redirectUris", is_dynamic as "isDynamic"
-      from oauth_clients where client_id = ${clientId} and disabled is not true
-    `,
-  );
+  return db.row<AssistantClient>`
+    select client_id as "clientId", name, redirect_uris as "redirectUris", is_dynamic as "isDynamic"
+    from oauth_clients where client_id = ${clientId} and disabled is not true
+  `;
 }
 
 /** Tells whether a client has registered this address; an app on the person's machine takes any port (RFC 8252, 7.3). */
@@ -53,24 +50,18 @@ export async function enterClient(
   db: Db,
   { name, redirectUris }: { readonly name: string; readonly redirectUris: readonly string[] },
 ): Promise<string> {
-  const entered = await row<{ clientId: string }>(
-    db,
-    sql`
-      update oauth_clients set redirect_uris = ${JSON.stringify(redirectUris)}::jsonb, updated_at = now()
-      where name = ${name} and not is_dynamic returning client_id as "clientId"
-    `,
-  );
+  const entered = await db.row<{ clientId: string }>`
+    update oauth_clients set redirect_uris = ${JSON.stringify(redirectUris)}::jsonb, updated_at = now()
+    where name = ${name} and not is_dynamic returning client_id as "clientId"
+  `;
   if (entered !== undefined) return entered.clientId;
   const clientId = randomBytes(16).toString('hex');
-  await execute(
-    db,
-    sql`
-      insert into oauth_clients (id, client_id, name, redirect_uris, token_endpoint_auth_method, application_type, grant_types,
-        response_types, is_dynamic)
-      values (${clientId}, ${clientId}, ${name}, ${JSON.stringify(redirectUris)}::jsonb, 'none', 'native',
-        '["authorization_code", "refresh_token"]', '["code"]', false)
-    `,
-  );
+  await db.run`
+    insert into oauth_clients (id, client_id, name, redirect_uris, token_endpoint_auth_method, application_type, grant_types,
+      response_types, is_dynamic)
+    values (${clientId}, ${clientId}, ${name}, ${JSON.stringify(redirectUris)}::jsonb, 'none', 'native',
+      '["authorization_code", "refresh_token"]', '["code"]', false)
+  `;
   return clientId;
 }
 

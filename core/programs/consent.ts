@@ -1,7 +1,7 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import type { Auth } from '#core/identity/index.ts';
 import { assertAdmin, holdProject, SCOPES, type Scope } from '#core/organizations/index.ts';
-import { row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { findClient, isRedirectOf, shownName, type AssistantClient } from './clients.ts';
 import { includeWriting } from './terminals.ts';
@@ -73,10 +73,9 @@ export async function approveAssistant(
   await transaction(database, async (tx) => {
     await holdProject(tx, projectId);
     if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
-    const project = await row<{ isOn: boolean }>(
-      tx,
-      sql`select mcp_enabled as "isOn" from projects where id = ${projectId}`,
-    );
+    const project = await tx.row<{
+      isOn: boolean;
+    }>`select mcp_enabled as "isOn" from projects where id = ${projectId}`;
     if (project?.isOn !== true) {
       throw new AppError('forbidden', 'This project has switched MCP off.');
     }

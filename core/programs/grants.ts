@@ -1,6 +1,6 @@
 import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { assertAdmin, type Scope } from '#core/organizations/index.ts';
-import { deleteBatch, execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { forgetClients, shownName } from './clients.ts';
 
@@ -27,13 +27,10 @@ const columns = sql`
 
 /** Lists the assistants of a project, of all its people, the latest first. */
 export async function listAssistants(db: Db, projectId: string): Promise<AssistantGrant[]> {
-  const found = await rows<AssistantGrant & { clientName: string | null }>(
-    db,
-    sql`
-      select ${columns} from oauth_consents g join oauth_clients c on c.client_id = g.client_id
-      where g.reference_id = ${projectId} order by g.created_at desc, g.id limit ${MAX_LISTED}
-    `,
-  );
+  const found = await db.rows<AssistantGrant & { clientName: string | null }>`
+    select ${columns} from oauth_consents g join oauth_clients c on c.client_id = g.client_id
+    where g.reference_id = ${projectId} order by g.created_at desc, g.id limit ${MAX_LISTED}
+  `;
   return found.map(named);
 }
 
@@ -46,14 +43,11 @@ export async function disconnectAssistant(
   by: Actor & { readonly id: string },
   { organizationId, projectId, id }: { organizationId: string; projectId: string; id: string },
 ): Promise<AssistantGrant> {
-  const found = await row<AssistantGrant & { clientId: string; clientName: string | null }>(
-    tx,
-    sql`
-      select ${columns}, g.client_id as "clientId"
-      from oauth_consents g join oauth_clients c on c.client_id = g.client_id
-      where g.id = ${id} and g.reference_id = ${projectId} for update of g
-    `,
-  );
+  const found = await tx.row<AssistantGrant & { clientId: string; clientName: string | null }>`
+    select ${columns}, g.client_id as "clientId"
+    from oauth_consents g join oauth_clients c on c.client_id = g.client_id
+    where g.id = ${id} and g.reference_id = ${projectId} for update of g
+  `;
   if (found === undefined) throw new AppError('assistant_not_found');
   const { clientId, ...grant } = found;
   const userId = grant.grantedBy.id;
@@ -92,9 +86,9 @@ export function forgetGrantsOfMember(
 
 /** Deletes consents and their tokens. The consent goes first: without it no token counts, also one that is being made. */
 async function forget(tx: Db, which: Sql): Promise<void> {
-  await execute(tx, sql`delete from oauth_consents where ${which}`);
-  await execute(tx, sql`delete from oauth_access_tokens where ${which}`);
-  await execute(tx, sql`delete from oauth_refresh_tokens where ${which}`);
+  await tx.run`delete from oauth_consents where ${which}`;
+  await tx.run`delete from oauth_access_tokens where ${which}`;
+  await tx.run`delete from oauth_refresh_tokens where ${which}`;
 }
 
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };

@@ -2,7 +2,7 @@ import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Actor } from '#core/audit/index.ts';
 import { assertAdmin, createApiKey, holdProject, type Scope } from '#core/organizations/index.ts';
 import { throttle, uncount, type ThrottleRule } from '#core/rate-limits/index.ts';
-import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 
@@ -44,14 +44,11 @@ export async function requestTerminalSignIn(
   const deviceCode = randomBytes(32).toString('base64url');
   const letters = Array.from({ length: 8 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
   const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
-  await execute(
-    db,
-    sql`
-      insert into terminal_sign_ins (device_hash, user_code_hash, host, address, expires_at)
-      values (${hashOf(deviceCode)}, ${hashOf(letters)}, ${input.host}, ${input.address},
-        now() + make_interval(secs => ${TERMINAL_SECONDS.expiresIn}))
-    `,
-  );
+  await db.run`
+    insert into terminal_sign_ins (device_hash, user_code_hash, host, address, expires_at)
+    values (${hashOf(deviceCode)}, ${hashOf(letters)}, ${input.host}, ${input.address},
+      now() + make_interval(secs => ${TERMINAL_SECONDS.expiresIn}))
+  `;
   return { deviceCode, userCode };
 }
 
@@ -65,13 +62,10 @@ export async function readTerminalSignIn(
   userCode: string,
 ): Promise<TerminalSignIn> {
   await assertFew(db, CODES, userId);
-  const found = await row<TerminalSignIn & { isOver: boolean }>(
-    db,
-    sql`
-      select host, address, created_at as "createdAt", expires_at as "expiresAt", expires_at <= now() as "isOver"
-      from terminal_sign_ins where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending'
-    `,
-  );
+  const found = await db.row<TerminalSignIn & { isOver: boolean }>`
+    select host, address, created_at as "createdAt", expires_at as "expiresAt", expires_at <= now() as "isOver"
+    from terminal_sign_ins where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending'
+  `;
   if (found === undefined) {
     throw new AppError('attempt_not_found', 'No terminal waits with this code.');
   }
@@ -122,13 +116,10 @@ export async function denyTerminalSignIn(
 }
 
 async function decide(db: Db, userCode: string, values: ReturnType<typeof sql>): Promise<void> {
-  const decided = await execute(
-    db,
-    sql`
-      update terminal_sign_ins set ${values}
-      where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending' and expires_at > now()
-    `,
-  );
+  const decided = await db.run`
+    update terminal_sign_ins set ${values}
+    where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending' and expires_at > now()
+  `;
   // Decided in another tab meanwhile.
   if (decided === 0) throw new AppError('attempt_not_found', 'No terminal waits with this code.');
 }
@@ -174,33 +165,27 @@ export async function redeemTerminalSignIn(
   const deviceHash = hashOf(deviceCode);
   try {
     return await transaction(database, async (tx) => {
-      const found = await row<Waiting>(
-        tx,
-        sql`
-          select t.host, t.state, t.expires_at <= now() as "isOver",
-            coalesce(t.polled_at > now() - make_interval(secs => ${TERMINAL_SECONDS.interval - 1}), false) as "isEarly",
-            t.decided_by as "decidedBy", t.decided_from as "decidedFrom", t.project_id as "projectId", t.scopes,
-            (select p.organization_id from projects p where p.id = t.project_id) as "organizationId"
-          from terminal_sign_ins t where t.device_hash = ${deviceHash} for no key update
-        `,
-      );
+      const found = await tx.row<Waiting>`
+        select t.host, t.state, t.expires_at <= now() as "isOver",
+          coalesce(t.polled_at > now() - make_interval(secs => ${TERMINAL_SECONDS.interval - 1}), false) as "isEarly",
+          t.decided_by as "decidedBy", t.decided_from as "decidedFrom", t.project_id as "projectId", t.scopes,
+          (select p.organization_id from projects p where p.id = t.project_id) as "organizationId"
+        from terminal_sign_ins t where t.device_hash = ${deviceHash} for no key update
+      `;
       if (found === undefined) return refusal('invalid_grant');
       if (found.state === 'denied') return refusal('access_denied');
       if (found.isOver) return refusal('expired_token');
       if (found.state === 'pending') {
-        await execute(
-          tx,
-          sql`update terminal_sign_ins set polled_at = now() where device_hash = ${deviceHash}`,
-        );
+        await tx.run`update terminal_sign_ins set polled_at = now() where device_hash = ${deviceHash}`;
         return refusal(found.isEarly ? 'slow_down' : 'authorization_pending');
       }
-      await execute(tx, sql`delete from terminal_sign_ins where device_hash = ${deviceHash}`);
+      await tx.run`delete from terminal_sign_ins where device_hash = ${deviceHash}`;
       return makeKey(tx, found, tag);
     });
   } catch (error) {
     // They were let out of the organization or lost their role since they approved, or there are too many keys.
     if (!(error instanceof AppError) || error.status >= 500) throw error;
-    await execute(database, sql`delete from terminal_sign_ins where device_hash = ${deviceHash}`);
+    await database.run`delete from terminal_sign_ins where device_hash = ${deviceHash}`;
     return { error: 'access_denied', reason: error.message };
   }
 }

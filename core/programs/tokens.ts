@@ -7,7 +7,7 @@ import {
   type Role,
   type Scope,
 } from '#core/organizations/index.ts';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { shownName } from './clients.ts';
 
 /** An assistant that acts for a person in a project. */
@@ -46,28 +46,25 @@ export async function authenticateMcpToken(
   const prefix = tokenPrefix(config.PRODUCT_TAG, 'access');
   if (!bearer.startsWith(prefix) || bearer.length > 200) return undefined;
   const resource = JSON.stringify([mcpResource(config.PUBLIC_URL)]);
-  const found = await row<Found>(
-    database,
-    sql`
-      select p.id as "projectId", p.organization_id as "organizationId", t.user_id as "userId", g.id as "grantId",
-        t.client_id as "clientId", c.name, m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
-        coalesce(g.last_used_at < now() - interval '1 minute', true) as stale,
-        array(
-          select scope from jsonb_array_elements_text(t.scopes) as scope
-          where g.scopes @> to_jsonb(scope) and scope <> 'offline_access'
-        ) as scopes
-      from oauth_access_tokens t
-      join oauth_consents g
-        on g.reference_id = t.reference_id and g.user_id = t.user_id and g.client_id = t.client_id
-      join oauth_clients c on c.client_id = t.client_id
-      join projects p on p.id = t.reference_id
-      join organizations o on o.id = p.organization_id
-      join memberships m on m.organization_id = o.id and m.user_id = t.user_id
-      where t.token = ${hash('sha256', bearer.slice(prefix.length), 'base64url')} and t.expires_at > now()
-        and t.revoked is null and t.resources @> ${resource}::jsonb and c.disabled is not true
-        and p.deleted_at is null and p.mcp_enabled and not ${lacksSecondFactor(sql`o`, sql`t.user_id`)}
-    `,
-  );
+  const found = await database.row<Found>`
+    select p.id as "projectId", p.organization_id as "organizationId", t.user_id as "userId", g.id as "grantId",
+      t.client_id as "clientId", c.name, m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
+      coalesce(g.last_used_at < now() - interval '1 minute', true) as stale,
+      array(
+        select scope from jsonb_array_elements_text(t.scopes) as scope
+        where g.scopes @> to_jsonb(scope) and scope <> 'offline_access'
+      ) as scopes
+    from oauth_access_tokens t
+    join oauth_consents g
+      on g.reference_id = t.reference_id and g.user_id = t.user_id and g.client_id = t.client_id
+    join oauth_clients c on c.client_id = t.client_id
+    join projects p on p.id = t.reference_id
+    join organizations o on o.id = p.organization_id
+    join memberships m on m.organization_id = o.id and m.user_id = t.user_id
+    where t.token = ${hash('sha256', bearer.slice(prefix.length), 'base64url')} and t.expires_at > now()
+      and t.revoked is null and t.resources @> ${resource}::jsonb and c.disabled is not true
+      and p.deleted_at is null and p.mcp_enabled and not ${lacksSecondFactor(sql`o`, sql`t.user_id`)}
+  `;
   if (found === undefined) return undefined;
   const { name, role, stale, scopes, ...access } = found;
   if (stale) await noteUse(database, access.grantId);
@@ -81,11 +78,8 @@ export async function authenticateMcpToken(
 
 /** Notes the use of a grant, at most once a minute. */
 async function noteUse(db: Db, grantId: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update oauth_consents set last_used_at = now()
-      where id = ${grantId} and (last_used_at is null or last_used_at < now() - interval '1 minute')
-    `,
-  );
+  await db.run`
+    update oauth_consents set last_used_at = now()
+    where id = ${grantId} and (last_used_at is null or last_used_at < now() - interval '1 minute')
+  `;
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { deleteBatch, execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
 /** Allows at most `limit` events under one key in a window that begins with the first of them. */
@@ -36,14 +36,14 @@ export async function countWithin(
   subject: string,
 ): Promise<WindowUse> {
   const event = sql`select ${keyOf(rule, subject)}::text, now(), 1`;
-  const use = await row<WindowUse>(db, counting(event, rule.windowSeconds));
+  const use = await db.row<WindowUse>`${counting(event, rule.windowSeconds)}`;
   return use ?? { count: 1, resetSeconds: rule.windowSeconds };
 }
 
 /** Counts one request of a credential that was verified elsewhere, such as a session. */
 export async function countUse(db: Db, credential: string): Promise<WindowUse> {
   const request = sql`select ${credential}::text, date_trunc('minute', now()), 1`;
-  return (await row<WindowUse>(db, counting(request, 60))) ?? { count: 1, resetSeconds: 60 };
+  return (await db.row<WindowUse>`${counting(request, 60)}`) ?? { count: 1, resetSeconds: 60 };
 }
 
 /**
@@ -69,7 +69,7 @@ export async function unthrottle(
   rule: Pick<ThrottleRule, 'name'>,
   subject: string,
 ): Promise<void> {
-  await execute(db, sql`delete from rate_limits where credential = ${keyOf(rule, subject)}`);
+  await db.run`delete from rate_limits where credential = ${keyOf(rule, subject)}`;
 }
 
 /** Takes back one event of `subject`, which the rule turned out not to concern. */
@@ -78,10 +78,7 @@ export async function uncount(
   rule: Pick<ThrottleRule, 'name'>,
   subject: string,
 ): Promise<void> {
-  await execute(
-    db,
-    sql`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`,
-  );
+  await db.run`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`;
 }
 
 /** Hashes the subject, so that the table is no list of addresses that people have tried. */

@@ -1,11 +1,4 @@
-import {
-  execute,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 
 /** A person, or an API key, in a project. */
 export interface Reader {
@@ -36,31 +29,25 @@ export async function markRead(
   await transaction(database, async (tx) => {
     if (until !== undefined) {
       // The marks of single runs up to then say nothing more.
-      await execute(
-        tx,
-        sql`
-          with reader as (
-            insert into result_readers as reader (project_id, reader_id, read_until)
-            values (${projectId}, ${readerId}, least(${until}, now()))
-            on conflict (project_id, reader_id)
-              do update set read_until = greatest(reader.read_until, excluded.read_until)
-            returning read_until
-          )
-          delete from result_reads using reader, runs
-          where reader_id = ${readerId} and runs.id = run_id and runs.project_id = ${projectId}
-            and finished_at <= reader.read_until
-        `,
-      );
+      await tx.run`
+        with reader as (
+          insert into result_readers as reader (project_id, reader_id, read_until)
+          values (${projectId}, ${readerId}, least(${until}, now()))
+          on conflict (project_id, reader_id)
+            do update set read_until = greatest(reader.read_until, excluded.read_until)
+          returning read_until
+        )
+        delete from result_reads using reader, runs
+        where reader_id = ${readerId} and runs.id = run_id and runs.project_id = ${projectId}
+          and finished_at <= reader.read_until
+      `;
     }
-    await execute(
-      tx,
-      sql`
-        insert into result_reads (run_id, reader_id)
-        select id, ${readerId} from runs
-        where id = any(${runIds}) and project_id = ${projectId} and state in ('succeeded', 'failed')
-        on conflict do nothing
-      `,
-    );
+    await tx.run`
+      insert into result_reads (run_id, reader_id)
+      select id, ${readerId} from runs
+      where id = any(${runIds}) and project_id = ${projectId} and state in ('succeeded', 'failed')
+      on conflict do nothing
+    `;
   });
 }
 
@@ -70,14 +57,11 @@ export async function forgetReader(
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
 ): Promise<void> {
   const projects = sql`select id from projects where organization_id = ${organizationId}`;
-  await execute(
-    tx,
-    sql`
-      with marks as (
-        delete from result_reads using runs
-        where reader_id = ${userId} and runs.id = run_id and runs.project_id in (${projects})
-      )
-      delete from result_readers where reader_id = ${userId} and project_id in (${projects})
-    `,
-  );
+  await tx.run`
+    with marks as (
+      delete from result_reads using runs
+      where reader_id = ${userId} and runs.id = run_id and runs.project_id in (${projects})
+    )
+    delete from result_readers where reader_id = ${userId} and project_id in (${projects})
+  `;
 }

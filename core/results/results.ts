@@ -1,6 +1,6 @@
 import { NO_CHANGES, type ComparedResult, type Outcome } from '#core/outcomes/index.ts';
 import type { Trigger } from '#core/run-states/index.ts';
-import { empty, ownedBy, plannedRows, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, ownedBy, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
 import { cut } from '#lib/text.ts';
@@ -89,33 +89,30 @@ export async function listResults(
       ? empty
       : sql`where (kind <> 'unchanged') = ${worthReading}::boolean`;
   const looked = worthReading === undefined ? page.limit : MAX_LOOKED_AT;
-  const found = await plannedRows<{ last: string | null } & Found>(
-    db,
-    sql`
-      with ${lookAt(reader, filter, looked + 1)},
-      chosen as (
-        select * from classified ${byKind} order by finished_at desc, id desc limit ${page.limit + 1}
-      )
-      select last.id as last, chosen.id, chosen.routine_id as "routineId", routines.name as "routineName", kind, trigger,
-        chosen.state, reason, error_message as "errorMessage",
-        case when chosen.state = 'succeeded' then coalesce(outcome, 'done') end as outcome,
-        outcome_summary as "outcomeSummary", left(result, ${COMPARED}) as text,
-        case when changes is not null then jsonb_build_object('against', compared_with, 'by', changes->'by',
-          'counts', changes->'counts', 'added', ${firstOf('added')}, 'removed', ${firstOf('removed')},
-          'changed', ${firstOf('changed')}) end as changes,
-        case when data is null and kind = 'changed' then left(previous_result, ${COMPARED}) end as before,
-        previous_id as "previousRunId", trim_scale(cost_usd)::text as "costUsd", started_at as "startedAt",
-        finished_at as "finishedAt", unread
-      from (
-        select case when count(*) > ${looked} then (
-          select id from looked_at order by finished_at desc, id desc offset ${looked - 1} limit 1
-        ) end as id from looked_at
-      ) last
-      left join chosen on true
-      left join routines on routines.id = chosen.routine_id and routines.project_id = ${reader.projectId}
-      order by finished_at desc, chosen.id desc
-    `,
-  );
+  const found = await db.plannedRows<{ last: string | null } & Found>`
+    with ${lookAt(reader, filter, looked + 1)},
+    chosen as (
+      select * from classified ${byKind} order by finished_at desc, id desc limit ${page.limit + 1}
+    )
+    select last.id as last, chosen.id, chosen.routine_id as "routineId", routines.name as "routineName", kind, trigger,
+      chosen.state, reason, error_message as "errorMessage",
+      case when chosen.state = 'succeeded' then coalesce(outcome, 'done') end as outcome,
+      outcome_summary as "outcomeSummary", left(result, ${COMPARED}) as text,
+      case when changes is not null then jsonb_build_object('against', compared_with, 'by', changes->'by',
+        'counts', changes->'counts', 'added', ${firstOf('added')}, 'removed', ${firstOf('removed')},
+        'changed', ${firstOf('changed')}) end as changes,
+      case when data is null and kind = 'changed' then left(previous_result, ${COMPARED}) end as before,
+      previous_id as "previousRunId", trim_scale(cost_usd)::text as "costUsd", started_at as "startedAt",
+      finished_at as "finishedAt", unread
+    from (
+      select case when count(*) > ${looked} then (
+        select id from looked_at order by finished_at desc, id desc offset ${looked - 1} limit 1
+      ) end as id from looked_at
+    ) last
+    left join chosen on true
+    left join routines on routines.id = chosen.routine_id and routines.project_id = ${reader.projectId}
+    order by finished_at desc, chosen.id desc
+  `;
   const all = found.filter(({ id }) => id !== null);
   const results = all.slice(0, page.limit);
   const nextCursor = all.length > page.limit ? results.at(-1)?.id : found[0]?.last;
@@ -152,18 +149,15 @@ export async function countUnread(
     unread: true,
     page: { limit: MAX_LOOKED_AT, after: undefined },
   };
-  const [counts] = await plannedRows<Unread>(
-    db,
-    sql`
-      with ${lookAt(reader, filter, MAX_LOOKED_AT)}
-      select count(*) filter (where kind <> 'unchanged')::integer as "worthReading",
-        count(distinct routine_id) filter (where kind <> 'unchanged')::integer as "worthReadingRoutines",
-        count(*) filter (where kind = 'unchanged')::integer as unchanged,
-        count(distinct routine_id) filter (where kind = 'unchanged')::integer as "unchangedRoutines",
-        count(*) = ${MAX_LOOKED_AT} as more, max(finished_at) as until
-      from classified
-    `,
-  );
+  const [counts] = await db.plannedRows<Unread>`
+    with ${lookAt(reader, filter, MAX_LOOKED_AT)}
+    select count(*) filter (where kind <> 'unchanged')::integer as "worthReading",
+      count(distinct routine_id) filter (where kind <> 'unchanged')::integer as "worthReadingRoutines",
+      count(*) filter (where kind = 'unchanged')::integer as unchanged,
+      count(distinct routine_id) filter (where kind = 'unchanged')::integer as "unchangedRoutines",
+      count(*) = ${MAX_LOOKED_AT} as more, max(finished_at) as until
+    from classified
+  `;
   if (counts === undefined) throw new Error('an aggregate has one row');
   return counts;
 }

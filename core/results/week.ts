@@ -1,5 +1,5 @@
 import { checkTimeZone } from '#core/timetable/index.ts';
-import { databaseTime, ownedBy, rows, sql, type Db } from '#lib/database/index.ts';
+import { databaseTime, ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { dateIn, nextOccurrences, parseStoredSchedule } from '#lib/schedule/index.ts';
 
 /** How the runs of a day ended. */
@@ -32,21 +32,18 @@ export async function countByDay(
     new Date(now.getTime() - WEEK_MS),
     DAYS,
   ).filter((midnight) => midnight <= now);
-  const found = await rows<{ day: number; succeeded: number; failed: number }>(
-    db,
-    sql`
-      with latest as (
-        select finished_at, state from runs
-        where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
-          and finished_at >= ${midnights[0]}
-        order by project_id, finished_at desc, id desc limit ${MOST_COUNTED}
-      )
-      select width_bucket(finished_at, ${midnights}::timestamptz[]) as day,
-        count(*) filter (where state = 'succeeded')::integer as succeeded,
-        count(*) filter (where state = 'failed')::integer as failed
-      from latest group by 1
-    `,
-  );
+  const found = await db.rows<{ day: number; succeeded: number; failed: number }>`
+    with latest as (
+      select finished_at, state from runs
+      where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
+        and finished_at >= ${midnights[0]}
+      order by project_id, finished_at desc, id desc limit ${MOST_COUNTED}
+    )
+    select width_bucket(finished_at, ${midnights}::timestamptz[]) as day,
+      count(*) filter (where state = 'succeeded')::integer as succeeded,
+      count(*) filter (where state = 'failed')::integer as failed
+    from latest group by 1
+  `;
   const total = found.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0);
   const days = midnights.map((startsAt, index) => {
     const { succeeded = 0, failed = 0 } = found.find(({ day }) => day === index + 1) ?? {};

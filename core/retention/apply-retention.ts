@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Core } from '#core/core.ts';
 import { hasOwnRetention, type RetentionRule } from '#core/settings/index.ts';
-import { isUnavailable, rows, sql, type Db } from '#lib/database/index.ts';
+import { isUnavailable, sql, type Db } from '#lib/database/index.ts';
 import { applyToBatch, dueOf, type Scope } from './due.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';
 
@@ -90,17 +90,14 @@ const MAX_PROJECTS = 500;
  */
 export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<Scope[]> {
   const days = stage.daysOf(rule, sql`p`);
-  const own = await rows<{ projectId: string; days: number }>(
-    db,
-    sql`
-      select p.id as "projectId", ${days} as days
-      from projects p cross join lateral (
-        select from runs where ${stage.next} and ${dueOf(sql`p.id`)(days, undefined)}
-        order by project_id, finished_at limit 1
-      ) due
-      where ${hasOwnRetention(sql`p`)}
-      order by random() limit ${MAX_PROJECTS}
-    `,
-  );
+  const own = await db.rows<{ projectId: string; days: number }>`
+    select p.id as "projectId", ${days} as days
+    from projects p cross join lateral (
+      select from runs where ${stage.next} and ${dueOf(sql`p.id`)(days, undefined)}
+      order by project_id, finished_at limit 1
+    ) due
+    where ${hasOwnRetention(sql`p`)}
+    order by random() limit ${MAX_PROJECTS}
+  `;
   return [{ projectId: undefined, days: stage.daysOfAll(rule) }, ...own];
 }

@@ -1,6 +1,6 @@
 import { hasOwnRetention, type RetentionRule } from '#core/settings/index.ts';
 import { hasOpenDelivery } from '#core/webhooks/index.ts';
-import { rows, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';
 
 /** Runs with the same retention: those of a project that has chosen its own, or those of all projects. */
@@ -37,7 +37,7 @@ export function applyToBatch(
   from: Date | undefined,
 ): Promise<Batch> {
   return transaction(database, async (tx) => {
-    const due = await rows<{ id: string; finishedAt: Date }>(tx, selectDue(stage, scope, from));
+    const due = await tx.rows<{ id: string; finishedAt: Date }>`${selectDue(stage, scope, from)}`;
     const last = due.at(-1);
     if (last === undefined) return { done: 0, until: from, more: false };
     const done = await stage.apply(

@@ -1,5 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { execute, row, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { runColumns, type Run } from '#core/runs/index.ts';
 
@@ -19,18 +19,15 @@ export function pinRun(
   return transaction(database, async (tx) => {
     // One at a time in a project, so that those that count at the same moment cannot pass the limit together.
     if (pinned) await lockPins(tx, projectId);
-    const found = await row<Run & { was: boolean }>(
-      tx,
-      sql`
-        with before as (
-          select id as "pinnedId", pinned as was from runs where id = ${id} and project_id = ${projectId} for update
-        )
-        update runs set pinned = ${pinned} from before
-        where id = before."pinnedId" and project_id = ${projectId}
-          and exists (select from projects p where p.id = ${projectId} and p.deleted_at is null)
-        returning ${runColumns}, was
-      `,
-    );
+    const found = await tx.row<Run & { was: boolean }>`
+      with before as (
+        select id as "pinnedId", pinned as was from runs where id = ${id} and project_id = ${projectId} for update
+      )
+      update runs set pinned = ${pinned} from before
+      where id = before."pinnedId" and project_id = ${projectId}
+        and exists (select from projects p where p.id = ${projectId} and p.deleted_at is null)
+      returning ${runColumns}, was
+    `;
     if (found === undefined) throw new AppError('run_not_found');
     if (pinned && (await countPinned(tx, projectId)) > MAX_PINNED) {
       throw new AppError('allowance_exceeded', `A project can have ${MAX_PINNED} pinned runs.`);
@@ -48,17 +45,16 @@ export function pinRun(
 /** Gives the runs of a project that is being deleted back to retention; none is pinned after that. */
 export async function unpinRuns(tx: Db, projectId: string): Promise<void> {
   await lockPins(tx, projectId);
-  await execute(tx, sql`update runs set pinned = false where project_id = ${projectId} and pinned`);
+  await tx.run`update runs set pinned = false where project_id = ${projectId} and pinned`;
 }
 
 async function lockPins(tx: Db, projectId: string): Promise<void> {
-  await row(tx, sql`select pg_advisory_xact_lock(hashtextextended('ras:pin:' || ${projectId}, 0))`);
+  await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:pin:' || ${projectId}, 0))`;
 }
 
 async function countPinned(db: Db, projectId: string): Promise<number> {
-  const found = await row<{ count: number }>(
-    db,
-    sql`select count(*) as count from runs where project_id = ${projectId} and pinned`,
-  );
+  const found = await db.row<{
+    count: number;
+  }>`select count(*) as count from runs where project_id = ${projectId} and pinned`;
   return found?.count ?? 0;
 }

@@ -7,7 +7,7 @@ import {
 import { eraseMessages, deleteMessages } from '#core/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/webhooks/index.ts';
 import { keepProofs } from '#core/routines/index.ts';
-import { sql, execute, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** One of the two stages of retention, erasing and deleting; each has an index of the runs that it is still due for. */
 export interface Stage {
@@ -52,21 +52,18 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   const sending = new Set(await eraseBodies(tx, runIds));
   const ids = runIds.filter((id) => !sending.has(id));
   await eraseMessages(tx, ids);
-  return execute(
-    tx,
-    sql`
-      with texts as (
-        update steps set text = null, messages = null,
-          tool = case when tool is not null then ${erasedTool} end,
-          error_message = case when kind = 'model' then error_message end
-        where run_id = any(${ids})
-      )
-      update runs set prompt = null, briefing = null, result = null, outcome_summary = null, data = null, changes = null,
-        variables = '{}', gate = case when gate is not null then ${erasedGate} end, content_erased_at = now(),
-        error_message = case when reason is distinct from 'result_invalid' then error_message end
-      where id = any(${ids})
-    `,
-  );
+  return tx.run`
+    with texts as (
+      update steps set text = null, messages = null,
+        tool = case when tool is not null then ${erasedTool} end,
+        error_message = case when kind = 'model' then error_message end
+      where run_id = any(${ids})
+    )
+    update runs set prompt = null, briefing = null, result = null, outcome_summary = null, data = null, changes = null,
+      variables = '{}', gate = case when gate is not null then ${erasedGate} end, content_erased_at = now(),
+      error_message = case when reason is distinct from 'result_invalid' then error_message end
+    where id = any(${ids})
+  `;
 }
 
 /**
@@ -101,13 +98,10 @@ async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await keepProofs(tx, runIds);
   await deleteDeliveries(tx, runIds);
   await deleteMessages(tx, runIds);
-  return execute(
-    tx,
-    sql`
-      with recorded as (
-        delete from steps where run_id = any(${runIds})
-      )
-      delete from runs where id = any(${runIds})
-    `,
-  );
+  return tx.run`
+    with recorded as (
+      delete from steps where run_id = any(${runIds})
+    )
+    delete from runs where id = any(${runIds})
+  `;
 }

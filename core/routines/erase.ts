@@ -1,4 +1,4 @@
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 
 /** SQL condition on `routine_versions v`: a run of the routine is open, which needs its version. */
 const hasOpenRun = sql`exists (
@@ -13,19 +13,16 @@ export function forgetVersionsOf(
   projectIds: readonly string[],
   limit: number,
 ): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select v.routine_id, v.revision from routines r join routine_versions v on v.routine_id = r.id
-        where r.project_id = any(${projectIds}) and not ${hasOpenRun}
-        limit ${limit}
-        for update of v skip locked
-      )
-      delete from routine_versions v using old
-      where v.routine_id = old.routine_id and v.revision = old.revision
-    `,
-  );
+  return db.run`
+    with old as (
+      select v.routine_id, v.revision from routines r join routine_versions v on v.routine_id = r.id
+      where r.project_id = any(${projectIds}) and not ${hasOpenRun}
+      limit ${limit}
+      for update of v skip locked
+    )
+    delete from routine_versions v using old
+    where v.routine_id = old.routine_id and v.revision = old.revision
+  `;
 }
 
 /**
@@ -38,32 +35,26 @@ export function eraseRoutines(
   projectIds: readonly string[],
   limit: number,
 ): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with written as (
-        select id from routines r
-        where project_id = any(${projectIds}) and ${hasText} and not ${hasVersion}
-        limit ${limit}
-        for no key update skip locked
-      )
-      update routines r set name = '', notify_mail = null, success_ping_url = null,
-        definition = jsonb_build_object('instructions', '', 'model', definition -> 'model', 'limits', definition -> 'limits'),
-        webhook_url = null, webhook_secret = null, webhook_secret_previous = null
-      from written where r.id = written.id
-    `,
-  );
+  return db.run`
+    with written as (
+      select id from routines r
+      where project_id = any(${projectIds}) and ${hasText} and not ${hasVersion}
+      limit ${limit}
+      for no key update skip locked
+    )
+    update routines r set name = '', notify_mail = null, success_ping_url = null,
+      definition = jsonb_build_object('instructions', '', 'model', definition -> 'model', 'limits', definition -> 'limits'),
+      webhook_url = null, webhook_secret = null, webhook_secret_previous = null
+    from written where r.id = written.id
+  `;
 }
 
 /** Finds those of the projects in which a routine still has something that people wrote. */
 export async function projectsWithTexts(db: Db, projectIds: readonly string[]): Promise<string[]> {
-  const found = await rows<{ id: string }>(
-    db,
-    sql`
-      select distinct project_id as id from routines r
-      where project_id = any(${projectIds}) and (${hasText} or ${hasVersion})
-    `,
-  );
+  const found = await db.rows<{ id: string }>`
+    select distinct project_id as id from routines r
+    where project_id = any(${projectIds}) and (${hasText} or ${hasVersion})
+  `;
   return found.map(({ id }) => id);
 }
 

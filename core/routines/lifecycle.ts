@@ -2,15 +2,7 @@ import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import type { ChangedTools } from '#core/events.ts';
 import { assertMayActivate, type Plan } from '#core/billing/index.ts';
-import {
-  databaseTime,
-  execute,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { databaseTime, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { isOver, nextTimeFrom } from '#core/timetable/index.ts';
 import { activateTexts, hasProofRun, readProvenTexts } from './proof.ts';
@@ -144,24 +136,21 @@ export async function retireRoutines(
   tx: Db,
   projectId: string,
 ): Promise<readonly string[]> {
-  const found = await rows<{ id: string; state: RoutineState }>(
-    tx,
-    sql`select id, state from routines where project_id = ${projectId} order by id for no key update`,
-  );
+  const found = await tx.rows<{
+    id: string;
+    state: RoutineState;
+  }>`select id, state from routines where project_id = ${projectId} order by id for no key update`;
   if (found.some(({ state }) => state === 'active')) throw new AppError('routines_active');
   const ids = found.map(({ id }) => id);
   if (ids.length === 0) return ids;
-  await execute(
-    tx,
-    sql`
-      update routines set
-        state = 'archived', archived_at = coalesce(archived_at, now()), next_run_at = null,
-        webhook_secret = null, webhook_secret_previous = null, webhook_url = null,
-        success_ping_url = null, notify_mail = null,
-        version = version + 1, updated_at = now()
-      where project_id = ${projectId}
-    `,
-  );
+  await tx.run`
+    update routines set
+      state = 'archived', archived_at = coalesce(archived_at, now()), next_run_at = null,
+      webhook_secret = null, webhook_secret_previous = null, webhook_url = null,
+      success_ping_url = null, notify_mail = null,
+      version = version + 1, updated_at = now()
+    where project_id = ${projectId}
+  `;
   await emit(tx, 'routine.archived', { routineIds: ids });
   return ids;
 }

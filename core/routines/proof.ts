@@ -1,5 +1,5 @@
 import type { SkillRevisions } from '#core/skills/index.ts';
-import { execute, ownedBy, row, sql, type Db } from '#lib/database/index.ts';
+import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
 /** Chooses the manual runs that have succeeded with the present version of a row of `routines`. */
@@ -22,24 +22,18 @@ export const proofRunId = sql`coalesce((
 
 /** Tells whether a manual run has succeeded with the present version. */
 export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<boolean> {
-  const found = await row<{ proofRunId: string | null }>(
-    db,
-    sql`
-      select ${proofRunId} as "proofRunId" from routines where id = ${id} and project_id = ${projectId}
-    `,
-  );
+  const found = await db.row<{ proofRunId: string | null }>`
+    select ${proofRunId} as "proofRunId" from routines where id = ${id} and project_id = ${projectId}
+  `;
   return (found?.proofRunId ?? null) !== null;
 }
 
 /** Tells whether a manual run has succeeded with the present version, be it with other variables. */
 export async function hasOtherwiseSucceeded(db: Db, { id, projectId }: Routine): Promise<boolean> {
-  const found = await row<{ exists: boolean }>(
-    db,
-    sql`
-      select exists (select from runs p where ${succeeded}) as exists
-      from routines where id = ${id} and project_id = ${projectId}
-    `,
-  );
+  const found = await db.row<{ exists: boolean }>`
+    select exists (select from runs p where ${succeeded}) as exists
+    from routines where id = ${id} and project_id = ${projectId}
+  `;
   return found?.exists === true;
 }
 
@@ -62,20 +56,17 @@ const NO_TEXTS: ToldTexts = { skills: null, facts: null };
 
 /** Reads which texts of its skills and its project a routine has proven, and which it runs. */
 export async function readProvenTexts(db: Db, { id, projectId }: Routine): Promise<ProvenTexts> {
-  const found = await row<ProvenTexts>(
-    db,
-    sql`
-      select proof.id as "proofRunId",
-        jsonb_build_object('skills', v.active_skills, 'facts', v.active_facts) as active,
-        case when p.id is null then jsonb_build_object('skills', v.proof_skills, 'facts', v.proof_facts)
-          else jsonb_build_object('skills', p.skill_revisions, 'facts', p.facts_version) end as proven
-      from routines
-      cross join lateral (select ${proofRunId} as id) proof
-      join routine_versions v on v.routine_id = routines.id and v.revision = routines.revision
-      left join runs p on p.id = proof.id and p.project_id = routines.project_id
-      where routines.id = ${id} and routines.project_id = ${projectId}
-    `,
-  );
+  const found = await db.row<ProvenTexts>`
+    select proof.id as "proofRunId",
+      jsonb_build_object('skills', v.active_skills, 'facts', v.active_facts) as active,
+      case when p.id is null then jsonb_build_object('skills', v.proof_skills, 'facts', v.proof_facts)
+        else jsonb_build_object('skills', p.skill_revisions, 'facts', p.facts_version) end as proven
+    from routines
+    cross join lateral (select ${proofRunId} as id) proof
+    join routine_versions v on v.routine_id = routines.id and v.revision = routines.revision
+    left join runs p on p.id = proof.id and p.project_id = routines.project_id
+    where routines.id = ${id} and routines.project_id = ${projectId}
+  `;
   return found ?? { proofRunId: null, proven: NO_TEXTS, active: NO_TEXTS };
 }
 
@@ -86,13 +77,10 @@ export async function activateTexts(
   { skills, facts }: ToldTexts,
 ): Promise<void> {
   const revisions = skills === null ? null : JSON.stringify(skills);
-  await execute(
-    tx,
-    sql`
-      update routine_versions set active_skills = ${revisions}::jsonb, active_facts = ${facts}::integer
-      where routine_id = ${routine.id} and revision = ${routine.revision} and project_id = ${routine.projectId}
-    `,
-  );
+  await tx.run`
+    update routine_versions set active_skills = ${revisions}::jsonb, active_facts = ${facts}::integer
+    where routine_id = ${routine.id} and revision = ${routine.revision} and project_id = ${routine.projectId}
+  `;
 }
 
 /**
@@ -100,24 +88,21 @@ export async function activateTexts(
  * in one order, as two that delete at the same time may meet on them.
  */
 export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      with proof as (
-        select distinct on (routine_id, routine_revision) routine_id, routine_revision as revision, id as run_id,
-          skill_revisions, facts_version
-        from runs
-        where id = any(${runIds}) and trigger = 'manual' and state = 'succeeded' and proves is not false
-        order by routine_id, routine_revision, id desc
-      ), locked as (
-        select v.routine_id, v.revision, proof.run_id, proof.skill_revisions, proof.facts_version
-        from proof join routine_versions v on v.routine_id = proof.routine_id and v.revision = proof.revision
-        order by v.routine_id, v.revision for no key update of v
-      )
-      update routine_versions v set proof_run_id = greatest(v.proof_run_id, locked.run_id),
-        proof_skills = case when v.proof_run_id > locked.run_id then v.proof_skills else locked.skill_revisions end,
-        proof_facts = case when v.proof_run_id > locked.run_id then v.proof_facts else locked.facts_version end
-      from locked where v.routine_id = locked.routine_id and v.revision = locked.revision
-    `,
-  );
+  await tx.run`
+    with proof as (
+      select distinct on (routine_id, routine_revision) routine_id, routine_revision as revision, id as run_id,
+        skill_revisions, facts_version
+      from runs
+      where id = any(${runIds}) and trigger = 'manual' and state = 'succeeded' and proves is not false
+      order by routine_id, routine_revision, id desc
+    ), locked as (
+      select v.routine_id, v.revision, proof.run_id, proof.skill_revisions, proof.facts_version
+      from proof join routine_versions v on v.routine_id = proof.routine_id and v.revision = proof.revision
+      order by v.routine_id, v.revision for no key update of v
+    )
+    update routine_versions v set proof_run_id = greatest(v.proof_run_id, locked.run_id),
+      proof_skills = case when v.proof_run_id > locked.run_id then v.proof_skills else locked.skill_revisions end,
+      proof_facts = case when v.proof_run_id > locked.run_id then v.proof_facts else locked.facts_version end
+    from locked where v.routine_id = locked.routine_id and v.revision = locked.revision
+  `;
 }

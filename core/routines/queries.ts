@@ -6,7 +6,7 @@ import {
   type HintedTool,
   type CallableToolJson,
 } from '#core/tools/index.ts';
-import { ownedBy, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import {
@@ -85,17 +85,14 @@ async function readRoutines(
 ): Promise<(ProvenRoutine | undefined)[]> {
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);
-  const found = await rows<
+  const found = await db.rows<
     RoutineRow & { proofRunId: string | null; tools: readonly CallableToolJson[] }
-  >(
-    db,
-    sql`
-      select ${columns}, ${proofRunId} as "proofRunId",
-        ${callableToolsJson({ projectId: sql`routines.project_id`, routineId: sql`routines.id` })} as tools
-      from routines
-      where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
-    `,
-  );
+  >`
+    select ${columns}, ${proofRunId} as "proofRunId",
+      ${callableToolsJson({ projectId: sql`routines.project_id`, routineId: sql`routines.id` })} as tools
+    from routines
+    where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
+  `;
   const routines = found.map(({ tools, ...rest }) => {
     const routine = routineOf(rest);
     return { ...routine, callableTools: callableTools(tools, routine) };
@@ -112,10 +109,8 @@ async function readRoutines(
  * @throws {AppError} `routine_not_found`
  */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
-  const found = await row<RoutineRow>(
-    tx,
-    sql`select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update`,
-  );
+  const found =
+    await tx.row<RoutineRow>`select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update`;
   if (found === undefined) throw new AppError('routine_not_found');
   return routineOf(found);
 }
@@ -126,13 +121,10 @@ export async function findRoutineByKey(
   projectId: string,
   externalKey: string,
 ): Promise<ProvenRoutine | undefined> {
-  const found = await row<{ id: string }>(
-    db,
-    sql`
-      select id from routines
-      where project_id = ${projectId} and external_key = ${externalKey} and state <> 'archived'
-    `,
-  );
+  const found = await db.row<{ id: string }>`
+    select id from routines
+    where project_id = ${projectId} and external_key = ${externalKey} and state <> 'archived'
+  `;
   return found && loaderOf(db).load({ projectId, id: found.id });
 }
 
@@ -144,13 +136,10 @@ export async function lockUsersOfConnection(
   projectId: string,
   connectionId: string,
 ): Promise<string[]> {
-  const users = await rows<{ id: string }>(
-    tx,
-    sql`
-      select id from routines where project_id = ${projectId} and id in (${routinesUsing(connectionId)})
-      order by id for no key update
-    `,
-  );
+  const users = await tx.rows<{ id: string }>`
+    select id from routines where project_id = ${projectId} and id in (${routinesUsing(connectionId)})
+    order by id for no key update
+  `;
   return users.map(({ id }) => id);
 }
 
@@ -179,22 +168,19 @@ export async function listRoutines(
   const sendsResults = filter.sendsResults ?? null;
   const externalKey = filter.externalKey ?? null;
   const managedBy = filter.managedBy ?? null;
-  const found = await rows<RoutineRow>(
-    db,
-    sql`
-      select ${settingColumns}, ${shortDefinition} as definition from routines
-      where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
-        and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
-        and (${sendsResults}::boolean is null
-          or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
-        and (${uses}::text is null or skills ?| ${named}::text[] or model_connection_id = ${uses}
-          or id in (${routinesUsing(uses)}))
-        and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))
-        and (${managedBy}::text is null or managed_by = ${managedBy})
-        ${afterCursor(filter.page)}
-      order by project_id, id desc limit ${filter.page.limit + 1}
-    `,
-  );
+  const found = await db.rows<RoutineRow>`
+    select ${settingColumns}, ${shortDefinition} as definition from routines
+    where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
+      and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
+      and (${sendsResults}::boolean is null
+        or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
+      and (${uses}::text is null or skills ?| ${named}::text[] or model_connection_id = ${uses}
+        or id in (${routinesUsing(uses)}))
+      and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))
+      and (${managedBy}::text is null or managed_by = ${managedBy})
+      ${afterCursor(filter.page)}
+    order by project_id, id desc limit ${filter.page.limit + 1}
+  `;
   return found.map(({ definition, ...routine }) => {
     const { value, blocked } = shortForm.read(definition);
     return { ...routine, ...value, blocked };

@@ -7,7 +7,7 @@ import {
 } from '#core/audit/index.ts';
 import { findRecipients } from '#core/settings/index.ts';
 import { enqueueMail } from '#core/outbox/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { definitionForm } from '#core/definition/index.ts';
 import type { Routine } from './routine.ts';
 
@@ -69,10 +69,10 @@ async function mailOwners(
   { id, projectId, name }: Routine,
   { from, to }: { readonly from: string | null; readonly to: string | null },
 ): Promise<void> {
-  const project = await row<{ organizationId: string; name: string }>(
-    tx,
-    sql`select organization_id as "organizationId", name from projects where id = ${projectId}`,
-  );
+  const project = await tx.row<{
+    organizationId: string;
+    name: string;
+  }>`select organization_id as "organizationId", name from projects where id = ${projectId}`;
   if (project === undefined) return;
   const { organizationId } = project;
   await enqueueMail(tx, {

@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import type { PausedRoutine } from '#core/events.ts';
-import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { routineStatesBefore } from './states.ts';
 
 /** Routines that cannot go on, by reason, each with its id. */
@@ -57,16 +57,13 @@ function pauseByService(
   tx: Db,
   { those, reason }: { those: Sql; reason: string },
 ): Promise<PausedRoutine[]> {
-  return rows<PausedRoutine>(
-    tx,
-    sql`
-      update routines set state = 'paused', state_reason = ${reason}, next_run_at = null,
-        version = version + 1, updated_at = now()
-      where id in (
-        select id from routines where ${those} and state = any(${routineStatesBefore('paused', 'service')})
-        order by id for no key update)
-      returning id, project_id as "projectId", name, state_reason as "stateReason", updated_at as "pausedAt",
-        webhook_url as "webhookUrl", webhook_failed_at as "webhookFailedAt"
-    `,
-  );
+  return tx.rows<PausedRoutine>`
+    update routines set state = 'paused', state_reason = ${reason}, next_run_at = null,
+      version = version + 1, updated_at = now()
+    where id in (
+      select id from routines where ${those} and state = any(${routineStatesBefore('paused', 'service')})
+      order by id for no key update)
+    returning id, project_id as "projectId", name, state_reason as "stateReason", updated_at as "pausedAt",
+      webhook_url as "webhookUrl", webhook_failed_at as "webhookFailedAt"
+  `;
 }

@@ -1,6 +1,6 @@
 import { authorJson, type Author } from '#core/audit/index.ts';
 import { automaticToolsJson, type VersionTool } from '#core/tools/index.ts';
-import { execute, row, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Page } from '#lib/paging.ts';
 import { type Definition, definitionForm, type VersionField } from '#core/definition/index.ts';
@@ -28,16 +28,13 @@ export const KEPT_VERSIONS = 200;
 
 /** Deletes the oldest versions of routines that have just got a new one, except those that open runs were made with. */
 export async function forgetVersions(tx: Db, routineIds: readonly string[]): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      delete from routine_versions v using routines r
-      where r.id = any(${routineIds}) and v.routine_id = r.id and v.revision <= r.revision - ${KEPT_VERSIONS}::integer
-        and not exists (
-          select from runs where runs.routine_id = v.routine_id and runs.routine_revision = v.revision
-            and runs.state in ('queued', 'running'))
-    `,
-  );
+  await tx.run`
+    delete from routine_versions v using routines r
+    where r.id = any(${routineIds}) and v.routine_id = r.id and v.revision <= r.revision - ${KEPT_VERSIONS}::integer
+      and not exists (
+        select from runs where runs.routine_id = v.routine_id and runs.routine_revision = v.revision
+          and runs.state in ('queued', 'running'))
+  `;
 }
 
 const summaryColumns = sql`
@@ -52,15 +49,12 @@ export function listVersions(
   page: Page,
 ): Promise<VersionSummary[]> {
   const before = page.after === undefined ? null : Number(page.after);
-  return rows<VersionSummary>(
-    db,
-    sql`
-      select ${summaryColumns} from routine_versions
-      where routine_id = ${routine.id} and project_id = ${routine.projectId}
-        and (${before}::integer is null or revision < ${before})
-      order by revision desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<VersionSummary>`
+    select ${summaryColumns} from routine_versions
+    where routine_id = ${routine.id} and project_id = ${routine.projectId}
+      and (${before}::integer is null or revision < ${before})
+    order by revision desc limit ${page.limit + 1}
+  `;
 }
 
 /** @throws {AppError} `version_not_found` */
@@ -69,14 +63,11 @@ export async function readVersion(
   routine: { projectId: string; id: string },
   revision: number,
 ): Promise<Version> {
-  const found = await row<VersionRow>(
-    db,
-    sql`
-      select ${summaryColumns}, routine_id as "routineId", definition, tools
-      from routine_versions
-      where routine_id = ${routine.id} and project_id = ${routine.projectId} and revision = ${revision}
-    `,
-  );
+  const found = await db.row<VersionRow>`
+    select ${summaryColumns}, routine_id as "routineId", definition, tools
+    from routine_versions
+    where routine_id = ${routine.id} and project_id = ${routine.projectId} and revision = ${revision}
+  `;
   if (found === undefined) throw new AppError('version_not_found');
   const { definition, ...version } = found;
   const { value, blocked } = definitionForm.read(definition);

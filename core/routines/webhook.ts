@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 
 /** Reads the sealed webhook secret of a routine that has one. */
@@ -8,22 +8,18 @@ export async function readWebhookSecret(
   projectId: string,
   id: string,
 ): Promise<string | undefined> {
-  const found = await row<{ secret: string | null }>(
-    db,
-    sql`select webhook_secret as secret from routines where id = ${id} and project_id = ${projectId}`,
-  );
+  const found = await db.row<{
+    secret: string | null;
+  }>`select webhook_secret as secret from routines where id = ${id} and project_id = ${projectId}`;
   return found?.secret ?? undefined;
 }
 
 /** Tells whether the secret before the last rotation still signs. */
 export async function isRotating(tx: Db, projectId: string, id: string): Promise<boolean> {
-  const found = await row(
-    tx,
-    sql`
-      select 1 from routines
-      where id = ${id} and project_id = ${projectId} and webhook_secret_previous_until > now()
-    `,
-  );
+  const found = await tx.row`
+    select 1 from routines
+    where id = ${id} and project_id = ${projectId} and webhook_secret_previous_until > now()
+  `;
   return found !== undefined;
 }
 
@@ -32,17 +28,14 @@ export async function writeWebhookSecret(
   tx: Db,
   input: { id: string; projectId: string; secret: string; keepPrevious: boolean },
 ): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      update routines set
-        webhook_secret_previous = case when ${input.keepPrevious}::boolean then webhook_secret end,
-        webhook_secret_previous_until =
-          case when ${input.keepPrevious}::boolean and webhook_secret is not null then now() + interval '24 hours' end,
-        webhook_secret = ${input.secret}, version = version + 1, updated_at = now()
-      where id = ${input.id} and project_id = ${input.projectId}
-    `,
-  );
+  await tx.run`
+    update routines set
+      webhook_secret_previous = case when ${input.keepPrevious}::boolean then webhook_secret end,
+      webhook_secret_previous_until =
+        case when ${input.keepPrevious}::boolean and webhook_secret is not null then now() + interval '24 hours' end,
+      webhook_secret = ${input.secret}, version = version + 1, updated_at = now()
+    where id = ${input.id} and project_id = ${input.projectId}
+  `;
 }
 
 /**
@@ -54,15 +47,12 @@ export async function markWebhookGone(
   tx: Db,
   webhook: { routineId: string; projectId: string; webhookUrl: string | null },
 ): Promise<boolean> {
-  const marked = await execute(
-    tx,
-    sql`
-      update routines set
-        webhook_failed_at = coalesce(webhook_failed_at, now()),
-        version = version + case when webhook_failed_at is null then 1 else 0 end
-      where id = ${webhook.routineId} and project_id = ${webhook.projectId} and webhook_url = ${webhook.webhookUrl}
-    `,
-  );
+  const marked = await tx.run`
+    update routines set
+      webhook_failed_at = coalesce(webhook_failed_at, now()),
+      version = version + case when webhook_failed_at is null then 1 else 0 end
+    where id = ${webhook.routineId} and project_id = ${webhook.projectId} and webhook_url = ${webhook.webhookUrl}
+  `;
   return marked > 0;
 }
 

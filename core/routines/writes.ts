@@ -1,13 +1,4 @@
-import {
-  empty,
-  execute,
-  row,
-  rows,
-  sql,
-  storableJson,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { empty, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { DRIFT, freeKey } from '#lib/external-keys.ts';
 import { definitionForm } from '#core/definition/index.ts';
@@ -31,9 +22,7 @@ export async function insertRoutine(
 ): Promise<Routine | undefined> {
   const { budget, notifications } = input;
   const inserted = await freeKey(
-    row<RoutineRow>(
-      db,
-      sql`
+    db.row<RoutineRow>`
       with written as (
         insert into routines (
           id, project_id, name, definition, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds,
@@ -53,7 +42,6 @@ export async function insertRoutine(
       ), version as (${insertVersions(input.origin)})
       select ${columns} from written
     `,
-    ),
   );
   return inserted && routineOf(inserted);
 }
@@ -80,9 +68,7 @@ export async function updateRoutine(
   const { fields, version } = change;
   const { budget, notifications } = fields;
   const updated = await freeKey(
-    row<RoutineRow>(
-      tx,
-      sql`
+    tx.row<RoutineRow>`
       with written as (
         update routines set
           name = ${fields.name}, definition = ${definitionForm.write(fields)},
@@ -103,7 +89,6 @@ export async function updateRoutine(
       ) ${version ? sql`, version as (${insertVersions(version)})` : empty}
       select ${columns} from written
     `,
-    ),
   );
   if (updated === undefined) throw new AppError('routine_not_found');
   if (version !== undefined) await forgetVersions(tx, [id]);
@@ -116,17 +101,14 @@ export async function moveRoutine(
   { id, projectId }: Routine,
   to: { state: Exclude<StateMove, 'draft'>; nextRunAt: Date | null },
 ): Promise<Routine> {
-  const moved = await row<RoutineRow>(
-    tx,
-    sql`
-      update routines set
-        state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, consecutive_failures = 0,
-        archived_at = case when ${to.state}::text = 'archived' then now() end,
-        version = version + 1, updated_at = now()
-      where id = ${id} and project_id = ${projectId} and ${mayMove(to.state)}
-      returning ${columns}
-    `,
-  );
+  const moved = await tx.row<RoutineRow>`
+    update routines set
+      state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, consecutive_failures = 0,
+      archived_at = case when ${to.state}::text = 'archived' then now() end,
+      version = version + 1, updated_at = now()
+    where id = ${id} and project_id = ${projectId} and ${mayMove(to.state)}
+    returning ${columns}
+  `;
   if (moved === undefined) throw new AppError('routine_not_found');
   return routineOf(moved);
 }
@@ -146,21 +128,18 @@ export async function returnToDraft(
   },
 ): Promise<ReturnedToDraft[]> {
   if (input.routineIds.length === 0) return [];
-  const changed = await rows<ReturnedToDraft>(
-    tx,
-    sql`
-      with before as (
-        select id, state from routines
-        where id = any(${input.routineIds}) and project_id = ${input.projectId} and ${mayMove('draft')}
-        order by id for no key update
-      ), written as (
-        update routines set ${draft(input.reason)}, version = version + 1, updated_at = now()
-        from before where routines.id = before.id
-        returning routines.*
-      ), version as (${insertVersions({ actor: input.actor })})
-      select id, revision, before.state = 'active' as "wasActive" from written join before using (id)
-    `,
-  );
+  const changed = await tx.rows<ReturnedToDraft>`
+    with before as (
+      select id, state from routines
+      where id = any(${input.routineIds}) and project_id = ${input.projectId} and ${mayMove('draft')}
+      order by id for no key update
+    ), written as (
+      update routines set ${draft(input.reason)}, version = version + 1, updated_at = now()
+      from before where routines.id = before.id
+      returning routines.*
+    ), version as (${insertVersions({ actor: input.actor })})
+    select id, revision, before.state = 'active' as "wasActive" from written join before using (id)
+  `;
   if (changed.length > 0) {
     await forgetVersions(
       tx,
@@ -196,12 +175,9 @@ export async function setNextTimes(
   tx: Db,
   next: readonly { readonly id: string; readonly next: Date }[],
 ): Promise<number> {
-  return execute(
-    tx,
-    sql`
-      update routines r set next_run_at = n.next
-      from jsonb_to_recordset(${JSON.stringify(next)}::jsonb) as n(id text, next timestamptz)
-      where r.id = n.id
-    `,
-  );
+  return tx.run`
+    update routines r set next_run_at = n.next
+    from jsonb_to_recordset(${JSON.stringify(next)}::jsonb) as n(id text, next timestamptz)
+    where r.id = n.id
+  `;
 }

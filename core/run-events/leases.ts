@@ -1,12 +1,4 @@
-import {
-  deleteBatch,
-  execute,
-  row,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { deleteBatch, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
 /** A recorded event stream, by which streams are counted over all replicas. */
@@ -37,17 +29,11 @@ export function takeLease(
 ): Promise<void> {
   const { organizationId, credential } = lease;
   return transaction(database, async (tx) => {
-    await row(
-      tx,
-      sql`select pg_advisory_xact_lock(hashtextextended(${`ras:streams:${organizationId}`}, 0))`,
-    );
-    const open = await row<{ ofOrganization: number; ofCredential: number }>(
-      tx,
-      sql`
-        select count(*) as "ofOrganization", count(*) filter (where credential = ${credential}) as "ofCredential"
-        from run_followers where organization_id = ${organizationId} and leased_until > now()
-      `,
-    );
+    await tx.row`select pg_advisory_xact_lock(hashtextextended(${`ras:streams:${organizationId}`}, 0))`;
+    const open = await tx.row<{ ofOrganization: number; ofCredential: number }>`
+      select count(*) as "ofOrganization", count(*) filter (where credential = ${credential}) as "ofCredential"
+      from run_followers where organization_id = ${organizationId} and leased_until > now()
+    `;
     const { ofOrganization = 0, ofCredential = 0 } = open ?? {};
     if (ofCredential >= limits.perCredential) throw tooMany('credential', limits.perCredential);
     if (ofOrganization >= limits.perOrganization) {
@@ -70,20 +56,17 @@ function tooMany(holder: string, limit: number): AppError {
  * again.
  */
 export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promise<void> {
-  await execute(
-    db,
-    sql`
-      insert into run_followers (id, organization_id, credential, leased_until)
-      select l.id, l."organizationId", l.credential, now() + ${LEASE}
-      from jsonb_to_recordset(${JSON.stringify(leases)}::jsonb)
-        as l(id uuid, "organizationId" text, credential text)
-      on conflict (id) do update set leased_until = excluded.leased_until
-    `,
-  );
+  await db.run`
+    insert into run_followers (id, organization_id, credential, leased_until)
+    select l.id, l."organizationId", l.credential, now() + ${LEASE}
+    from jsonb_to_recordset(${JSON.stringify(leases)}::jsonb)
+      as l(id uuid, "organizationId" text, credential text)
+    on conflict (id) do update set leased_until = excluded.leased_until
+  `;
 }
 
 export async function endLeases(db: Db, ids: readonly string[]): Promise<void> {
-  await execute(db, sql`delete from run_followers where id = any(${ids}::uuid[])`);
+  await db.run`delete from run_followers where id = any(${ids}::uuid[])`;
 }
 
 /** Deletes the streams of processes that have died. */

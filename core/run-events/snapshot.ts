@@ -1,5 +1,5 @@
 import { setImmediate as turnOver } from 'node:timers/promises';
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { runColumns, stepColumns, type Run, type RunDetail } from '#core/runs/index.ts';
 
@@ -103,23 +103,20 @@ async function readSnapshots(
   db: Db,
   requests: readonly SnapshotRequest[],
 ): Promise<(RunSnapshot | undefined)[]> {
-  const found = await rows<Run & { n: number; stepsJson: readonly StepJson[] }>(
-    db,
-    sql`
-      select n, ${runColumns}, (
-          select coalesce(json_agg(step), '[]') from (
-            select ${stepColumns} from steps
-            where steps.run_id = of_run and steps.project_id = of_project and steps.index > after
-            order by steps.index limit ${STEPS_AT_ONCE}
-          ) step
-        ) as "stepsJson"
-      from unnest(
-        ${requests.map(({ projectId }) => projectId)}::text[], ${requests.map(({ id }) => id)}::text[],
-        ${requests.map(({ afterIndex }) => afterIndex)}::integer[]
-      ) with ordinality as wanted(of_project, of_run, after, n)
-      join runs on runs.id = of_run and runs.project_id = of_project
-    `,
-  );
+  const found = await db.rows<Run & { n: number; stepsJson: readonly StepJson[] }>`
+    select n, ${runColumns}, (
+        select coalesce(json_agg(step), '[]') from (
+          select ${stepColumns} from steps
+          where steps.run_id = of_run and steps.project_id = of_project and steps.index > after
+          order by steps.index limit ${STEPS_AT_ONCE}
+        ) step
+      ) as "stepsJson"
+    from unnest(
+      ${requests.map(({ projectId }) => projectId)}::text[], ${requests.map(({ id }) => id)}::text[],
+      ${requests.map(({ afterIndex }) => afterIndex)}::integer[]
+    ) with ordinality as wanted(of_project, of_run, after, n)
+    join runs on runs.id = of_run and runs.project_id = of_project
+  `;
   const byRequest = new Map(found.map(({ n, ...read }) => [n, read]));
   return requests.map((_, at) => {
     const read = byRequest.get(at + 1);

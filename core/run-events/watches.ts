@@ -1,4 +1,4 @@
-import { row, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { RunState } from '#core/run-states/index.ts';
 
 /** Followers of one process that wait until the run which each follows moves on. */
@@ -105,10 +105,9 @@ const PATIENCE_MS = 250;
  * that stays the same nothing has been committed, so no run is read, which takes a hundred times as long for 1,000 runs.
  */
 async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
-  const found = await row<{ snapshot: string }>(
-    db,
-    sql`select next_commit(${seen}, ${PATIENCE_MS}) as snapshot`,
-  );
+  const found = await db.row<{
+    snapshot: string;
+  }>`select next_commit(${seen}, ${PATIENCE_MS}) as snapshot`;
   return found?.snapshot;
 }
 
@@ -121,30 +120,26 @@ async function findLeft(
   db: Db,
   places: readonly Place[],
 ): Promise<{ readonly snapshot: string; readonly left: readonly Place[] }> {
-  const found = await row<{ snapshot: string; left: number[] }>(
-    db,
-    // Subqueries for each place, so that Postgres never takes a join of whole tables to be cheaper.
-    sql`
-      with place as materialized (
-        select n, run_id, at.state, (
-            select steps.state from steps where steps.run_id = at.run_id and steps.index >= at.steps
-            order by steps.index limit 1
-          ) as step
-        from unnest(
-          ${arrayOf(places, 'runId')}::text[], ${arrayOf(places, 'steps')}::integer[],
-          ${arrayOf(places, 'state')}::text[]
-        ) with ordinality as at(run_id, steps, state, n)
-      )
-      select pg_current_snapshot()::text as snapshot, array(
-        select n::integer from place
-        where case
-          when step not in ('pending', 'started') then true
-          when step is not null and state = 'running' then false
-          else (select runs.state <> place.state from runs where runs.id = place.run_id)
-        end
-      ) as "left"
-    `,
-  );
+  const found = await db.row<{ snapshot: string; left: number[] }>`
+    with place as materialized (
+      select n, run_id, at.state, (
+          select steps.state from steps where steps.run_id = at.run_id and steps.index >= at.steps
+          order by steps.index limit 1
+        ) as step
+      from unnest(
+        ${arrayOf(places, 'runId')}::text[], ${arrayOf(places, 'steps')}::integer[],
+        ${arrayOf(places, 'state')}::text[]
+      ) with ordinality as at(run_id, steps, state, n)
+    )
+    select pg_current_snapshot()::text as snapshot, array(
+      select n::integer from place
+      where case
+        when step not in ('pending', 'started') then true
+        when step is not null and state = 'running' then false
+        else (select runs.state <> place.state from runs where runs.id = place.run_id)
+      end
+    ) as "left"
+  `;
   const { snapshot = '', left = [] } = found ?? {};
   return { snapshot, left: left.flatMap((n) => places[n - 1] ?? []) };
 }

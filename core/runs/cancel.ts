@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/audit/index.ts';
 import { pauseRoutine, type Routine } from '#core/routines/index.ts';
-import { row, sql, transaction, eachApart, rows, type Database } from '#lib/database/index.ts';
+import { sql, transaction, eachApart, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { cancellation, type RunState } from '#core/run-states/index.ts';
 import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from './end-run.ts';
@@ -35,14 +35,11 @@ function requestCancellation(
   id: string,
 ): Promise<{ run: Run; end: RecordedEnd | undefined }> {
   return transaction(database, async (tx) => {
-    const asked = await row<{ state: RunState }>(
-      tx,
-      sql`
-        update runs set ${askedToStop(cancellation)}
-        where id = ${id} and project_id = ${projectId} and state in ('queued', 'running')
-        returning state
-      `,
-    );
+    const asked = await tx.row<{ state: RunState }>`
+      update runs set ${askedToStop(cancellation)}
+      where id = ${id} and project_id = ${projectId} and state in ('queued', 'running')
+      returning state
+    `;
     if (asked === undefined) {
       await readRun(tx, projectId, id);
       throw new AppError('run_not_cancellable');
@@ -59,14 +56,11 @@ function requestCancellation(
  * @throws the first error of a run that could not be stopped, after the others were
  */
 export async function stopRuns(deps: AfterEndDeps, routineIds: readonly string[]): Promise<void> {
-  const open = await rows<{ id: string }>(
-    deps.database,
-    sql`
-      select id from runs
-      where routine_id = any(${routineIds}) and state in ('queued', 'running') and cancel_requested_at is null
-      order by id
-    `,
-  );
+  const open = await deps.database.rows<{ id: string }>`
+    select id from runs
+    where routine_id = any(${routineIds}) and state in ('queued', 'running') and cancel_requested_at is null
+    order by id
+  `;
   const stopped: ReplacedRuns[] = [];
   const stop = async ({ id }: { readonly id: string }) => {
     const which = sql`id = ${id}`;

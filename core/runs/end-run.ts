@@ -4,7 +4,7 @@ import { notifyRunEnded, subscriptionOf, type Subscription } from '#core/notific
 import { routineAfterRun } from '#core/routines/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { enqueueDelivery, kickDeliveries, redeliver, type EndedRun } from '#core/webhooks/index.ts';
-import { row, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/admission/index.ts';
 import { breakerAfterRun } from '#core/breaker/index.ts';
 import {
@@ -50,7 +50,7 @@ export async function endRun(
   follow?: { readonly kicks: boolean },
 ): Promise<void> {
   const end = await transaction(deps.database, async (tx) => {
-    await row(tx, sql`select id from runs where id = ${runId} for no key update`);
+    await tx.row`select id from runs where id = ${runId} for no key update`;
     return recordEnd(tx, runId, ending);
   });
   if (end !== undefined) await afterEnd(deps, end, follow);
@@ -75,41 +75,38 @@ export async function recordEnd(
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
-  const ended = await row<EndedRow>(
-    tx,
-    sql`
-      with ended as (
-        update runs set state = ${state}, reason = ${reasonAtEnd(ending)}, result = coalesce(${result}, result),
-          ${outcomeOf(ending)},
-          error_message = coalesce((
-            select s.error_message from steps s
-            where s.run_id = runs.id and s.state = 'started' and ${modelFailed}
-            order by s.index desc limit 1
-          ), ${messageAtEnd(ending)}),
-          finished_at = now()
-        where id = ${runId} and state = any(${runStatesBefore(state, reason)})
-        returning *
-      ), calls as (
-        ${callsOfRunOver(sql`ended`)}
-      ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}, ${breakerAfterRun(ending)}, closed as (
-        update steps set finished_at = now(),
-          state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
-          error_message = coalesce(steps.error_message, ${state === 'cancelled' ? 'The run was cancelled.' : errorMessage})
-        from ended
-        where steps.run_id = ${runId} and steps.run_id = ended.id and steps.state in ('pending', 'started') and ended.state <> 'succeeded'
-      )
-      select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
-        error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor", created_at as "createdAt",
-        started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
-        cached_input_tokens as "cachedInputTokens", output_tokens as "outputTokens",
-        reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd",
-        estimated_usage as "estimatedUsage",
-        routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
-        routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-        ${othersWait} as "othersWait", ${subscriptionOf(sql`ended.routine_id`)} as subscription
-      from ended, routine
-    `,
-  );
+  const ended = await tx.row<EndedRow>`
+    with ended as (
+      update runs set state = ${state}, reason = ${reasonAtEnd(ending)}, result = coalesce(${result}, result),
+        ${outcomeOf(ending)},
+        error_message = coalesce((
+          select s.error_message from steps s
+          where s.run_id = runs.id and s.state = 'started' and ${modelFailed}
+          order by s.index desc limit 1
+        ), ${messageAtEnd(ending)}),
+        finished_at = now()
+      where id = ${runId} and state = any(${runStatesBefore(state, reason)})
+      returning *
+    ), calls as (
+      ${callsOfRunOver(sql`ended`)}
+    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}, ${breakerAfterRun(ending)}, closed as (
+      update steps set finished_at = now(),
+        state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
+        error_message = coalesce(steps.error_message, ${state === 'cancelled' ? 'The run was cancelled.' : errorMessage})
+      from ended
+      where steps.run_id = ${runId} and steps.run_id = ended.id and steps.state in ('pending', 'started') and ended.state <> 'succeeded'
+    )
+    select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
+      error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor", created_at as "createdAt",
+      started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
+      cached_input_tokens as "cachedInputTokens", output_tokens as "outputTokens",
+      reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd",
+      estimated_usage as "estimatedUsage",
+      routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
+      routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
+      ${othersWait} as "othersWait", ${subscriptionOf(sql`ended.routine_id`)} as subscription
+    from ended, routine
+  `;
   if (ended === undefined) return undefined;
   const { deliveries, skipped } =
     state === 'skipped' ? { deliveries: [], skipped: [] } : await enqueueEvents(tx, ended, ending);

@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/billing/index.ts';
 import type { StartableRun } from '#core/engine/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import {
@@ -58,7 +58,7 @@ export async function enqueueManualRun(
   rule: AdmissionRule,
   input: ManualRun,
 ): Promise<EnqueuedRun> {
-  const found = await row<
+  const found = await db.row<
     {
       routineState: string;
       disabled: boolean;
@@ -69,58 +69,55 @@ export async function enqueueManualRun(
       timeoutSeconds: number;
       admitted: boolean | null;
     } & (Run | { id: null })
-  >(
-    db,
-    sql`
-      with routine as (
-        select r.*, r.definition -> 'variables' as variables,
-          array(select given from jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb) given
-            where not coalesce(r.definition -> 'variables' ? given, false)) as unknown,
-          array(select given.key from jsonb_each_text(${JSON.stringify(input.variables)}::jsonb) given
-            where jsonb_typeof(r.definition -> 'overridable') = 'array' and not r.definition -> 'overridable' ? given.key
-              and given.value <> r.definition -> 'variables' ->> given.key) as closed
-        from routines r where id = ${input.routineId} and project_id = ${input.projectId}
-      ), timing as (
-        select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()
-            and ${input.runAt}::timestamptz <= now() + interval '1 year') as timely,
-          case when ${input.runAt}::timestamptz is null then 0 else
-            (select count(*) from runs where project_id = ${input.projectId} and held and state = 'queued') end as held
-      ), accepted as (
-        select routine.* from routine, timing where state <> 'archived' and cardinality(unknown) = 0 and cardinality(closed) = 0
-          and model_provider <> all(${input.disabledProviders}::text[]) and timely and held < ${MAX_HELD}
-          and not exists (select 1 from runs where id = ${input.id})
-      ), allowed as (
-        ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
-      ), room as (
-        select case when ${input.runAt}::timestamptz is null and ${runsAtATimeOf(rule.planRule)} is null
-            and not exists (select from accepted where model_connection_id is not null
-              and exists (select from (${accountPlaces(rule)}) accounts
-                where accounts.account = accepted.model_connection_id and accounts.places <= 0))
-            and (select count(*) from runs where ${waitsForBudget} and organization_id = o.id
-              and project_id = ${input.projectId}) < ${MOST_FOR_BUDGET}
-            and coalesce((select count(*) from runs where ${takesPlace} and organization_id = o.id)
-              < ${shareOf(rule.taskQueue, sql`o.id`)}, true)
-          then ${takePlace(rule.taskQueue)} else false end as free
-        from organizations o where o.id = ${input.organizationId}
-      ), run as (
-        insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
-          retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
-          queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, values_fenced)
-        select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
-          ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
-          max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz, now()) + max_queue_seconds * interval '1 second',
-          case when room.free then now() end, case when room.free then now() + ${START_LEASE} end,
-          ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
-          case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end,
-          ${input.valuesFenced} or exists (select from runs repeated where repeated.id = ${input.retryOf}
-            and repeated.project_id = ${input.projectId} and repeated.values_fenced)
-        from accepted, allowed, room
-        returning ${runColumns}, admitted_at is not null as admitted
-      )
-      select routine.state as "routineState", routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, closed, timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
-      from routine cross join timing left join run on true
-    `,
-  );
+  >`
+    with routine as (
+      select r.*, r.definition -> 'variables' as variables,
+        array(select given from jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb) given
+          where not coalesce(r.definition -> 'variables' ? given, false)) as unknown,
+        array(select given.key from jsonb_each_text(${JSON.stringify(input.variables)}::jsonb) given
+          where jsonb_typeof(r.definition -> 'overridable') = 'array' and not r.definition -> 'overridable' ? given.key
+            and given.value <> r.definition -> 'variables' ->> given.key) as closed
+      from routines r where id = ${input.routineId} and project_id = ${input.projectId}
+    ), timing as (
+      select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()
+          and ${input.runAt}::timestamptz <= now() + interval '1 year') as timely,
+        case when ${input.runAt}::timestamptz is null then 0 else
+          (select count(*) from runs where project_id = ${input.projectId} and held and state = 'queued') end as held
+    ), accepted as (
+      select routine.* from routine, timing where state <> 'archived' and cardinality(unknown) = 0 and cardinality(closed) = 0
+        and model_provider <> all(${input.disabledProviders}::text[]) and timely and held < ${MAX_HELD}
+        and not exists (select 1 from runs where id = ${input.id})
+    ), allowed as (
+      ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
+    ), room as (
+      select case when ${input.runAt}::timestamptz is null and ${runsAtATimeOf(rule.planRule)} is null
+          and not exists (select from accepted where model_connection_id is not null
+            and exists (select from (${accountPlaces(rule)}) accounts
+              where accounts.account = accepted.model_connection_id and accounts.places <= 0))
+          and (select count(*) from runs where ${waitsForBudget} and organization_id = o.id
+            and project_id = ${input.projectId}) < ${MOST_FOR_BUDGET}
+          and coalesce((select count(*) from runs where ${takesPlace} and organization_id = o.id)
+            < ${shareOf(rule.taskQueue, sql`o.id`)}, true)
+        then ${takePlace(rule.taskQueue)} else false end as free
+      from organizations o where o.id = ${input.organizationId}
+    ), run as (
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
+        retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
+        queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, values_fenced)
+      select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
+        ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
+        max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz, now()) + max_queue_seconds * interval '1 second',
+        case when room.free then now() end, case when room.free then now() + ${START_LEASE} end,
+        ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
+        case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end,
+        ${input.valuesFenced} or exists (select from runs repeated where repeated.id = ${input.retryOf}
+          and repeated.project_id = ${input.projectId} and repeated.values_fenced)
+      from accepted, allowed, room
+      returning ${runColumns}, admitted_at is not null as admitted
+    )
+    select routine.state as "routineState", routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, closed, timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
+    from routine cross join timing left join run on true
+  `;
   if (found === undefined) throw new AppError('routine_not_found');
   if (found.routineState === 'archived') throw new AppError('routine_archived');
   assertMayBeGiven(found);

@@ -1,16 +1,7 @@
 import { listMessages } from '#core/outbox/index.ts';
 import { listDeliveries } from '#core/webhooks/index.ts';
 import type { Outcome } from '#core/outcomes/index.ts';
-import {
-  join,
-  ownedBy,
-  plannedRows,
-  row,
-  rows,
-  sql,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { join, ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -61,15 +52,11 @@ export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<
   ];
   // How much of the index a window spans, only its values tell.
   const isWindow = filter.since !== undefined || filter.until !== undefined;
-  const read = isWindow ? plannedRows<RunSummary> : rows<RunSummary>;
-  return read(
-    db,
-    sql`
-      select ${summaryColumns} from runs
-      where ${join(conditions, ' and ')} ${afterCursor(filter.page)}
-      order by ${owner.column}, id desc limit ${filter.page.limit + 1}
-    `,
-  );
+  return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
+    select ${summaryColumns} from runs
+    where ${join(conditions, ' and ')} ${afterCursor(filter.page)}
+    order by ${owner.column}, id desc limit ${filter.page.limit + 1}
+  `;
 }
 
 /**
@@ -128,10 +115,7 @@ function createdBefore(until: Date): Sql {
 }
 
 export function findRun(db: Db, projectId: string, id: string): Promise<Run | undefined> {
-  return row<Run>(
-    db,
-    sql`select ${runColumns} from runs where id = ${id} and project_id = ${projectId}`,
-  );
+  return db.row<Run>`select ${runColumns} from runs where id = ${id} and project_id = ${projectId}`;
 }
 
 /** Reads a run. @throws {AppError} `run_not_found` */
@@ -150,7 +134,7 @@ export async function readRunDetail(
   projectId: string,
   id: string,
 ): Promise<RunDetail> {
-  const run = await row<
+  const run = await db.row<
     Run &
       Pick<
         RunDetail,
@@ -158,10 +142,7 @@ export async function readRunDetail(
       > & {
         waits: boolean;
       }
-  >(
-    db,
-    sql`select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate, ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs where id = ${id} and project_id = ${projectId}`,
-  );
+  >`select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate, ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs where id = ${id} and project_id = ${projectId}`;
   if (run === undefined) throw new AppError('run_not_found');
   const [{ steps, leftOutFrom }, deliveries, messages] = [
     await readAllSteps(db, { projectId, runId: id }),
@@ -216,10 +197,8 @@ export async function listSteps(
   of: StepsOf,
   { limit, after = '-1' }: Page,
 ): Promise<{ steps: readonly Step[]; nextCursor: string | undefined }> {
-  const run = await row(
-    db,
-    sql`select from runs where id = ${of.runId} and project_id = ${of.projectId}`,
-  );
+  const run =
+    await db.row`select from runs where id = ${of.runId} and project_id = ${of.projectId}`;
   if (run === undefined) throw new AppError('run_not_found');
   const { steps, more } = await readWithTexts(db, of, { after: Number(after), limit });
   return { steps, nextCursor: more ? String(steps.at(-1)?.index) : undefined };
@@ -252,14 +231,11 @@ function readRows(
   { projectId, runId }: StepsOf,
   { after, limit, columns }: { after: number; limit: number | null; columns: Sql },
 ): Promise<Step[]> {
-  return rows<Step>(
-    db,
-    sql`
-      select ${columns} from steps
-      where run_id = ${runId} and project_id = ${projectId} and index > ${after}
-      order by index limit ${limit}
-    `,
-  );
+  return db.rows<Step>`
+    select ${columns} from steps
+    where run_id = ${runId} and project_id = ${projectId} and index > ${after}
+    order by index limit ${limit}
+  `;
 }
 
 function lengthOf({ text, tool }: Step): number {

@@ -1,5 +1,5 @@
 import type { Outcome } from '#core/outcomes/index.ts';
-import { ownedBy, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { RunState } from '#core/run-states/index.ts';
 
@@ -48,40 +48,37 @@ export function listRecentRuns(
   projectId: string,
   { page, count }: { page: Page; count: number },
 ): Promise<RoutineRecentRuns[]> {
-  return rows<RoutineRecentRuns>(
-    db,
-    sql`
-      select page.id, recent.runs, ended.run as "lastEnded"
+  return db.rows<RoutineRecentRuns>`
+    select page.id, recent.runs, ended.run as "lastEnded"
+    from (
+      select id from routines where ${ownedBy(sql`project_id`, projectId)} ${afterCursor(page)}
+      order by project_id, id desc limit ${page.limit + 1}
+    ) page
+    cross join lateral (
+      select coalesce(jsonb_agg(jsonb_build_object('id', id, 'state', state, 'reason', reason,
+        'outcome', case when state = 'succeeded' then coalesce(outcome, 'done') end,
+        'at', to_char(coalesce(started_at, scheduled_for, created_at) at time zone 'utc', ${UTC}))
+        order by id desc), '[]') as runs
       from (
-        select id from routines where ${ownedBy(sql`project_id`, projectId)} ${afterCursor(page)}
-        order by project_id, id desc limit ${page.limit + 1}
-      ) page
-      cross join lateral (
-        select coalesce(jsonb_agg(jsonb_build_object('id', id, 'state', state, 'reason', reason,
-          'outcome', case when state = 'succeeded' then coalesce(outcome, 'done') end,
-          'at', to_char(coalesce(started_at, scheduled_for, created_at) at time zone 'utc', ${UTC}))
-          order by id desc), '[]') as runs
-        from (
-          select * from runs where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId}
-          order by routine_id, id desc limit ${count}
+        select * from runs where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId}
+        order by routine_id, id desc limit ${count}
+      ) latest
+    ) recent
+    left join lateral (
+      select jsonb_build_object('id', id, 'state', state, 'reason', reason,
+        'outcome', case when state = 'succeeded' then coalesce(outcome, 'done') end,
+        'outcomeSummary', outcome_summary, 'errorMessage', error_message,
+        'resultPreview', left(result, 200),
+        'finishedAt', to_char(finished_at at time zone 'utc', ${UTC})) as run
+      from runs where project_id = ${projectId} and id = (
+        select max(id) from (
+          ${latestId(projectId, sql`'succeeded'`)} union all ${latestId(projectId, sql`'failed'`)}
+          union all ${latestId(projectId, sql`'cancelled'`)}
         ) latest
-      ) recent
-      left join lateral (
-        select jsonb_build_object('id', id, 'state', state, 'reason', reason,
-          'outcome', case when state = 'succeeded' then coalesce(outcome, 'done') end,
-          'outcomeSummary', outcome_summary, 'errorMessage', error_message,
-          'resultPreview', left(result, 200),
-          'finishedAt', to_char(finished_at at time zone 'utc', ${UTC})) as run
-        from runs where project_id = ${projectId} and id = (
-          select max(id) from (
-            ${latestId(projectId, sql`'succeeded'`)} union all ${latestId(projectId, sql`'failed'`)}
-            union all ${latestId(projectId, sql`'cancelled'`)}
-          ) latest
-        )
-      ) ended on true
-      order by page.id desc
-    `,
-  );
+      )
+    ) ended on true
+    order by page.id desc
+  `;
 }
 
 /** Selects the latest run in one state, which is a literal so that the partial index of ended runs serves. */

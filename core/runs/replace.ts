@@ -1,5 +1,5 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
-import { empty, rows, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { waiting } from '#core/admission/index.ts';
 import { replacement, type RunEnding, type RunState } from '#core/run-states/index.ts';
 import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from './end-run.ts';
@@ -22,21 +22,18 @@ export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<
  * occurrence waits for them meanwhile. A run that is locked once more is left to the next call.
  */
 export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
-  const missed = await rows<{ id: string; routineId: string }>(
-    deps.database,
-    sql`
-      select previous.id, next.routine_id as "routineId"
-      from (
-        select id, routine_id from runs where ${waiting} and after_previous and trigger = 'schedule'
-      ) next join routines r on r.id = next.routine_id
-      cross join lateral (
-        select id from runs
-        where routine_id = next.routine_id and state in ('queued', 'running') and ${inTheWay} and id < next.id
-          and cancel_requested_at is null
-      ) previous
-      where r.overlap = 'cancel_previous'
-    `,
-  );
+  const missed = await deps.database.rows<{ id: string; routineId: string }>`
+    select previous.id, next.routine_id as "routineId"
+    from (
+      select id, routine_id from runs where ${waiting} and after_previous and trigger = 'schedule'
+    ) next join routines r on r.id = next.routine_id
+    cross join lateral (
+      select id from runs
+      where routine_id = next.routine_id and state in ('queued', 'running') and ${inTheWay} and id < next.id
+        and cancel_requested_at is null
+    ) previous
+    where r.overlap = 'cancel_previous'
+  `;
   if (missed.length === 0) return;
   const replaced = await transaction(deps.database, (tx) =>
     cancelOpenRuns(
@@ -61,18 +58,15 @@ export async function cancelOpenRuns(
 ): Promise<ReplacedRuns> {
   if (routineIds.length === 0) return { ends: [], cancelled: [] };
   const { ending, which, waits = false } = cancel;
-  const open = await rows<{ id: string; state: RunState }>(
-    tx,
-    sql`
-      with open as (
-        select id from runs where routine_id = any(${routineIds}) and state in ('queued', 'running') and ${which}
-        for no key update ${waits ? empty : sql`skip locked`}
-      )
-      update runs set ${askedToStop(ending)}
-      from open where runs.id = open.id
-      returning runs.id, state
-    `,
-  );
+  const open = await tx.rows<{ id: string; state: RunState }>`
+    with open as (
+      select id from runs where routine_id = any(${routineIds}) and state in ('queued', 'running') and ${which}
+      for no key update ${waits ? empty : sql`skip locked`}
+    )
+    update runs set ${askedToStop(ending)}
+    from open where runs.id = open.id
+    returning runs.id, state
+  `;
   const ends: RecordedEnd[] = [];
   for (const { id } of open.filter(({ state }) => state === 'queued')) {
     const end = await recordEnd(tx, id, ending);

@@ -11,7 +11,7 @@ import {
 } from '#core/outcomes/index.ts';
 import type { Routine } from '#core/routines/index.ts';
 import { hasLostDelivery } from '#core/webhooks/index.ts';
-import { execute, sql, storableJson, row, type Db } from '#lib/database/index.ts';
+import { sql, storableJson, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import {
   type ResultData,
@@ -56,7 +56,7 @@ export async function recordResult(
   if (result === undefined) {
     const withheld = hasWebhook ? withheldBy(deliver, { state, outcome, changes: null }) : null;
     if (withheld !== null) {
-      await execute(tx, sql`update runs set withheld = ${withheld} where id = ${id}`);
+      await tx.run`update runs set withheld = ${withheld} where id = ${id}`;
     }
     return { changes: null, withheld };
   }
@@ -66,14 +66,11 @@ export async function recordResult(
   const withheld = hasWebhook ? withheldBy(deliver, { state, outcome, changes }) : 'no_webhook';
   const { against, unchangedRuns, ...kept } = changes;
   // The clock and not the beginning of the transaction, which may have waited for the routine.
-  await execute(
-    tx,
-    sql`
-      update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
-        compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns}, withheld = ${withheld}
-      where id = ${id}
-    `,
-  );
+  await tx.run`
+    update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
+      compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns}, withheld = ${withheld}
+    where id = ${id}
+  `;
   return { changes, withheld };
 }
 
@@ -115,23 +112,20 @@ function findDelivered(
   tx: Db,
   run: { id: string; projectId: string; routineId: string; delivers: boolean },
 ): Promise<DeliveredData | undefined> {
-  return row<DeliveredData>(
-    tx,
-    sql`
-      select anchor as against, data, by, case when unchanged then unchanged_runs else 0 end as "unchangedRuns"
-      from (
-        select id, data, compared_at, changes->'by' as by, unchanged_runs, withheld,
-          compared_with is not null and changes->'counts' = ${NO_CHANGES}::jsonb as unchanged,
-          case when withheld = 'no_change' then compared_with else id end as anchor
-        from runs
-        where routine_id = ${run.routineId} and project_id = ${run.projectId} and data is not null and id <> ${run.id}
-        order by compared_at desc limit ${MAX_LOOKED_AT}
-      ) earlier
-      where not ${run.delivers}::boolean or (
-        (withheld is null or withheld = 'no_change') and not ${hasLostDelivery(sql`anchor`)})
-      order by compared_at desc limit 1
-    `,
-  );
+  return tx.row<DeliveredData>`
+    select anchor as against, data, by, case when unchanged then unchanged_runs else 0 end as "unchangedRuns"
+    from (
+      select id, data, compared_at, changes->'by' as by, unchanged_runs, withheld,
+        compared_with is not null and changes->'counts' = ${NO_CHANGES}::jsonb as unchanged,
+        case when withheld = 'no_change' then compared_with else id end as anchor
+      from runs
+      where routine_id = ${run.routineId} and project_id = ${run.projectId} and data is not null and id <> ${run.id}
+      order by compared_at desc limit ${MAX_LOOKED_AT}
+    ) earlier
+    where not ${run.delivers}::boolean or (
+      (withheld is null or withheld = 'no_change') and not ${hasLostDelivery(sql`anchor`)})
+    order by compared_at desc limit 1
+  `;
 }
 
 /** The complete difference between the data of two runs of a routine. */

@@ -1,5 +1,5 @@
 import { kickDeliveries } from '#core/webhooks/index.ts';
-import { eachApart, execute, rows, sql, type Database } from '#lib/database/index.ts';
+import { eachApart, sql, type Database } from '#lib/database/index.ts';
 import { cancellation, failure, skip, type RunState } from '#core/run-states/index.ts';
 import { buildIsGone } from '#core/admission/index.ts';
 import { runClock } from './run.ts';
@@ -68,15 +68,12 @@ const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
 async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void> {
-  const overdue = await rows<{ id: string }>(
-    deps.database,
-    sql`
-      select id from runs
-      where state = 'running' and admitted_at is not null
-        and case when waits_since is null then ${runClock.remainingMs(sql`runs`)} else ${runClock.patienceMs(sql`runs`)} end < -${OVERDUE_MS}::float8
-      order by started_at limit ${BATCH}
-    `,
-  );
+  const overdue = await deps.database.rows<{ id: string }>`
+    select id from runs
+    where state = 'running' and admitted_at is not null
+      and case when waits_since is null then ${runClock.remainingMs(sql`runs`)} else ${runClock.patienceMs(sql`runs`)} end < -${OVERDUE_MS}::float8
+    order by started_at limit ${BATCH}
+  `;
   let reachable = true;
   try {
     await eachApart(
@@ -103,45 +100,39 @@ async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void
 async function giveBack(database: Database, waiting: readonly OpenRun[]): Promise<void> {
   if (waiting.length === 0) return;
   const ids = waiting.map(({ id }) => id);
-  await execute(database, sql`update runs set checked_at = null where id = any(${ids})`);
+  await database.run`update runs set checked_at = null where id = any(${ids})`;
 }
 
 /** Takes runs that were cancelled since their last check, or whose last check is a while ago. */
 function takeCancelled(database: Database): Promise<OpenRun[]> {
-  return rows<OpenRun>(
-    database,
-    sql`
-      update runs set checked_at = now()
-      from (
-        select id from runs
-        where state in ('queued', 'running') and workflow_started_at is not null
-          and cancel_requested_at < now() - interval '5 seconds'
-          and (checked_at is null or checked_at < cancel_requested_at or checked_at < now() - interval '50 seconds')
-        order by cancel_requested_at limit ${BATCH}
-        for update skip locked
-      ) chosen
-      where runs.id = chosen.id
-      returning runs.id, state, true as "cancelRequested"
-    `,
-  );
+  return database.rows<OpenRun>`
+    update runs set checked_at = now()
+    from (
+      select id from runs
+      where state in ('queued', 'running') and workflow_started_at is not null
+        and cancel_requested_at < now() - interval '5 seconds'
+        and (checked_at is null or checked_at < cancel_requested_at or checked_at < now() - interval '50 seconds')
+      order by cancel_requested_at limit ${BATCH}
+      for update skip locked
+    ) chosen
+    where runs.id = chosen.id
+    returning runs.id, state, true as "cancelRequested"
+  `;
 }
 
 function takeOpenRuns(database: Database): Promise<OpenRun[]> {
-  return rows<OpenRun>(
-    database,
-    sql`
-      update runs set checked_at = now()
-      from (
-        select id from runs
-        where state in ('queued', 'running') and workflow_started_at is not null
-          and coalesce(checked_at, workflow_started_at) < now() - interval '50 seconds'
-        order by coalesce(checked_at, workflow_started_at) limit ${BATCH}
-        for update skip locked
-      ) chosen
-      where runs.id = chosen.id
-      returning runs.id, state, cancel_requested_at is not null as "cancelRequested"
-    `,
-  );
+  return database.rows<OpenRun>`
+    update runs set checked_at = now()
+    from (
+      select id from runs
+      where state in ('queued', 'running') and workflow_started_at is not null
+        and coalesce(checked_at, workflow_started_at) < now() - interval '50 seconds'
+      order by coalesce(checked_at, workflow_started_at) limit ${BATCH}
+      for update skip locked
+    ) chosen
+    where runs.id = chosen.id
+    returning runs.id, state, cancel_requested_at is not null as "cancelRequested"
+  `;
 }
 
 async function settle(
@@ -152,13 +143,10 @@ async function settle(
   const { database, log } = deps;
   log.warn({ runId: run.id, state: run.state, workflow }, 'an open run has lost its workflow');
   if (run.state === 'queued' && workflow === 'gone' && !run.cancelRequested) {
-    await execute(
-      database,
-      sql`
-        update runs set workflow_started_at = null, start_leased_until = now()
-        where id = ${run.id} and state = 'queued'
-      `,
-    );
+    await database.run`
+      update runs set workflow_started_at = null, start_leased_until = now()
+      where id = ${run.id} and state = 'queued'
+    `;
     return;
   }
   await endRun(deps, run.id, run.cancelRequested ? cancellation : failure('workflow_lost'));
@@ -187,14 +175,11 @@ const SKIPPED_AT_ONCE = 500;
  */
 export async function expireQueued(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
-  const expired = await rows<{ id: string }>(
-    deps.database,
-    sql`
-      select id from runs
-      where state = 'queued' and started_at is null and queue_until <= now()
-      order by queue_until limit ${SKIPPED_AT_ONCE}
-    `,
-  );
+  const expired = await deps.database.rows<{ id: string }>`
+    select id from runs
+    where state = 'queued' and started_at is null and queue_until <= now()
+    order by queue_until limit ${SKIPPED_AT_ONCE}
+  `;
   await eachApart(expired, ({ id }) => endRun(deps, id, skip('queue_expired')), {
     signal,
     failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be skipped'),

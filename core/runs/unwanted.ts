@@ -5,7 +5,7 @@ import { recordProjectAudit, SYSTEM } from '#core/audit/index.ts';
 import type { StartableDelivery } from '#core/engine/index.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import { enqueuePaused } from '#core/webhooks/index.ts';
-import { rows, sql, afterCommit, type Db } from '#lib/database/index.ts';
+import { sql, afterCommit, type Db } from '#lib/database/index.ts';
 import type { Admission } from '#core/admission/index.ts';
 import { skip } from '#core/run-states/index.ts';
 
@@ -42,21 +42,18 @@ async function skipUnwanted(
 ): Promise<string[]> {
   if (routineIds.length === 0) return [];
   const ending = skip(reason);
-  const skipped = await rows<{ id: string }>(
-    tx,
-    sql`
-      with unwanted as (
-        select id from runs
-        where routine_id = any(${routineIds}) and state = 'queued'
-          and (trigger = 'schedule' or ${reason === 'archived'}::boolean)
-        for no key update skip locked
-      )
-      update runs set state = ${ending.state}, reason = ${ending.reason}, error_message = ${ending.errorMessage},
-        finished_at = now()
-      from unwanted where runs.id = unwanted.id
-      returning runs.id
-    `,
-  );
+  const skipped = await tx.rows<{ id: string }>`
+    with unwanted as (
+      select id from runs
+      where routine_id = any(${routineIds}) and state = 'queued'
+        and (trigger = 'schedule' or ${reason === 'archived'}::boolean)
+      for no key update skip locked
+    )
+    update runs set state = ${ending.state}, reason = ${ending.reason}, error_message = ${ending.errorMessage},
+      finished_at = now()
+    from unwanted where runs.id = unwanted.id
+    returning runs.id
+  `;
   return skipped.map(({ id }) => id);
 }
 

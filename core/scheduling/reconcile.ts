@@ -3,7 +3,7 @@ import { notifyPaused } from '#core/notifications/index.ts';
 import { nextTimeFrom, type Timing } from '#core/timetable/index.ts';
 import { pauseStopped, pauseRoutinesOn, setNextTimes } from '#core/routines/index.ts';
 import { followPausesByService } from '#core/runs/index.ts';
-import { rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 
 interface Unscheduled extends Timing {
@@ -15,16 +15,13 @@ export function reconcileNextTimes(
   deps: PauseDeps & { readonly database: Database },
 ): Promise<number> {
   return transaction(deps.database, async (tx) => {
-    const lost = await rows<Unscheduled>(
-      tx,
-      sql`
-        select id, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt", skip_dates as "skipDates",
-          jitter_seconds as "jitterSeconds", now() as now
-        from routines
-        where state = 'active' and next_run_at is null limit 500
-        for no key update skip locked
-      `,
-    );
+    const lost = await tx.rows<Unscheduled>`
+      select id, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt", skip_dates as "skipDates",
+        jitter_seconds as "jitterSeconds", now() as now
+      from routines
+      where state = 'active' and next_run_at is null limit 500
+      for no key update skip locked
+    `;
     if (lost.length === 0) return 0;
     const found = lost.map((routine) => ({ id: routine.id, next: tryNext(routine) }));
     const readable = found.flatMap(({ id, next }) => (next === undefined ? [] : [{ id, next }]));
@@ -61,17 +58,14 @@ export async function pauseOfDisabledProviders(
 ): Promise<number> {
   const disabled = SLOTS.filter((slot) => !deps.providerEnabled(slot));
   if (disabled.length === 0) return 0;
-  const accounts = await rows<{ projectId: string; connectionIds: string[] }>(
-    deps.database,
-    sql`
-      select project_id as "projectId", array_agg(distinct model_connection_id) as "connectionIds" from (
-        select project_id, model_connection_id from routines
-        where state = 'active' and model_provider <> 'gateway' and model_provider = any(${disabled})
-          and model_connection_id is not null
-        limit ${BATCH}
-      ) affected group by project_id
-    `,
-  );
+  const accounts = await deps.database.rows<{ projectId: string; connectionIds: string[] }>`
+    select project_id as "projectId", array_agg(distinct model_connection_id) as "connectionIds" from (
+      select project_id, model_connection_id from routines
+      where state = 'active' and model_provider <> 'gateway' and model_provider = any(${disabled})
+        and model_connection_id is not null
+      limit ${BATCH}
+    ) affected group by project_id
+  `;
   let paused = 0;
   for (const account of accounts) {
     const ids = await transaction(deps.database, (tx) =>

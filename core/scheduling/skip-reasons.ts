@@ -10,7 +10,7 @@ import {
   type OperatorCap,
   type PassedLimit,
 } from '#core/usage/index.ts';
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import type { DueRoutine } from './due-routines.ts';
 
 export interface SkipRules {
@@ -133,16 +133,13 @@ async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overla
     routines.filter(({ overlap }) => overlap !== 'allow').map(({ id, overlap }) => [id, overlap]),
   );
   if (minding.size === 0) return [];
-  const open = await rows<Omit<Overlap, 'overlap'>>(
-    tx,
-    sql`
-      select routine_id as id, coalesce(bool_or(state = 'queued') filter (where not yields), false) as queued,
-        bool_and(yields) as "onlyYielding"
-      from runs cross join lateral (select not (${inTheWay}) or ${isAboutToExpire} as yields) its
-      where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running') and not held
-      group by routine_id
-    `,
-  );
+  const open = await tx.rows<Omit<Overlap, 'overlap'>>`
+    select routine_id as id, coalesce(bool_or(state = 'queued') filter (where not yields), false) as queued,
+      bool_and(yields) as "onlyYielding"
+    from runs cross join lateral (select not (${inTheWay}) or ${isAboutToExpire} as yields) its
+    where routine_id = any(${[...minding.keys()]}) and state in ('queued', 'running') and not held
+    group by routine_id
+  `;
   return open.map((found) => ({ ...found, overlap: minding.get(found.id) ?? 'skip' }));
 }
 

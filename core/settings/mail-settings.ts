@@ -1,4 +1,4 @@
-import { row, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 
 /** Lists the events that people can be mailed about. */
@@ -38,16 +38,13 @@ export async function assertRecipients(
   path: string,
 ): Promise<void> {
   if (settings === null || typeof settings.to === 'string') return;
-  const strangers = await row<{ ids: string[] | null }>(
-    db,
-    sql`
-      select array_agg(named.id) as ids from unnest(${settings.to}::text[]) as named (id)
-      where not exists (
-        select from memberships m join projects p on p.organization_id = m.organization_id
-        where p.id = ${projectId} and m.user_id = named.id
-      )
-    `,
-  );
+  const strangers = await db.row<{ ids: string[] | null }>`
+    select array_agg(named.id) as ids from unnest(${settings.to}::text[]) as named (id)
+    where not exists (
+      select from memberships m join projects p on p.organization_id = m.organization_id
+      where p.id = ${projectId} and m.user_id = named.id
+    )
+  `;
   if (strangers?.ids == null) return;
   const message = `not a member of the organization: ${strangers.ids.join(', ')}`;
   throw invalid([{ path: `${path}.to`, message }]);
@@ -60,14 +57,11 @@ export async function findRecipients(
   to: MailSettings['to'],
 ): Promise<string[]> {
   const isGroup = typeof to === 'string';
-  const found = await rows<{ id: string }>(
-    db,
-    sql`
-      select u.id from memberships m join users u on u.id = m.user_id
-      where m.organization_id = ${organizationId} and u.email_verified
-        and ${isGroup ? sql`m.role = any(${ROLES[to]})` : sql`m.user_id = any(${to})`}
-      order by m.created_at, u.id limit ${MOST_RECIPIENTS}
-    `,
-  );
+  const found = await db.rows<{ id: string }>`
+    select u.id from memberships m join users u on u.id = m.user_id
+    where m.organization_id = ${organizationId} and u.email_verified
+      and ${isGroup ? sql`m.role = any(${ROLES[to]})` : sql`m.user_id = any(${to})`}
+    order by m.created_at, u.id limit ${MOST_RECIPIENTS}
+  `;
   return found.map(({ id }) => id);
 }

@@ -1,4 +1,4 @@
-import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { invalid, type Fault } from '#lib/errors.ts';
 
 /** Days that the operator keeps runs after their end; a project may choose fewer. */
@@ -35,10 +35,9 @@ export async function readContentDays(
   rule: RetentionRule,
   projectId: string,
 ): Promise<number> {
-  const found = await row<{ days: number }>(
-    db,
-    sql`select ${contentDaysOf(rule, sql`p`)} as days from projects p where p.id = ${projectId}`,
-  );
+  const found = await db.row<{
+    days: number;
+  }>`select ${contentDaysOf(rule, sql`p`)} as days from projects p where p.id = ${projectId}`;
   return found?.days ?? contentDaysOfAll(rule);
 }
 

@@ -8,7 +8,7 @@ import {
   type Organization,
   type Project,
 } from '#core/organizations/index.ts';
-import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
   assertRetentionWithin,
@@ -77,15 +77,12 @@ export async function readOrganization(
   db: Db,
   key: { userId: string; id: string },
 ): Promise<OrganizationSettings> {
-  const found = await row<OrganizationSettings & { readonly lacks: boolean }>(
-    db,
-    sql`
-      select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)},
-        o.requires_second_factor as "requiresSecondFactor", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
-      from memberships m join organizations o on o.id = m.organization_id
-      where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
-    `,
-  );
+  const found = await db.row<OrganizationSettings & { readonly lacks: boolean }>`
+    select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)},
+      o.requires_second_factor as "requiresSecondFactor", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+    from memberships m join organizations o on o.id = m.organization_id
+    where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
+  `;
   return admitted(found, 'organization_not_found');
 }
 
@@ -98,18 +95,15 @@ export async function readProject(
   key: { userId: string; id: string },
   rule: RetentionRule,
 ): Promise<ProjectSettings> {
-  const found = await row<ProjectSettings & { readonly lacks: boolean }>(
-    db,
-    sql`
-      select p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt",
-        ${budget(sql`p`)},
-        p.notify_mail as mail, p.mcp_enabled as "mcpEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays",
-        ${lacksSecondFactor(sql`o`, key.userId)} as lacks
-      from memberships m join organizations o on o.id = m.organization_id
-      join projects p on p.organization_id = o.id
-      where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
-    `,
-  );
+  const found = await db.row<ProjectSettings & { readonly lacks: boolean }>`
+    select p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt",
+      ${budget(sql`p`)},
+      p.notify_mail as mail, p.mcp_enabled as "mcpEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays",
+      ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+    from memberships m join organizations o on o.id = m.organization_id
+    join projects p on p.organization_id = o.id
+    where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
+  `;
   return admitted(found, 'project_not_found');
 }
 
@@ -129,13 +123,10 @@ export async function patchOrganization(
   // The organization before the role, as changes of its members take them.
   await lockOrganization(tx, id);
   const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
-  await execute(tx, sql`update organizations set ${assignments(patch)} where id = ${id}`);
+  await tx.run`update organizations set ${assignments(patch)} where id = ${id}`;
   if (requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor) {
     if (role !== 'owner') throw new AppError('owner_required');
-    await execute(
-      tx,
-      sql`update organizations set requires_second_factor = ${requiresSecondFactor} where id = ${id}`,
-    );
+    await tx.run`update organizations set requires_second_factor = ${requiresSecondFactor} where id = ${id}`;
     await recordAudit(tx, {
       organizationId: id,
       by,
@@ -169,14 +160,11 @@ export async function patchProject(
   assertRetentionWithin(rule, patch);
   const mail = patch.notifications?.mail;
   await assertRecipients(tx, id, mail ?? null, 'notifications.mail');
-  await execute(
-    tx,
-    sql`
-      update projects set ${assignments(patch)}, ${assignRetention(patch)}, ${assignMail(mail)},
-        mcp_enabled = coalesce(${patch.mcpEnabled ?? null}, mcp_enabled)
-      where id = ${id}
-    `,
-  );
+  await tx.run`
+    update projects set ${assignments(patch)}, ${assignRetention(patch)}, ${assignMail(mail)},
+      mcp_enabled = coalesce(${patch.mcpEnabled ?? null}, mcp_enabled)
+    where id = ${id}
+  `;
   const after = await readProject(tx, key, rule);
   await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);
   return after;

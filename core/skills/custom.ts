@@ -1,9 +1,6 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import {
   deleteBatch,
-  execute,
-  row,
-  rows,
   sql,
   transaction,
   type Database,
@@ -70,9 +67,7 @@ export async function createSkill(
   });
   const created = await transaction(database, async (tx) => {
     const inserted = await freeKey(
-      row<CustomSkill>(
-        tx,
-        sql`
+      tx.row<CustomSkill>`
         with written as (
           insert into skills (id, project_id, name, description, instructions, external_key, managed_by)
           values (${id}, ${projectId}, ${input.name}, ${input.description}, ${input.instructions},
@@ -82,7 +77,6 @@ export async function createSkill(
         ), kept as (${keepRevision(by)})
         select ${columns} from written
       `,
-      ),
     );
     if (inserted === undefined) return undefined;
     await recordProjectAudit(tx, { by, projectId, action: 'skill.created', targetId: id });
@@ -108,16 +102,13 @@ export function listCustomSkills(
   },
 ): Promise<CustomSkillSummary[]> {
   const { externalKey = null, managedBy = null, page } = filter;
-  return rows<CustomSkillSummary>(
-    db,
-    sql`
-      select ${summaryColumns} from skills
-      where project_id = ${projectId} and deleted_at is null
-        and (${externalKey}::text is null or external_key = ${externalKey})
-        and (${managedBy}::text is null or managed_by = ${managedBy}) ${afterCursor(page)}
-      order by id desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<CustomSkillSummary>`
+    select ${summaryColumns} from skills
+    where project_id = ${projectId} and deleted_at is null
+      and (${externalKey}::text is null or external_key = ${externalKey})
+      and (${managedBy}::text is null or managed_by = ${managedBy}) ${afterCursor(page)}
+    order by id desc limit ${page.limit + 1}
+  `;
 }
 
 /** Reads a custom skill. @throws {AppError} `skill_not_found` */
@@ -133,13 +124,10 @@ export function findSkillByKey(
   projectId: string,
   externalKey: string,
 ): Promise<CustomSkill | undefined> {
-  return row<CustomSkill>(
-    db,
-    sql`
-      select ${columns} from skills
-      where project_id = ${projectId} and external_key = ${externalKey} and deleted_at is null
-    `,
-  );
+  return db.row<CustomSkill>`
+    select ${columns} from skills
+    where project_id = ${projectId} and external_key = ${externalKey} and deleted_at is null
+  `;
 }
 
 /** Finds the project's custom skills among the ids, in no order; deleted ones are left out. */
@@ -149,13 +137,10 @@ export async function findCustomSkills(
   ids: readonly string[],
 ): Promise<CustomSkill[]> {
   if (ids.length === 0) return [];
-  return rows<CustomSkill>(
-    db,
-    sql`
-      select ${columns} from skills
-      where project_id = ${projectId} and id = any(${ids}) and deleted_at is null
-    `,
-  );
+  return db.rows<CustomSkill>`
+    select ${columns} from skills
+    where project_id = ${projectId} and id = any(${ids}) and deleted_at is null
+  `;
 }
 
 /** Finds the same without reading their instructions. */
@@ -165,13 +150,10 @@ export async function findCustomSummaries(
   ids: readonly string[],
 ): Promise<CustomSkillSummary[]> {
   if (ids.length === 0) return [];
-  return rows<CustomSkillSummary>(
-    db,
-    sql`
-      select ${summaryColumns} from skills
-      where project_id = ${projectId} and id = any(${ids}) and deleted_at is null
-    `,
-  );
+  return db.rows<CustomSkillSummary>`
+    select ${summaryColumns} from skills
+    where project_id = ${projectId} and id = any(${ids}) and deleted_at is null
+  `;
 }
 
 /**
@@ -192,13 +174,10 @@ export function updateSkill(
 ): Promise<CustomSkill> {
   const { id, projectId, patch, expectedVersions } = input;
   return transaction(database, async (tx) => {
-    const before = await row<CustomSkill>(
-      tx,
-      sql`
-        select ${columns} from skills
-        where id = ${id} and project_id = ${projectId} and deleted_at is null for update
-      `,
-    );
+    const before = await tx.row<CustomSkill>`
+      select ${columns} from skills
+      where id = ${id} and project_id = ${projectId} and deleted_at is null for update
+    `;
     if (before === undefined) throw new AppError('skill_not_found');
     if (expectedVersions?.includes(before.version) === false) {
       throw new AppError('precondition_failed');
@@ -207,9 +186,7 @@ export function updateSkill(
     const isNew = after.name !== before.name || after.instructions !== before.instructions;
     const revision = before.revision + (isNew ? 1 : 0);
     const skill = await freeKey(
-      row<CustomSkill>(
-        tx,
-        sql`
+      tx.row<CustomSkill>`
         with written as (
           update skills set
             name = ${after.name}, description = ${after.description}, instructions = ${after.instructions},
@@ -221,7 +198,6 @@ export function updateSkill(
         ), kept as (${keepRevision(by)})
         select ${columns} from written
       `,
-      ),
     );
     if (skill === undefined) throw new AppError('skill_not_found');
     if (isNew) await forgetRevisions(tx, { id, projectId, revision });
@@ -239,14 +215,11 @@ export function deleteSkill(
   id: string,
 ): Promise<CustomSkill> {
   return transaction(database, async (tx) => {
-    const deleted = await row<CustomSkill>(
-      tx,
-      sql`
-        update skills set deleted_at = now()
-        where id = ${id} and project_id = ${projectId} and deleted_at is null
-        returning ${columns}
-      `,
-    );
+    const deleted = await tx.row<CustomSkill>`
+      update skills set deleted_at = now()
+      where id = ${id} and project_id = ${projectId} and deleted_at is null
+      returning ${columns}
+    `;
     if (deleted === undefined) throw new AppError('skill_not_found');
     await recordProjectAudit(tx, { by, projectId, action: 'skill.deleted', targetId: id });
     return deleted;
@@ -269,17 +242,13 @@ export function forgetSkillsOf(
   projectIds: readonly string[],
   limit: number,
 ): Promise<number> {
-  return execute(
-    db,
-    // In two parts, as each has an index and both together have none.
-    sql`
-      with own as (
-        (select id from skills where project_id = any(${projectIds}) and deleted_at is null limit ${limit})
-        union all
-        (select id from skills where project_id = any(${projectIds}) and deleted_at is not null limit ${limit})
-        limit ${limit}
-      )
-      delete from skills t using own where t.id = own.id
-    `,
-  );
+  return db.run`
+    with own as (
+      (select id from skills where project_id = any(${projectIds}) and deleted_at is null limit ${limit})
+      union all
+      (select id from skills where project_id = any(${projectIds}) and deleted_at is not null limit ${limit})
+      limit ${limit}
+    )
+    delete from skills t using own where t.id = own.id
+  `;
 }

@@ -1,5 +1,5 @@
 import { authorJson, type Author } from '#core/audit/index.ts';
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
 /**
@@ -27,20 +27,17 @@ export function listRevisions(
   page: Page,
 ): Promise<SkillRevision[]> {
   const before = page.after === undefined ? null : Number(page.after);
-  return rows<SkillRevision>(
-    db,
-    sql`
-      select r.revision, r.name, r.instructions,
-        ${authorJson({ createdBy: sql`r.created_by`, projectId: sql`r.project_id` })} as "createdBy", r.created_at as "createdAt",
-        array_remove(array[case when r.name <> p.name then 'name' end,
-          case when r.instructions <> p.instructions then 'instructions' end], null) as changed
-      from skill_revisions r
-      left join skill_revisions p on p.skill_id = r.skill_id and p.revision = r.revision - 1
-      where r.skill_id = ${skill.id} and r.project_id = ${skill.projectId}
-        and (${before}::integer is null or r.revision < ${before})
-      order by r.revision desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<SkillRevision>`
+    select r.revision, r.name, r.instructions,
+      ${authorJson({ createdBy: sql`r.created_by`, projectId: sql`r.project_id` })} as "createdBy", r.created_at as "createdAt",
+      array_remove(array[case when r.name <> p.name then 'name' end,
+        case when r.instructions <> p.instructions then 'instructions' end], null) as changed
+    from skill_revisions r
+    left join skill_revisions p on p.skill_id = r.skill_id and p.revision = r.revision - 1
+    where r.skill_id = ${skill.id} and r.project_id = ${skill.projectId}
+      and (${before}::integer is null or r.revision < ${before})
+    order by r.revision desc limit ${page.limit + 1}
+  `;
 }
 
 /** Finds the project's custom skills among the ids with these revisions of their texts; deleted ones are left out. */
@@ -55,15 +52,12 @@ export async function findProvenSkills(
     return revision === undefined ? [] : [{ id, revision }];
   });
   if (wanted.length === 0) return [];
-  return rows(
-    db,
-    sql`
-      select s.id, r.name, r.instructions, w.revision
-      from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(id text, revision integer)
-      join skills s on s.id = w.id and s.project_id = ${projectId} and s.deleted_at is null
-      join skill_revisions r on r.skill_id = s.id and r.revision = w.revision and r.project_id = s.project_id
-    `,
-  );
+  return db.rows`
+    select s.id, r.name, r.instructions, w.revision
+    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(id text, revision integer)
+    join skills s on s.id = w.id and s.project_id = ${projectId} and s.deleted_at is null
+    join skill_revisions r on r.skill_id = s.id and r.revision = w.revision and r.project_id = s.project_id
+  `;
 }
 
 /** A custom skill whose newest text a routine does not run yet. */
@@ -84,14 +78,11 @@ export async function skillsBehind(
   { active, proven }: { readonly active: SkillRevisions; readonly proven: SkillRevisions },
 ): Promise<SkillBehind[]> {
   if (references.length === 0) return [];
-  const found = await rows<{ skill: string; name: string; newest: number }>(
-    db,
-    sql`
-      select id as skill, name, revision as newest from skills
-      where project_id = ${projectId} and id = any(${references}) and deleted_at is null
-      order by array_position(${references}::text[], id)
-    `,
-  );
+  const found = await db.rows<{ skill: string; name: string; newest: number }>`
+    select id as skill, name, revision as newest from skills
+    where project_id = ${projectId} and id = any(${references}) and deleted_at is null
+    order by array_position(${references}::text[], id)
+  `;
   const revisionIn = (revisions: SkillRevisions, skill: string) =>
     revisions === null ? 1 : revisions[skill];
   return found.flatMap(({ skill, name, newest }) => {
@@ -112,17 +103,14 @@ export function revisionsInUse(
   db: Db,
   skill: { projectId: string; id: string },
 ): Promise<RevisionInUse[]> {
-  return rows<RevisionInUse>(
-    db,
-    sql`
-      select case when v.active_skills is null then 1 else (v.active_skills ->> ${skill.id})::integer end as revision,
-        count(*)::integer as routines
-      from routines r join routine_versions v on v.routine_id = r.id and v.revision = r.revision
-      where r.project_id = ${skill.projectId} and r.state = 'active' and r.skills ? ${skill.id}
-        and (v.active_skills is null or v.active_skills ? ${skill.id})
-      group by 1 order by 1 desc
-    `,
-  );
+  return db.rows<RevisionInUse>`
+    select case when v.active_skills is null then 1 else (v.active_skills ->> ${skill.id})::integer end as revision,
+      count(*)::integer as routines
+    from routines r join routine_versions v on v.routine_id = r.id and v.revision = r.revision
+    where r.project_id = ${skill.projectId} and r.state = 'active' and r.skills ? ${skill.id}
+      and (v.active_skills is null or v.active_skills ? ${skill.id})
+    group by 1 order by 1 desc
+  `;
 }
 
 /** The newest revisions of a skill that are always kept. */
@@ -141,22 +129,19 @@ export async function forgetRevisions(
 ): Promise<void> {
   const { projectId, id, revision } = skill;
   if (revision <= KEPT_REVISIONS || revision % FORGET_EVERY !== 0) return;
-  await execute(
-    tx,
-    sql`
-      with users as (
-        select routine_id, active_skills, proof_skills from routine_versions
-        where project_id = ${projectId} and skills ? ${id}
-      ), named as (
-        select coalesce((active_skills ->> ${id})::integer, 1) as revision from users
-        union select coalesce((proof_skills ->> ${id})::integer, 1) from users
-        union select (runs.skill_revisions ->> ${id})::integer from runs
-        where runs.project_id = ${projectId} and runs.routine_id in (select routine_id from users)
-          and runs.skill_revisions ? ${id}
-      )
-      delete from skill_revisions
-      where skill_id = ${id} and project_id = ${projectId} and revision <= ${revision - KEPT_REVISIONS}
-        and revision not in (select named.revision from named)
-    `,
-  );
+  await tx.run`
+    with users as (
+      select routine_id, active_skills, proof_skills from routine_versions
+      where project_id = ${projectId} and skills ? ${id}
+    ), named as (
+      select coalesce((active_skills ->> ${id})::integer, 1) as revision from users
+      union select coalesce((proof_skills ->> ${id})::integer, 1) from users
+      union select (runs.skill_revisions ->> ${id})::integer from runs
+      where runs.project_id = ${projectId} and runs.routine_id in (select routine_id from users)
+        and runs.skill_revisions ? ${id}
+    )
+    delete from skill_revisions
+    where skill_id = ${id} and project_id = ${projectId} and revision <= ${revision - KEPT_REVISIONS}
+      and revision not in (select named.revision from named)
+  `;
 }

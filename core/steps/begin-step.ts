@@ -29,7 +29,7 @@ import {
 import { runClock, scheduledFor, unwantedReason } from '#core/runs/index.ts';
 import { runStatesBefore, type Trigger } from '#core/run-states/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
-import { row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** A run up to its first call of a model; a preview has one of a run that is never made. */
 export interface PreparedRun extends DefinedRun {
@@ -127,55 +127,52 @@ export async function beginStep(
     trigger: sql`begun.trigger`,
     activeFacts: sql`begun.active_facts`,
   });
-  const found = await row<FoundRun>(
-    db,
-    sql`
-      with begun as (
-        update runs set
-          state = 'running',
-          started_at = coalesce(runs.started_at, now()),
-          workflow_started_at = coalesce(runs.workflow_started_at, now()),
-          admitted_at = coalesce(runs.admitted_at, now()),
-          build_id = ${buildId ?? null}, ${runClock.goesOn},
-          model_provider = v.definition #>> '{model,provider}',
-          model_connection_id = v.definition #>> '{model,connectionId}', model_id = v.definition #>> '{model,modelId}'
-        from routines r, routine_versions v
-        where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${runStatesBefore('running')})
-          and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
-        returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills, v.active_facts,
-          ${budgetColumns('r')} as routine_budget,
-          (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
-      ), step as (
-        insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
-        select id, ${index}, project_id, 'model', 'started', model_id, now() from begun
-        on conflict (run_id, index) do update set attempt = steps.attempt + 1 where steps.state = 'started'
-        returning state, attempt, started_at, provider_failures
-      )
-      select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
-        routine_id as "routineId", routine_name as "routineName",
-        routine_state as "routineState", routine_revision as revision, trigger, ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", definition,
-        variables as given, values_fenced as "valuesFenced", active_skills as "activeSkills", timezone,
-        max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens",
-        (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
-            'organization', ${budgetColumns('o')})
-          from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
-        prompt, briefing, begun.gate as "gateVerdict",
-        case when prompt is null and (definition ->> 'carryResult' is distinct from 'false'
-          or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
-        case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
-          as "previousData",
-        case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
-        ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
-        begun.waits_until is not null as "inLine",
-        step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
-        cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
-        step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
-        (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
-        (select json_agg(json_build_object('index', s.index, 'messages', s.messages) order by s.index) from steps s
-          where s.run_id = begun.id and s.index < ${index} and s.messages is not null) as "transcriptSteps"
-      from begun left join step on true
-    `,
-  );
+  const found = await db.row<FoundRun>`
+    with begun as (
+      update runs set
+        state = 'running',
+        started_at = coalesce(runs.started_at, now()),
+        workflow_started_at = coalesce(runs.workflow_started_at, now()),
+        admitted_at = coalesce(runs.admitted_at, now()),
+        build_id = ${buildId ?? null}, ${runClock.goesOn},
+        model_provider = v.definition #>> '{model,provider}',
+        model_connection_id = v.definition #>> '{model,connectionId}', model_id = v.definition #>> '{model,modelId}'
+      from routines r, routine_versions v
+      where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${runStatesBefore('running')})
+        and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
+      returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills, v.active_facts,
+        ${budgetColumns('r')} as routine_budget,
+        (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
+    ), step as (
+      insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
+      select id, ${index}, project_id, 'model', 'started', model_id, now() from begun
+      on conflict (run_id, index) do update set attempt = steps.attempt + 1 where steps.state = 'started'
+      returning state, attempt, started_at, provider_failures
+    )
+    select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
+      routine_id as "routineId", routine_name as "routineName",
+      routine_state as "routineState", routine_revision as revision, trigger, ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", definition,
+      variables as given, values_fenced as "valuesFenced", active_skills as "activeSkills", timezone,
+      max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens",
+      (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
+          'organization', ${budgetColumns('o')})
+        from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
+      prompt, briefing, begun.gate as "gateVerdict",
+      case when prompt is null and (definition ->> 'carryResult' is distinct from 'false'
+        or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
+      case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
+        as "previousData",
+      case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
+      ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
+      begun.waits_until is not null as "inLine",
+      step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
+      cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
+      step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
+      (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
+      (select json_agg(json_build_object('index', s.index, 'messages', s.messages) order by s.index) from steps s
+        where s.run_id = begun.id and s.index < ${index} and s.messages is not null) as "transcriptSteps"
+    from begun left join step on true
+  `;
   if (found === undefined || found.stepState === null) return undefined;
   const { stepState: _, definition, given, valuesFenced, previous: earlier, ...run } = found;
   const transcriptSteps = run.transcriptSteps ?? [];
@@ -251,13 +248,10 @@ export function takeBackAttempt(run: RunContext, index: number): Sql {
 
 /** Tells whether a run goes on: it is running, is not cancelled, and has time left. */
 export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
-  const run = await row<{ wanted: boolean }>(
-    db,
-    sql`
-      select state = 'running' and cancel_requested_at is null and ${runClock.remainingMs(sql`runs`)} > 0 as wanted
-      from runs where id = ${runId}
-    `,
-  );
+  const run = await db.row<{ wanted: boolean }>`
+    select state = 'running' and cancel_requested_at is null and ${runClock.remainingMs(sql`runs`)} > 0 as wanted
+    from runs where id = ${runId}
+  `;
   return run?.wanted === true;
 }
 

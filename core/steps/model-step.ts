@@ -9,7 +9,7 @@ import {
 } from '#core/run-states/index.ts';
 import { endRun, runClock, unwantedReason, type AfterEndDeps } from '#core/runs/index.ts';
 import { releaseAttempt } from '#core/usage/index.ts';
-import { execute, persistently, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { persistently, sql, type Db } from '#lib/database/index.ts';
 import { startDeadline, type Deadline } from '#lib/deadline.ts';
 import { beginStep, takeBackAttempt, type RunContext } from './begin-step.ts';
 import type { StepsCore } from './core.ts';
@@ -95,7 +95,7 @@ async function askModel(
       await releaseAttempt(deps.database, attempt).catch(() => undefined);
     }
     if (!(error instanceof Stop) || error.consequence.kind !== 'waits') throw error;
-    await execute(deps.database, takeBackAttempt(run, index));
+    await deps.database.run`${takeBackAttempt(run, index)}`;
     throw Stop.waits(Math.max(error.consequence.delayMs, delayAfter(run.stepAgeMs)));
   }
 }
@@ -131,13 +131,10 @@ async function follow(
  * @returns undefined when the run is still wanted, or has begun
  */
 async function endUnwanted(deps: AfterEndDeps, runId: string): Promise<StepOutcome | undefined> {
-  const found = await row<{ reason: RunReason | null }>(
-    deps.database,
-    sql`
-      select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id
-      where runs.id = ${runId}
-    `,
-  );
+  const found = await deps.database.row<{ reason: RunReason | null }>`
+    select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id
+    where runs.id = ${runId}
+  `;
   if (found === undefined || found.reason === null) return undefined;
   await endRun(deps, runId, skip(found.reason));
   return { next: 'ended', state: 'skipped' };
@@ -145,23 +142,17 @@ async function endUnwanted(deps: AfterEndDeps, runId: string): Promise<StepOutco
 
 /** Reads the outcome of a model step that is on record, or whose run has ended. */
 async function readOutcome(db: Db, runId: string, index: number): Promise<StepOutcome> {
-  const found = await row<{ state: RunState; remainingMs: number | null }>(
-    db,
-    sql`
-      select state, ${runClock.remainingMs(sql`runs`)} as "remainingMs" from runs where id = ${runId}
-    `,
-  );
+  const found = await db.row<{ state: RunState; remainingMs: number | null }>`
+    select state, ${runClock.remainingMs(sql`runs`)} as "remainingMs" from runs where id = ${runId}
+  `;
   const state = found?.state ?? 'failed';
   if (isEndState(state)) return { next: 'ended', state };
-  const calls = await rows<{ name: string; rejected: boolean }>(
-    db,
-    sql`
-      select tool->>'name' as name, (tool->>'rejected')::boolean as rejected from steps
-      where run_id = ${runId} and index > ${index} and kind = 'tool' and index < coalesce(
-        (select min(index) from steps where run_id = ${runId} and index > ${index} and kind = 'model'), 2147483647)
-      order by index
-    `,
-  );
+  const calls = await db.rows<{ name: string; rejected: boolean }>`
+    select tool->>'name' as name, (tool->>'rejected')::boolean as rejected from steps
+    where run_id = ${runId} and index > ${index} and kind = 'tool' and index < coalesce(
+      (select min(index) from steps where run_id = ${runId} and index > ${index} and kind = 'model'), 2147483647)
+    order by index
+  `;
   const toolCalls = calls.filter(({ rejected }) => !rejected).map(({ name }) => name);
   const remainingMs = found?.remainingMs ?? 0;
   return { next: 'continue', toolCalls, nextIndex: index + 1 + calls.length, remainingMs };

@@ -8,15 +8,7 @@ import {
 } from '#core/gate/index.ts';
 import { afterEnd, recordEnd, type RecordedEnd } from '#core/runs/index.ts';
 import { skip, type RunState, type Trigger } from '#core/run-states/index.ts';
-import {
-  execute,
-  ownedBy,
-  row,
-  sql,
-  storableJson,
-  transaction,
-  type Db,
-} from '#lib/database/index.ts';
+import { ownedBy, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
 import type { StepsCore } from './core.ts';
 import { Stop } from './stop.ts';
 
@@ -72,13 +64,10 @@ async function recordVerdict(
   runId: string,
   verdict: GateVerdict,
 ): Promise<GateVerdict | undefined> {
-  const recorded = await row<{ gate: GateVerdict }>(
-    db,
-    sql`
-      update runs set gate = coalesce(gate, ${storableJson(verdict)}::jsonb)
-      where id = ${runId} and state = 'running' returning gate
-    `,
-  );
+  const recorded = await db.row<{ gate: GateVerdict }>`
+    update runs set gate = coalesce(gate, ${storableJson(verdict)}::jsonb)
+    where id = ${runId} and state = 'running' returning gate
+  `;
   return recorded?.gate;
 }
 
@@ -96,23 +85,20 @@ type Skipped =
  */
 async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): Promise<Skipped> {
   // A statement of its own, so that the next ones see what the last holder of the run recorded.
-  const run = await row<{ state: RunState; gate: GateVerdict | null }>(
-    tx,
-    sql`select state, gate from runs where id = ${runId} for no key update`,
-  );
+  const run = await tx.row<{
+    state: RunState;
+    gate: GateVerdict | null;
+  }>`select state, gate from runs where id = ${runId} for no key update`;
   if (run?.state !== 'running') return { kind: 'ended' };
   if (run.gate !== null) return { kind: 'woken', verdict: run.gate };
   const streak = await takeStreak(tx, runId);
-  await execute(tx, sql`delete from steps where run_id = ${runId}`);
-  await execute(
-    tx,
-    sql`
-      update runs set gate = ${storableJson(verdict)}::jsonb, skipped_until = scheduled_for,
-        scheduled_for = coalesce(${streak?.from ?? null}::timestamptz, scheduled_for),
-        skipped_count = ${streak?.count ?? 0}::integer + 1
-      where id = ${runId}
-    `,
-  );
+  await tx.run`delete from steps where run_id = ${runId}`;
+  await tx.run`
+    update runs set gate = ${storableJson(verdict)}::jsonb, skipped_until = scheduled_for,
+      scheduled_for = coalesce(${streak?.from ?? null}::timestamptz, scheduled_for),
+      skipped_count = ${streak?.count ?? 0}::integer + 1
+    where id = ${runId}
+  `;
   const end = await recordEnd(tx, runId, skip('no_change'));
   if (end === undefined) throw new Error('a locked run cannot end meanwhile');
   await keepSeen(tx, runId);
@@ -121,17 +107,14 @@ async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): Promise
 
 /** Deletes the streak that a run continues, and returns what it accounted for. A pinned one stays. */
 function takeStreak(tx: Db, runId: string): Promise<{ from: Date; count: number } | undefined> {
-  return row(
-    tx,
-    sql`
-      delete from runs streak using runs run
-      where run.id = ${runId} and streak.id = (
-          select id from runs before
-          where ${ownedBy(sql`before.routine_id`, sql`run.routine_id`)} and before.id < run.id
-          order by before.routine_id, before.id desc limit 1)
-        and streak.state = 'skipped' and streak.reason = 'no_change' and not streak.pinned
-        and streak.routine_revision = run.routine_revision and streak.skipped_until < run.scheduled_for
-      returning streak.scheduled_for as "from", streak.skipped_count as count
-    `,
-  );
+  return tx.row`
+    delete from runs streak using runs run
+    where run.id = ${runId} and streak.id = (
+        select id from runs before
+        where ${ownedBy(sql`before.routine_id`, sql`run.routine_id`)} and before.id < run.id
+        order by before.routine_id, before.id desc limit 1)
+      and streak.state = 'skipped' and streak.reason = 'no_change' and not streak.pinned
+      and streak.routine_revision = run.routine_revision and streak.skipped_until < run.scheduled_for
+    returning streak.scheduled_for as "from", streak.skipped_count as count
+  `;
 }

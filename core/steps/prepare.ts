@@ -15,14 +15,7 @@ import { resolveSkills, revisionsOf, type SkillRevisions } from '#core/skills/in
 import { repairsText } from '#core/outcomes/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import type { FailureReason } from '#core/run-states/index.ts';
-import {
-  execute,
-  persistently,
-  sql,
-  storableJson,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { persistently, storableJson, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
 import type { RunContext, PreparedRun } from './begin-step.ts';
@@ -137,14 +130,11 @@ async function recordOmitted(
   index: number,
   omitted: readonly TranscriptStep[],
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update steps s set messages = note.messages, tool = s.tool || ${JSON.stringify({ omittedFromStep: index })}::jsonb
-      from jsonb_to_recordset(${storableJson(omitted)}::jsonb) as note(index integer, messages jsonb)
-      where s.run_id = ${runId} and s.index = note.index and s.state not in ('pending', 'started')
-    `,
-  );
+  await db.run`
+    update steps s set messages = note.messages, tool = s.tool || ${JSON.stringify({ omittedFromStep: index })}::jsonb
+    from jsonb_to_recordset(${storableJson(omitted)}::jsonb) as note(index integer, messages jsonb)
+    where s.run_id = ${runId} and s.index = note.index and s.state not in ('pending', 'started')
+  `;
 }
 
 /** A run that is ready for its next model call, with everything that the call needs. */

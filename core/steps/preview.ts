@@ -34,7 +34,7 @@ import {
   type PreviousData,
 } from '#core/prompt/index.ts';
 import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/tools/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { type PreparedRun, definedRun } from './begin-step.ts';
@@ -187,27 +187,24 @@ async function plannedRun(
     trigger: sql`'manual'`,
     activeFacts: sql`null::integer`,
   });
-  const found = await row<{
+  const found = await db.row<{
     now: Date;
     tools: readonly OfferedToolJson[];
     previous: PreviousRunJson | null;
     previousData: PreviousData | null;
     toldFacts: ToldFacts | null;
     budgets: Budgets;
-  }>(
-    db,
-    sql`
-      select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
-        case when ${routine.carryResult || routine.instructions.includes('previous.')}::boolean then ${previousRunJson(keys)} end
-          as previous,
-        case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
-        case when ${routine.facts}::boolean then ${newestFacts} end as "toldFacts",
-        jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
-          'organization', ${budgetColumns('o')}) as budgets
-      from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
-      where r.id = ${routine.id} and r.project_id = ${routine.projectId}
-    `,
-  );
+  }>`
+    select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
+      case when ${routine.carryResult || routine.instructions.includes('previous.')}::boolean then ${previousRunJson(keys)} end
+        as previous,
+      case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
+      case when ${routine.facts}::boolean then ${newestFacts} end as "toldFacts",
+      jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
+        'organization', ${budgetColumns('o')}) as budgets
+    from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
+    where r.id = ${routine.id} and r.project_id = ${routine.projectId}
+  `;
   if (found === undefined) throw new AppError('routine_not_found');
   const { maxSteps, timeoutSeconds, maxTotalTokens } = routine.limits;
   const run: PreparedRun = {

@@ -1,14 +1,7 @@
 import { keepSeen } from '#core/gate/index.ts';
 import { asksForCalls } from '#core/outcomes/index.ts';
 import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from '#core/runs/index.ts';
-import {
-  persistently,
-  row,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { persistently, transaction, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
 import { isAwaited, type RunContext } from './begin-step.ts';
 import { endingByChecks, type Decision } from './decide.ts';
@@ -115,6 +108,6 @@ async function recordLate(tx: Db, run: RunContext, record: ModelStepRecord): Pro
 /** Returns true when the step of this call on an account still awaits its response. */
 async function isUnrecorded(db: Db, record: ModelStepRecord): Promise<boolean> {
   if (record.response.call === undefined) return false;
-  const found = await row<{ awaited: boolean }>(db, sql`select ${isAwaited(record)} as awaited`);
+  const found = await db.row<{ awaited: boolean }>`select ${isAwaited(record)} as awaited`;
   return found?.awaited === true;
 }

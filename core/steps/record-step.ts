@@ -19,8 +19,6 @@ import { outcomeOf, type RecordedEnd } from '#core/runs/index.ts';
 import type { PlannedCall } from '#core/tools/index.ts';
 import {
   empty,
-  execute,
-  row,
   sql,
   storable,
   storableJson,
@@ -54,23 +52,20 @@ export async function recordModelStep(
   record: ModelStepRecord,
   calls: readonly PlannedCall[],
 ): Promise<boolean> {
-  const recorded = await row(
-    db,
-    sql`
-      with live as (
-        select id, organization_id, routine_id from runs
-        where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update
-      ), step as (
-        ${updateStep(sql`live`, record)}
-      ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
-        ${insertCalls(sql`step`, record.index + 1, calls)}
-      )
-      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
-        step_count = step_count + 1
-      from step where runs.id = step.run_id
-      returning runs.id
-    `,
-  );
+  const recorded = await db.row`
+    with live as (
+      select id, organization_id, routine_id from runs
+      where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update
+    ), step as (
+      ${updateStep(sql`live`, record)}
+    ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
+      ${insertCalls(sql`step`, record.index + 1, calls)}
+    )
+    update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
+      step_count = step_count + 1
+    from step where runs.id = step.run_id
+    returning runs.id
+  `;
   return recorded !== undefined;
 }
 
@@ -115,27 +110,24 @@ export async function recordStepAndSuccess(
   record: ModelStepRecord,
   ending: RunEnding,
 ): Promise<Pick<RecordedEnd, 'othersWait'> | undefined> {
-  const ended = await row<Pick<RecordedEnd, 'othersWait'>>(
-    db,
-    sql`
-      with live as (
-        select id, organization_id, routine_id from runs
-        where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} and not exists (
-          select 1 from routines r where r.id = runs.routine_id
-            and ((r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)}))
-        for update
-      ), step as (
-        ${updateStep(sql`live`, record)}
-      ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
-        -- After the settlement: its locks come before the routine's.
-        update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
-          step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now()
-        from step, settled where runs.id = step.run_id
-        returning runs.*
-      ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}, ${breakerAfterRun(ending)}
-      select ${othersWait} as "othersWait" from ended, routine
-    `,
-  );
+  const ended = await db.row<Pick<RecordedEnd, 'othersWait'>>`
+    with live as (
+      select id, organization_id, routine_id from runs
+      where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} and not exists (
+        select 1 from routines r where r.id = runs.routine_id
+          and ((r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)}))
+      for update
+    ), step as (
+      ${updateStep(sql`live`, record)}
+    ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
+      -- After the settlement: its locks come before the routine's.
+      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
+        step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now()
+      from step, settled where runs.id = step.run_id
+      returning runs.*
+    ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}, ${breakerAfterRun(ending)}
+    select ${othersWait} as "othersWait" from ended, routine
+  `;
   return ended;
 }
 
@@ -150,25 +142,22 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
   const { runId, response, index } = record;
   const { call } = response;
   // A statement of its own: the next one sees what the last holder of the run recorded.
-  await row(tx, sql`select id from runs where id = ${runId} for update`);
-  const settled = await execute(
-    tx,
-    sql`
-      with counted as (
-        ${call === undefined ? sql`select` : callCounted(call)}
-      ), late as (
-        select r.id, r.organization_id, r.routine_id, (s.finish_reason is null)::integer as new_steps
-        from runs r join steps s on s.run_id = r.id and s.index = ${index} cross join counted
-        where r.id = ${runId} and not ${isSettled(record)}
-      ), step as (
-        update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(usageIn(record), sql`usage_estimated`)}
-        from late
-        where run_id = ${runId} and run_id = late.id and index = ${index}
-        returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
-      ), ${settlement(sql`step`, spentBy(record))}
-      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)} from step, settled where runs.id = step.run_id
-    `,
-  );
+  await tx.row`select id from runs where id = ${runId} for update`;
+  const settled = await tx.run`
+    with counted as (
+      ${call === undefined ? sql`select` : callCounted(call)}
+    ), late as (
+      select r.id, r.organization_id, r.routine_id, (s.finish_reason is null)::integer as new_steps
+      from runs r join steps s on s.run_id = r.id and s.index = ${index} cross join counted
+      where r.id = ${runId} and not ${isSettled(record)}
+    ), step as (
+      update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(usageIn(record), sql`usage_estimated`)}
+      from late
+      where run_id = ${runId} and run_id = late.id and index = ${index}
+      returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
+    ), ${settlement(sql`step`, spentBy(record))}
+    update runs set ${addUsage(usageIn(record), sql`estimated_usage`)} from step, settled where runs.id = step.run_id
+  `;
   if (settled === 0) await releaseAttempt(tx, record);
 }
 

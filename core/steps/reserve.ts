@@ -11,7 +11,7 @@ import {
   tooLittleLeft,
   type ScopeLimits,
 } from '#core/usage/index.ts';
-import { empty, execute, sql, type Sql } from '#lib/database/index.ts';
+import { empty, sql, type Sql } from '#lib/database/index.ts';
 import { takeBackAttempt, type RunContext } from './begin-step.ts';
 import type { StepsCore } from './core.ts';
 import type { PreparedStep } from './prepare.ts';
@@ -63,7 +63,7 @@ export async function reserveStep(
   const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
   if (!limits.some(isLimited) && run.maxTotalTokens === null) {
     if (run.inLine) {
-      await execute(deps.database, leaveLine(run));
+      await deps.database.run`${leaveLine(run)}`;
       deps.admission.nudge();
     }
     const unlimited = isUnknown(option) ? UNKNOWN_OUTPUT_TOKENS : undefined;

@@ -7,7 +7,7 @@ import {
   type RunReason,
   type RunState,
 } from '#core/run-states/index.ts';
-import { row, sql, storable, type Db } from '#lib/database/index.ts';
+import { sql, storable, type Db } from '#lib/database/index.ts';
 
 /** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
 export type StepOutcome =
@@ -184,15 +184,12 @@ export async function recordFailedAttempt(
   step: { runId: string; index: number },
   failure: ModelFailure,
 ): Promise<FailedAttempts> {
-  const counted = await row<FailedAttempts>(
-    db,
-    sql`
-      update steps set error_message = ${storable(failure.told)}, provider_failures = provider_failures + 1
-      from runs
-      where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
-      returning provider_failures as "providerFailures",
-        ${runClock.remainingMs(sql`runs`)} as "remainingMs"
-    `,
-  );
+  const counted = await db.row<FailedAttempts>`
+    update steps set error_message = ${storable(failure.told)}, provider_failures = provider_failures + 1
+    from runs
+    where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
+    returning provider_failures as "providerFailures",
+      ${runClock.remainingMs(sql`runs`)} as "remainingMs"
+  `;
   return counted ?? { providerFailures: 1, remainingMs: Number.POSITIVE_INFINITY };
 }

@@ -11,7 +11,7 @@ import {
   type ToolRecord,
   type ToolTarget,
 } from '#core/tools/index.ts';
-import { execute, persistently, row, sql, storableJson, type Db } from '#lib/database/index.ts';
+import { persistently, sql, storableJson, type Db } from '#lib/database/index.ts';
 import { builtInEnd, endOf, shownArguments, type ToolStepEnd } from './tool-step-end.ts';
 
 /** The outcome of a call as the workflow sees it: nothing that it has to act on. */
@@ -83,20 +83,17 @@ async function readToolStep(db: Db, runId: string, index: number): Promise<ToolS
     policyId: sql`(s.tool->>'policyId')`,
     connectionId: sql`(s.tool->>'connectionId')`,
   });
-  const found = await row<Omit<ToolStep, 'target'> & { target: TargetJson | null }>(
-    db,
-    sql`
-      select r.state as "runState", r.started_at as "runStartedAt",
-        r.cancel_requested_at is not null as "cancelRequested", s.state, s.attempt, s.tool,
-        (select count(*) from steps e where e.run_id = s.run_id and e.index < s.index and e.kind = 'tool'
-          and e.tool->>'policyId' = s.tool->>'policyId' and e.started_at is not null)
-          + case when r.gate->'call'->'tool'->>'policyId' = s.tool->>'policyId' and r.gate->'call'->>'sent' = 'true'
-            then 1 else 0 end as "earlierCalls",
-        ${target} as target
-      from steps s join runs r on r.id = s.run_id
-      where s.run_id = ${runId} and s.index = ${index} and s.kind = 'tool'
-    `,
-  );
+  const found = await db.row<Omit<ToolStep, 'target'> & { target: TargetJson | null }>`
+    select r.state as "runState", r.started_at as "runStartedAt",
+      r.cancel_requested_at is not null as "cancelRequested", s.state, s.attempt, s.tool,
+      (select count(*) from steps e where e.run_id = s.run_id and e.index < s.index and e.kind = 'tool'
+        and e.tool->>'policyId' = s.tool->>'policyId' and e.started_at is not null)
+        + case when r.gate->'call'->'tool'->>'policyId' = s.tool->>'policyId' and r.gate->'call'->>'sent' = 'true'
+          then 1 else 0 end as "earlierCalls",
+      ${target} as target
+    from steps s join runs r on r.id = s.run_id
+    where s.run_id = ${runId} and s.index = ${index} and s.kind = 'tool'
+  `;
   if (found === undefined) return undefined;
   return { ...found, target: found.target === null ? undefined : targetOf(found.target) };
 }
@@ -117,18 +114,15 @@ async function confirmSending(
   shown: Pick<ToolRecord, 'arguments' | 'argumentsLength'>,
 ): Promise<boolean> {
   const { policy } = decided;
-  const noted = await execute(
-    db,
-    sql`
-      update steps s set state = 'started', started_at = coalesce(s.started_at, now()),
-        attempt = case when s.state = 'started' then s.attempt + 1 else s.attempt end,
-        tool = s.tool || ${storableJson(shown)}::jsonb
-      from runs r
-      where s.run_id = ${decided.runId} and s.index = ${decided.index} and s.project_id = ${policy.projectId}
-        and s.state = ${decided.state} and s.attempt = ${decided.attempt}
-        and r.id = s.run_id and r.state = 'running' and ${policyUnchanged(policy)}
-    `,
-  );
+  const noted = await db.run`
+    update steps s set state = 'started', started_at = coalesce(s.started_at, now()),
+      attempt = case when s.state = 'started' then s.attempt + 1 else s.attempt end,
+      tool = s.tool || ${storableJson(shown)}::jsonb
+    from runs r
+    where s.run_id = ${decided.runId} and s.index = ${decided.index} and s.project_id = ${policy.projectId}
+      and s.state = ${decided.state} and s.attempt = ${decided.attempt}
+      and r.id = s.run_id and r.state = 'running' and ${policyUnchanged(policy)}
+  `;
   return noted > 0;
 }
 
@@ -138,15 +132,12 @@ async function recordToolStep(
   step: { runId: string; index: number },
   end: ToolStepEnd,
 ): Promise<boolean> {
-  const recorded = await execute(
-    db,
-    sql`
-      update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),
-        started_at = case when ${end.madeNow === true}::boolean then now() else started_at end,
-        messages = ${storableJson([end.message])}::jsonb,
-        tool = (tool - 'input') || ${storableJson(end.record)}::jsonb
-      where run_id = ${step.runId} and index = ${step.index} and state in ('pending', 'started')
-    `,
-  );
+  const recorded = await db.run`
+    update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),
+      started_at = case when ${end.madeNow === true}::boolean then now() else started_at end,
+      messages = ${storableJson([end.message])}::jsonb,
+      tool = (tool - 'input') || ${storableJson(end.record)}::jsonb
+    where run_id = ${step.runId} and index = ${step.index} and state in ('pending', 'started')
+  `;
   return recorded > 0;
 }

@@ -10,15 +10,7 @@ import {
   type Spent,
 } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/cost/index.ts';
-import {
-  empty,
-  execute,
-  persistently,
-  row,
-  sql,
-  transaction,
-  type Db,
-} from '#lib/database/index.ts';
+import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
 import { isStillWanted, type RunContext } from './begin-step.ts';
 import type { PreparedStep } from './prepare.ts';
 import { addUsage, tellSpending } from './record-step.ts';
@@ -53,7 +45,7 @@ export async function settleCutCall(
     const record = () =>
       transaction(database, async (tx) => {
         // A statement of its own: the next ones see what the last holder of the run recorded.
-        await row(tx, sql`select id from runs where id = ${run.id} for update`);
+        await tx.row`select id from runs where id = ${run.id} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, {
           onAccount: call.account !== undefined,
@@ -124,14 +116,11 @@ async function settleLostCall(
 ) {
   const counted = await transaction(database, async (tx) => {
     // Run, step, reservation, totals: the order of locks of every statement. A run that another statement holds comes next time.
-    const run = await row<{ routineId: string; modelId: string }>(
-      tx,
-      sql`
-        select routine_id as "routineId",
-          (select model_id from steps where run_id = runs.id and index = ${attempt.index}) as "modelId"
-        from runs where id = ${attempt.runId} for update skip locked
-      `,
-    );
+    const run = await tx.row<{ routineId: string; modelId: string }>`
+      select routine_id as "routineId",
+        (select model_id from steps where run_id = runs.id and index = ${attempt.index}) as "modelId"
+      from runs where id = ${attempt.runId} for update skip locked
+    `;
     if (run === undefined) return undefined;
     const lost = await lockLostCall(tx, attempt);
     if (lost === undefined) return undefined;
@@ -176,20 +165,17 @@ async function settleUnanswered(
   { onAccount }: { onAccount: boolean },
 ): Promise<boolean> {
   const { runId, index } = spent;
-  const settled = await execute(
-    tx,
-    sql`
-      with late as (
-        select r.id, r.organization_id, r.routine_id from runs r where r.id = ${runId} and not ${isSettled(spent)}
-      ), step as (
-        update steps set ${addUsage(spent, sql`usage_estimated`)}
-        from late
-        where run_id = late.id and index = ${index} ${onAccount ? sql`and finish_reason is null` : empty}
-        -- No model step by itself: it has no response, and may still get one in another attempt.
-        returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, 0 as new_steps
-      ), ${settlement(sql`step`, spent)}
-      update runs set ${addUsage(spent, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
-    `,
-  );
+  const settled = await tx.run`
+    with late as (
+      select r.id, r.organization_id, r.routine_id from runs r where r.id = ${runId} and not ${isSettled(spent)}
+    ), step as (
+      update steps set ${addUsage(spent, sql`usage_estimated`)}
+      from late
+      where run_id = late.id and index = ${index} ${onAccount ? sql`and finish_reason is null` : empty}
+      -- No model step by itself: it has no response, and may still get one in another attempt.
+      returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, 0 as new_steps
+    ), ${settlement(sql`step`, spent)}
+    update runs set ${addUsage(spent, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
+  `;
   return settled > 0;
 }

@@ -1,4 +1,4 @@
-import { rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { nextInTimetable, type Timetable } from '#lib/schedule/index.ts';
 import { timetableOf, withJitter, withoutJitter, type Timing } from './timetable.ts';
 
@@ -22,14 +22,11 @@ export async function listOccurrences(
   projectId: string,
   { from, to, limit }: { readonly from: Date; readonly to: Date; readonly limit: number },
 ): Promise<{ occurrences: Occurrence[]; truncated: boolean }> {
-  const routines = await rows<Timing & { name: string }>(
-    db,
-    sql`
-      select id, name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt", skip_dates as "skipDates",
-        jitter_seconds as "jitterSeconds"
-      from routines where project_id = ${projectId} and state = 'active' order by id
-    `,
-  );
+  const routines = await db.rows<Timing & { name: string }>`
+    select id, name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt", skip_dates as "skipDates",
+      jitter_seconds as "jitterSeconds"
+    from routines where project_id = ${projectId} and state = 'active' order by id
+  `;
   const pending = routines.flatMap((routine) => firstOf(routine, from, to));
   const occurrences: Occurrence[] = [];
   while (pending.length > 0 && occurrences.length <= limit) {

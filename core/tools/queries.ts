@@ -1,5 +1,5 @@
 import { connectionColumns, type Connection } from '#core/connections/index.ts';
-import { row, rows, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { PolicyState, ToolPolicy } from './policy.ts';
@@ -20,14 +20,11 @@ export function listPolicies(
   scope: { projectId: string; routineId: string },
   page: Page,
 ): Promise<ToolPolicy[]> {
-  return rows<ToolPolicy>(
-    db,
-    sql`
-      select ${policyColumns} from tool_policies
-      where project_id = ${scope.projectId} and routine_id = ${scope.routineId} ${afterCursor(page)}
-      order by id desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<ToolPolicy>`
+    select ${policyColumns} from tool_policies
+    where project_id = ${scope.projectId} and routine_id = ${scope.routineId} ${afterCursor(page)}
+    order by id desc limit ${page.limit + 1}
+  `;
 }
 
 /** Selects the ids of the routines that may call a tool of the connection by themselves, as a subquery. */
@@ -43,13 +40,10 @@ export async function holdRoutine(
   tx: Db,
   { projectId, routineId }: { projectId: string; routineId: string },
 ): Promise<void> {
-  const found = await row<{ archived: boolean }>(
-    tx,
-    sql`
-      select state = 'archived' as archived from routines where id = ${routineId} and project_id = ${projectId}
-      for no key update
-    `,
-  );
+  const found = await tx.row<{ archived: boolean }>`
+    select state = 'archived' as archived from routines where id = ${routineId} and project_id = ${projectId}
+    for no key update
+  `;
   if (found === undefined) throw new AppError('routine_not_found');
   if (found.archived) throw new AppError('routine_archived');
 }
@@ -59,28 +53,22 @@ export function listPoliciesOfConnection(
   db: Db,
   scope: { projectId: string; routineId: string; connectionId: string },
 ): Promise<ToolPolicy[]> {
-  return rows<ToolPolicy>(
-    db,
-    sql`
-      select ${policyColumns} from tool_policies
-      where project_id = ${scope.projectId} and routine_id = ${scope.routineId}
-        and connection_id = ${scope.connectionId}
-      order by id
-    `,
-  );
+  return db.rows<ToolPolicy>`
+    select ${policyColumns} from tool_policies
+    where project_id = ${scope.projectId} and routine_id = ${scope.routineId}
+      and connection_id = ${scope.connectionId}
+    order by id
+  `;
 }
 
 export function findPolicy(
   db: Db,
   scope: { projectId: string; routineId: string; policyId: string },
 ): Promise<ToolPolicy | undefined> {
-  return row<ToolPolicy>(
-    db,
-    sql`
-      select ${policyColumns} from tool_policies
-      where id = ${scope.policyId} and routine_id = ${scope.routineId} and project_id = ${scope.projectId}
-    `,
-  );
+  return db.row<ToolPolicy>`
+    select ${policyColumns} from tool_policies
+    where id = ${scope.policyId} and routine_id = ${scope.routineId} and project_id = ${scope.projectId}
+  `;
 }
 
 /** @throws {AppError} `policy_not_found` */
@@ -103,12 +91,9 @@ export function policyUnchanged(policy: Pick<ToolPolicy, 'id' | 'projectId' | 'u
 }
 
 export async function countAutomatic(db: Db, routineId: string): Promise<number> {
-  const found = await row<{ count: number }>(
-    db,
-    sql`
-      select count(*) as count from tool_policies where routine_id = ${routineId} and state = 'automatic'
-    `,
-  );
+  const found = await db.row<{ count: number }>`
+    select count(*) as count from tool_policies where routine_id = ${routineId} and state = 'automatic'
+  `;
   return found?.count ?? 0;
 }
 
@@ -128,23 +113,20 @@ export async function updatePolicy(
 ): Promise<ToolPolicy> {
   const confirms = change.confirmedBy !== undefined;
   const { argumentSchema } = change;
-  const updated = await row<ToolPolicy>(
-    tx,
-    sql`
-      update tool_policies set
-        state = ${change.state}, max_calls_per_run = ${change.maxCallsPerRun},
-        argument_schema = ${argumentSchema === null ? null : storableJson(argumentSchema)},
-        confirmed_hash = case when ${confirms}::boolean then definition_hash else confirmed_hash end,
-        confirmed_definition = case when ${confirms}::boolean then jsonb_build_object('title', title,
-          'description', description, 'inputSchema', input_schema, 'outputSchema', output_schema,
-          'annotations', annotations) else confirmed_definition end,
-        confirmed_by = case when ${confirms}::boolean then ${change.confirmedBy ?? null} else confirmed_by end,
-        confirmed_at = case when ${confirms}::boolean then now() else confirmed_at end,
-        updated_at = now()
-      where id = ${policy.id} and project_id = ${policy.projectId}
-      returning ${policyColumns}
-    `,
-  );
+  const updated = await tx.row<ToolPolicy>`
+    update tool_policies set
+      state = ${change.state}, max_calls_per_run = ${change.maxCallsPerRun},
+      argument_schema = ${argumentSchema === null ? null : storableJson(argumentSchema)},
+      confirmed_hash = case when ${confirms}::boolean then definition_hash else confirmed_hash end,
+      confirmed_definition = case when ${confirms}::boolean then jsonb_build_object('title', title,
+        'description', description, 'inputSchema', input_schema, 'outputSchema', output_schema,
+        'annotations', annotations) else confirmed_definition end,
+      confirmed_by = case when ${confirms}::boolean then ${change.confirmedBy ?? null} else confirmed_by end,
+      confirmed_at = case when ${confirms}::boolean then now() else confirmed_at end,
+      updated_at = now()
+    where id = ${policy.id} and project_id = ${policy.projectId}
+    returning ${policyColumns}
+  `;
   if (updated === undefined) throw new AppError('policy_not_found');
   return updated;
 }

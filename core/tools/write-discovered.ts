@@ -2,15 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Core } from '#core/core.ts';
 import { SYSTEM } from '#core/audit/index.ts';
 import type { ToolDefinition } from '#core/mcp/index.ts';
-import {
-  execute,
-  row,
-  rows,
-  sql,
-  storableJson,
-  transaction,
-  type Db,
-} from '#lib/database/index.ts';
+import { storableJson, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { canonicalJson } from '#lib/json.ts';
@@ -97,43 +89,40 @@ async function writeBatch(
   { projectId, routineId, connectionId }: Scope,
   batch: string,
 ): Promise<Omit<DiscoveryCounts, 'vanished'>> {
-  const counts = await row<Omit<DiscoveryCounts, 'vanished'>>(
-    tx,
-    sql`
-      with found as (
-        select * from jsonb_to_recordset(${batch}::jsonb) as f(
-          id text, tool_name text, title text, description text, input_schema jsonb, output_schema jsonb,
-          annotations jsonb, definition_hash text)
-      ), before as (
-        select id, tool_name, state, definition_hash from tool_policies
-        where routine_id = ${routineId} and connection_id = ${connectionId}
-          and tool_name in (select tool_name from found)
-      ), written as (
-        insert into tool_policies (id, project_id, routine_id, connection_id, tool_name, title, description,
-          input_schema, output_schema, annotations, definition_hash)
-        select id, ${projectId}, ${routineId}, ${connectionId}, tool_name, title, description,
-          input_schema, nullif(output_schema, 'null'), nullif(annotations, 'null'), definition_hash
-        from found
-        on conflict (routine_id, connection_id, tool_name) do update set
-          title = excluded.title, description = excluded.description, input_schema = excluded.input_schema,
-          output_schema = excluded.output_schema, annotations = excluded.annotations,
-          definition_hash = excluded.definition_hash,
-          state = case when tool_policies.confirmed_hash = excluded.definition_hash
-            then tool_policies.state else 'disabled' end,
-          vanished_at = null, updated_at = now()
-        where tool_policies.definition_hash <> excluded.definition_hash or tool_policies.vanished_at is not null
-        returning id, state
-      )
-      select
-        (select count(*) from written where id not in (select id from before)) as added,
-        (select count(*) from found join before using (tool_name)
-          where found.definition_hash <> before.definition_hash) as changed,
-        (select count(*) from found join before using (tool_name)
-          where found.definition_hash = before.definition_hash) as unchanged,
-        array(select tool_name from before where state = 'automatic'
-          and id in (select id from written where state = 'disabled')) as retired
-    `,
-  );
+  const counts = await tx.row<Omit<DiscoveryCounts, 'vanished'>>`
+    with found as (
+      select * from jsonb_to_recordset(${batch}::jsonb) as f(
+        id text, tool_name text, title text, description text, input_schema jsonb, output_schema jsonb,
+        annotations jsonb, definition_hash text)
+    ), before as (
+      select id, tool_name, state, definition_hash from tool_policies
+      where routine_id = ${routineId} and connection_id = ${connectionId}
+        and tool_name in (select tool_name from found)
+    ), written as (
+      insert into tool_policies (id, project_id, routine_id, connection_id, tool_name, title, description,
+        input_schema, output_schema, annotations, definition_hash)
+      select id, ${projectId}, ${routineId}, ${connectionId}, tool_name, title, description,
+        input_schema, nullif(output_schema, 'null'), nullif(annotations, 'null'), definition_hash
+      from found
+      on conflict (routine_id, connection_id, tool_name) do update set
+        title = excluded.title, description = excluded.description, input_schema = excluded.input_schema,
+        output_schema = excluded.output_schema, annotations = excluded.annotations,
+        definition_hash = excluded.definition_hash,
+        state = case when tool_policies.confirmed_hash = excluded.definition_hash
+          then tool_policies.state else 'disabled' end,
+        vanished_at = null, updated_at = now()
+      where tool_policies.definition_hash <> excluded.definition_hash or tool_policies.vanished_at is not null
+      returning id, state
+    )
+    select
+      (select count(*) from written where id not in (select id from before)) as added,
+      (select count(*) from found join before using (tool_name)
+        where found.definition_hash <> before.definition_hash) as changed,
+      (select count(*) from found join before using (tool_name)
+        where found.definition_hash = before.definition_hash) as unchanged,
+      array(select tool_name from before where state = 'automatic'
+        and id in (select id from written where state = 'disabled')) as retired
+  `;
   return counts ?? { added: 0, changed: 0, unchanged: 0, retired: [] };
 }
 
@@ -143,19 +132,16 @@ function markVanished(
   { routineId, connectionId }: Scope,
   present: readonly string[],
 ): Promise<{ name: string; wasAutomatic: boolean }[]> {
-  return rows(
-    tx,
-    sql`
-      with gone as (
-        select id, state from tool_policies
-        where routine_id = ${routineId} and connection_id = ${connectionId} and vanished_at is null
-          and tool_name <> all(${present}::text[])
-      )
-      update tool_policies p set vanished_at = now(), state = 'disabled', updated_at = now()
-      from gone where p.id = gone.id
-      returning p.tool_name as name, gone.state = 'automatic' as "wasAutomatic"
-    `,
-  );
+  return tx.rows`
+    with gone as (
+      select id, state from tool_policies
+      where routine_id = ${routineId} and connection_id = ${connectionId} and vanished_at is null
+        and tool_name <> all(${present}::text[])
+    )
+    update tool_policies p set vanished_at = now(), state = 'disabled', updated_at = now()
+    from gone where p.id = gone.id
+    returning p.tool_name as name, gone.state = 'automatic' as "wasAutomatic"
+  `;
 }
 
 /**
@@ -179,13 +165,10 @@ export async function retirePolicy(
     }
     const retired =
       live === undefined
-        ? (await execute(
-            tx,
-            sql`
-              update tool_policies set state = 'disabled', vanished_at = now(), updated_at = now()
-              where id = ${policy.id} and project_id = ${projectId} and state = 'automatic'
-            `,
-          )) > 0
+        ? (await tx.run`
+          update tool_policies set state = 'disabled', vanished_at = now(), updated_at = now()
+          where id = ${policy.id} and project_id = ${projectId} and state = 'automatic'
+        `) > 0
         : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length >
           0;
     if (!retired) return;

@@ -1,13 +1,4 @@
-import {
-  execute,
-  row,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { totalTokens, type Usage } from '#core/cost/index.ts';
 import {
@@ -44,14 +35,11 @@ export async function readLimits(
   { organizationId, projectId }: Charge,
   cap: OperatorCap,
 ): Promise<ScopeLimits[]> {
-  const found = await row<Pick<Budgets, 'project' | 'organization'>>(
-    db,
-    sql`
-      select ${budgetColumns('p')} as project, ${budgetColumns('o')} as organization
-      from projects p join organizations o on o.id = p.organization_id
-      where p.id = ${projectId} and o.id = ${organizationId}
-    `,
-  );
+  const found = await db.row<Pick<Budgets, 'project' | 'organization'>>`
+    select ${budgetColumns('p')} as project, ${budgetColumns('o')} as organization
+    from projects p join organizations o on o.id = p.organization_id
+    where p.id = ${projectId} and o.id = ${organizationId}
+  `;
   if (found === undefined) throw new AppError('project_not_found');
   const routine = { maxTokensPerDay: null, maxCostUsdPerMonth: null };
   const spender = { organizationId, projectId, routineId: MODEL_TESTS, provider: 'gateway' };
@@ -71,24 +59,21 @@ export function chargeBeforehand(
 ): Promise<Charged> {
   return transaction(database, async (tx) => {
     const scopeIds = limits.map(({ scopeId }) => scopeId);
-    await execute(tx, addToTotals(added(scopeIds, most)));
-    const [passed] = await rows<PassedLimit>(
-      tx,
-      sql`
-        select passed.* from jsonb_to_recordset(${JSON.stringify(limits)}::jsonb)
-          as l("scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
-        join usage_totals t on t.scope_id = l."scopeId"
-        cross join lateral (
-          select l.scope as scope, 'maxTokensPerDay' as name, l."maxTokensPerDay"::text as max
-          where l."maxTokensPerDay" - ${spentToday} - t.reserved_tokens < 0
-          union all
-          select l."costScope", 'maxCostUsdPerMonth', trim_scale(l."maxCostUsdPerMonth")::text
-          where l."maxCostUsdPerMonth" - ${spentThisMonth} - t.reserved_cost_usd < 0
-        ) passed
-      `,
-    );
+    await tx.run`${addToTotals(added(scopeIds, most))}`;
+    const [passed] = await tx.rows<PassedLimit>`
+      select passed.* from jsonb_to_recordset(${JSON.stringify(limits)}::jsonb)
+        as l("scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
+      join usage_totals t on t.scope_id = l."scopeId"
+      cross join lateral (
+        select l.scope as scope, 'maxTokensPerDay' as name, l."maxTokensPerDay"::text as max
+        where l."maxTokensPerDay" - ${spentToday} - t.reserved_tokens < 0
+        union all
+        select l."costScope", 'maxCostUsdPerMonth', trim_scale(l."maxCostUsdPerMonth")::text
+        where l."maxCostUsdPerMonth" - ${spentThisMonth} - t.reserved_cost_usd < 0
+      ) passed
+    `;
     if (passed !== undefined) throw new AppError('allowance_exceeded', tooLittleLeft(passed));
-    const now = await row<{ day: string }>(tx, sql`select ${today}::text as day`);
+    const now = await tx.row<{ day: string }>`select ${today}::text as day`;
     return { ...most, day: now?.day ?? '' };
   });
 }
@@ -104,27 +89,24 @@ export async function settleCharge(
   const day = sql`${charged.day}::date`;
   const tokens = sql`(${charged.tokens}::bigint - ${totalTokens(usage)}::bigint)`;
   const cost = sql`(coalesce(${charged.costUsd}::numeric, 0) - coalesce(${costUsd}::numeric, 0))`;
-  await execute(
-    db,
-    sql`
-      with locked as materialized (
-        select scope_id from usage_totals where scope_id = any(${[organizationId, projectId]}::text[])
-        order by scope_id for no key update
-      ), taken_back as (
-        update usage_totals t set
-          day_tokens = t.day_tokens - case when t.day = ${day} then ${tokens} else 0 end,
-          month_tokens = t.month_tokens - case when t.month = date_trunc('month', ${day}) then ${tokens} else 0 end,
-          month_cost_usd = t.month_cost_usd - case when t.month = date_trunc('month', ${day}) then ${cost} else 0 end
-        from locked where t.scope_id = locked.scope_id
-      )
-      insert into usage_days as d (project_id, day, routine_id, model_id, input_tokens, cached_input_tokens,
-        output_tokens, reasoning_tokens, cost_usd, steps)
-      select ${projectId}, ${day}, ${MODEL_TESTS}, ${modelId}, ${usage.inputTokens}, ${usage.cachedInputTokens},
-        ${usage.outputTokens}, ${usage.reasoningTokens}, ${costUsd}::numeric, ${steps}::bigint
-      where ${steps}::bigint > 0
-      ${addedToDay}
-    `,
-  );
+  await db.run`
+    with locked as materialized (
+      select scope_id from usage_totals where scope_id = any(${[organizationId, projectId]}::text[])
+      order by scope_id for no key update
+    ), taken_back as (
+      update usage_totals t set
+        day_tokens = t.day_tokens - case when t.day = ${day} then ${tokens} else 0 end,
+        month_tokens = t.month_tokens - case when t.month = date_trunc('month', ${day}) then ${tokens} else 0 end,
+        month_cost_usd = t.month_cost_usd - case when t.month = date_trunc('month', ${day}) then ${cost} else 0 end
+      from locked where t.scope_id = locked.scope_id
+    )
+    insert into usage_days as d (project_id, day, routine_id, model_id, input_tokens, cached_input_tokens,
+      output_tokens, reasoning_tokens, cost_usd, steps)
+    select ${projectId}, ${day}, ${MODEL_TESTS}, ${modelId}, ${usage.inputTokens}, ${usage.cachedInputTokens},
+      ${usage.outputTokens}, ${usage.reasoningTokens}, ${costUsd}::numeric, ${steps}::bigint
+    where ${steps}::bigint > 0
+    ${addedToDay}
+  `;
 }
 
 function added(scopeIds: readonly string[], { tokens, costUsd }: Omit<Charged, 'day'>): Sql {

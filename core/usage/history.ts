@@ -1,4 +1,4 @@
-import { deleteBatch, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
 /** The ways in which usage can be grouped. */
@@ -49,15 +49,12 @@ export async function readUsage(
   { from, to, groupBy }: { from: string; to: string; groupBy: UsageGroup },
 ): Promise<{ total: UsageSum; groups: GroupedUsage[] }> {
   const chosen = sql`from usage_days where project_id = ${projectId} and day between ${from}::date and ${to}::date`;
-  const total = await row<UsageSum>(db, sql`select ${sums} ${chosen}`);
+  const total = await db.row<UsageSum>`select ${sums} ${chosen}`;
   if (total === undefined) throw new Error('no sum from the database');
-  const groups = await rows<GroupedUsage>(
-    db,
-    sql`
-      select ${KEYS[groupBy]} as key, ${sums} ${chosen}
-      group by 1 order by ${ORDER[groupBy]} limit ${MAX_USAGE_GROUPS}
-    `,
-  );
+  const groups = await db.rows<GroupedUsage>`
+    select ${KEYS[groupBy]} as key, ${sums} ${chosen}
+    group by 1 order by ${ORDER[groupBy]} limit ${MAX_USAGE_GROUPS}
+  `;
   return { total, groups };
 }
 
@@ -82,23 +79,20 @@ export function readDailyParts(
   projectId: string,
   { from, to, splitBy }: { from: string; to: string; splitBy: UsagePart },
 ): Promise<DayPart[]> {
-  return rows<DayPart>(
-    db,
-    sql`
-      with chosen as (
-        select day, ${KEYS[splitBy]} as key, input_tokens, output_tokens, cost_usd
-        from usage_days where project_id = ${projectId} and day between ${from}::date and ${to}::date
-      ), named as (
-        select key from chosen group by key
-        order by sum(input_tokens + output_tokens) desc, key limit ${MAX_USAGE_PARTS}
-      )
-      select ${KEYS.day} as day, named.key, sum(input_tokens + output_tokens)::bigint as "totalTokens",
-        trim_scale(sum(cost_usd))::text as "costUsd"
-      from chosen left join named using (key)
-      group by chosen.day, named.key
-      order by chosen.day, "totalTokens" desc, named.key
-    `,
-  );
+  return db.rows<DayPart>`
+    with chosen as (
+      select day, ${KEYS[splitBy]} as key, input_tokens, output_tokens, cost_usd
+      from usage_days where project_id = ${projectId} and day between ${from}::date and ${to}::date
+    ), named as (
+      select key from chosen group by key
+      order by sum(input_tokens + output_tokens) desc, key limit ${MAX_USAGE_PARTS}
+    )
+    select ${KEYS.day} as day, named.key, sum(input_tokens + output_tokens)::bigint as "totalTokens",
+      trim_scale(sum(cost_usd))::text as "costUsd"
+    from chosen left join named using (key)
+    group by chosen.day, named.key
+    order by chosen.day, "totalTokens" desc, named.key
+  `;
 }
 
 /** Delete what is over, each at most `limit` rows; they return how many. */

@@ -1,4 +1,4 @@
-import { empty, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { empty, sql, type Db } from '#lib/database/index.ts';
 import type { Attempt } from './settle.ts';
 
 /** A lost call, and its input, with which it counts. */
@@ -25,14 +25,11 @@ export function findLostCalls(
   limit: number,
   scopeIds?: readonly string[],
 ): Promise<Attempt[]> {
-  return rows(
-    db,
-    sql`
-      select run_id as "runId", step_index as index, attempt from usage_reservations
-      where leased_until <= now() ${scopeIds === undefined ? empty : sql`and scope_ids && ${scopeIds}`}
-      order by leased_until limit ${limit}
-    `,
-  );
+  return db.rows`
+    select run_id as "runId", step_index as index, attempt from usage_reservations
+    where leased_until <= now() ${scopeIds === undefined ? empty : sql`and scope_ids && ${scopeIds}`}
+    order by leased_until limit ${limit}
+  `;
 }
 
 /** Locks the reservation of a lost call and returns what the call has sent; undefined when it is gone by now. */
@@ -40,13 +37,10 @@ export async function lockLostCall(
   tx: Db,
   { runId, index, attempt }: Attempt,
 ): Promise<LostCall | undefined> {
-  const sent = await row<Omit<LostCall, 'key'>>(
-    tx,
-    sql`
-      select input_tokens as "inputTokens", input_cost_usd as "costUsd" from usage_reservations
-      where run_id = ${runId} and step_index = ${index} and attempt = ${attempt}
-      for update
-    `,
-  );
+  const sent = await tx.row<Omit<LostCall, 'key'>>`
+    select input_tokens as "inputTokens", input_cost_usd as "costUsd" from usage_reservations
+    where run_id = ${runId} and step_index = ${index} and attempt = ${attempt}
+    for update
+  `;
   return sent === undefined ? undefined : { ...sent, key: { runId, index, attempt: -attempt } };
 }

@@ -1,4 +1,4 @@
-import { execute, row, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { pricesAt, type Prices } from '#core/cost/index.ts';
 import type { Attempt } from './settle.ts';
 import type { ScopeLimits } from './budget.ts';
@@ -77,7 +77,7 @@ export async function reserve(
   pieces: ReservedFor,
 ): Promise<Reservation | undefined> {
   for (;;) {
-    const found = await row<Verdict>(db, reservation(step, pieces));
+    const found = await db.row<Verdict>`${reservation(step, pieces)}`;
     if (found === undefined) return undefined;
     const { verdict, maxOutputTokens, ahead, passedLimit } = found;
     switch (verdict) {
@@ -178,13 +178,10 @@ function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): S
 
 /** Makes the rows that a first reservation needs to lock. */
 async function openTotals(db: Db, limits: readonly ScopeLimits[]): Promise<void> {
-  await execute(
-    db,
-    sql`
-      insert into usage_totals (scope_id, day, month)
-      select scope_id, ${today}, ${thisMonth}
-      from unnest(${limits.map(({ scopeId }) => scopeId)}::text[]) as scope_id order by scope_id
-      on conflict do nothing
-    `,
-  );
+  await db.run`
+    insert into usage_totals (scope_id, day, month)
+    select scope_id, ${today}, ${thisMonth}
+    from unnest(${limits.map(({ scopeId }) => scopeId)}::text[]) as scope_id order by scope_id
+    on conflict do nothing
+  `;
 }

@@ -1,4 +1,4 @@
-import { execute, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { totalTokens, type Usage } from '#core/cost/index.ts';
 import { addToTotals, today } from './totals.ts';
 
@@ -75,19 +75,16 @@ export const addedToDay = sql`on conflict (project_id, day, routine_id, model_id
 
 /** Releases what an attempt has reserved, where its call cannot be settled, or is settled as another attempt. */
 export async function releaseAttempt(db: Db, { runId, index, attempt }: Attempt): Promise<void> {
-  await execute(
-    db,
-    sql`
-      with released as (
-        delete from usage_reservations
-        where run_id = ${runId} and step_index = ${index} and attempt = ${attempt}
-        returning scope_ids, tokens, cost_usd
-      )
-      ${addToTotals(sql`(
-        select scope_id, 0::bigint as tokens, 0::numeric as cost_usd, -released.tokens as reserved_tokens,
-          -released.cost_usd as reserved_cost_usd
-        from released, unnest(scope_ids) as scope_id
-      )`)}
-    `,
-  );
+  await db.run`
+    with released as (
+      delete from usage_reservations
+      where run_id = ${runId} and step_index = ${index} and attempt = ${attempt}
+      returning scope_ids, tokens, cost_usd
+    )
+    ${addToTotals(sql`(
+      select scope_id, 0::bigint as tokens, 0::numeric as cost_usd, -released.tokens as reserved_tokens,
+        -released.cost_usd as reserved_cost_usd
+      from released, unnest(scope_ids) as scope_id
+    )`)}
+  `;
 }

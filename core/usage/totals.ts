@@ -1,5 +1,5 @@
 import { costOf, type Prices } from '#core/cost/index.ts';
-import { rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import {
   isLimited,
   LIMIT_SCOPES,
@@ -80,18 +80,15 @@ export async function overBudget(
     limits.filter(isLimited).map((limit) => ({ index, ...limit })),
   );
   if (limited.length === 0) return new Map();
-  const over = await rows<PassedLimit & { index: number }>(
-    db,
-    sql`
-      select distinct on (l.index) l.index, passed.scope, passed.name, passed.max
-      from jsonb_to_recordset(${JSON.stringify(limited)}::jsonb)
-        as l(index integer, "scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint,
-          "maxCostUsdPerMonth" numeric)
-      left join lateral (select * from usage_totals where scope_id = l."scopeId" limit 1) t on true
-      cross join lateral (${passedOf(least, tokensLeft, costLeft)}) passed
-      order by l.index, ${nearestFirst}
-    `,
-  );
+  const over = await db.rows<PassedLimit & { index: number }>`
+    select distinct on (l.index) l.index, passed.scope, passed.name, passed.max
+    from jsonb_to_recordset(${JSON.stringify(limited)}::jsonb)
+      as l(index integer, "scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint,
+        "maxCostUsdPerMonth" numeric)
+    left join lateral (select * from usage_totals where scope_id = l."scopeId" limit 1) t on true
+    cross join lateral (${passedOf(least, tokensLeft, costLeft)}) passed
+    order by l.index, ${nearestFirst}
+  `;
   return new Map(over.map(({ index, ...limit }) => [index, limit]));
 }
 

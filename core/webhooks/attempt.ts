@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import { markWebhookGone } from '#core/routines/index.ts';
-import { type Database, execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
+import { type Database, sql, transaction, type Db } from '#lib/database/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
 import {
   type DeliveryState,
@@ -112,38 +112,32 @@ export async function recordAttempt(
           state = 'sending' and attempt_count = ${attempt.index}
           and attempt_count - ladder_offset = ${attempt.rung}
         `;
-  const settled = await execute(
-    db,
-    sql`
-      with attempt as (
-        update webhook_attempts set
-          status = ${exchange.status}, error = ${exchange.error}, duration_ms = ${exchange.durationMs},
-          -- Unless the content of the run was erased while this was under way.
-          response_excerpt = (select ${exchange.responseExcerpt}::text from webhook_deliveries d
-            where d.id = ${attempt.deliveryId} and d.body is not null)
-        where delivery_id = ${attempt.deliveryId} and index = ${attempt.index}
-      )
-      update webhook_deliveries set
-        state = ${verdict.state}, reason = ${reason},
-        next_attempt_at = now() + ${delayMs}::float8 * interval '1 millisecond',
-        claimed_until = null,
-        finished_at = case when ${verdict.state}::text <> 'pending' then now() end,
-        ladder_offset = ladder_offset + ${uncounted}
-      where id = ${attempt.deliveryId} and ${current}
-    `,
-  );
+  const settled = await db.run`
+    with attempt as (
+      update webhook_attempts set
+        status = ${exchange.status}, error = ${exchange.error}, duration_ms = ${exchange.durationMs},
+        -- Unless the content of the run was erased while this was under way.
+        response_excerpt = (select ${exchange.responseExcerpt}::text from webhook_deliveries d
+          where d.id = ${attempt.deliveryId} and d.body is not null)
+      where delivery_id = ${attempt.deliveryId} and index = ${attempt.index}
+    )
+    update webhook_deliveries set
+      state = ${verdict.state}, reason = ${reason},
+      next_attempt_at = now() + ${delayMs}::float8 * interval '1 millisecond',
+      claimed_until = null,
+      finished_at = case when ${verdict.state}::text <> 'pending' then now() end,
+      ladder_offset = ladder_offset + ${uncounted}
+    where id = ${attempt.deliveryId} and ${current}
+  `;
   return settled > 0;
 }
 
 /** Reads the place of an attempt on the retry schedule as it is now; undefined when the attempt was overtaken. */
 async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | undefined> {
-  const found = await row<{ rung: number }>(
-    db,
-    sql`
-      select attempt_count - ladder_offset as rung from webhook_deliveries
-      where id = ${attempt.deliveryId} and state = 'sending' and attempt_count = ${attempt.index}
-    `,
-  );
+  const found = await db.row<{ rung: number }>`
+    select attempt_count - ladder_offset as rung from webhook_deliveries
+    where id = ${attempt.deliveryId} and state = 'sending' and attempt_count = ${attempt.index}
+  `;
   return found?.rung;
 }
 
@@ -161,14 +155,11 @@ async function recordGone(
     if (!(await markWebhookGone(tx, attempt))) return false;
     await recordAttempt(tx, attempt, exchange, { state: 'failed', reason: 'gone' });
     // Including those that are being sent right now: their attempts find the delivery over, unless they succeed.
-    await execute(
-      tx,
-      sql`
-        update webhook_deliveries set
-          state = 'failed', reason = 'gone', next_attempt_at = null, finished_at = now()
-        where routine_id = ${attempt.routineId} and state in ('pending', 'sending')
-      `,
-    );
+    await tx.run`
+      update webhook_deliveries set
+        state = 'failed', reason = 'gone', next_attempt_at = null, finished_at = now()
+      where routine_id = ${attempt.routineId} and state in ('pending', 'sending')
+    `;
     return true;
   });
 }

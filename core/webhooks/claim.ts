@@ -1,4 +1,4 @@
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 
 // All times are the database's: workers' clocks may differ.
 
@@ -45,34 +45,31 @@ export function claimAttempt(
   deliveryId: string,
   after?: number,
 ): Promise<ClaimedAttempt | undefined> {
-  return row<ClaimedAttempt>(
-    db,
-    sql`
-      with claimed as (
-        update webhook_deliveries set
-          state = 'sending', attempt_count = attempt_count + 1, claimed_until = now() + ${SENDING_LEASE}
-        where id = ${deliveryId} and (
-          (state = 'pending' and next_attempt_at <= now()) or (state = 'sending' and (claimed_until <= now() or attempt_count = ${after ?? null}::integer))
-        )
-        returning *
-      ), crashed as (
-        update webhook_attempts a set error = ${CRASHED}
-        from claimed
-        where a.delivery_id = claimed.id and a.index = claimed.attempt_count - 1
-          and a.status is null and a.error is null
-      ), attempt as (
-        insert into webhook_attempts (delivery_id, index, started_at)
-        select id, attempt_count, now() from claimed
-        returning started_at
+  return db.row<ClaimedAttempt>`
+    with claimed as (
+      update webhook_deliveries set
+        state = 'sending', attempt_count = attempt_count + 1, claimed_until = now() + ${SENDING_LEASE}
+      where id = ${deliveryId} and (
+        (state = 'pending' and next_attempt_at <= now()) or (state = 'sending' and (claimed_until <= now() or attempt_count = ${after ?? null}::integer))
       )
-      select d.id as "deliveryId", d.project_id as "projectId", d.routine_id as "routineId", d.run_id as "runId",
-        d.body, d.attempt_count as index, d.attempt_count - d.ladder_offset as rung,
-        attempt.started_at as "startedAt", r.webhook_url as "webhookUrl", r.webhook_secret as "sealedSecret",
-        case when r.webhook_secret_previous_until > now() then r.webhook_secret_previous end
-          as "sealedPreviousSecret"
-      from claimed d cross join attempt join routines r on r.id = d.routine_id
-    `,
-  );
+      returning *
+    ), crashed as (
+      update webhook_attempts a set error = ${CRASHED}
+      from claimed
+      where a.delivery_id = claimed.id and a.index = claimed.attempt_count - 1
+        and a.status is null and a.error is null
+    ), attempt as (
+      insert into webhook_attempts (delivery_id, index, started_at)
+      select id, attempt_count, now() from claimed
+      returning started_at
+    )
+    select d.id as "deliveryId", d.project_id as "projectId", d.routine_id as "routineId", d.run_id as "runId",
+      d.body, d.attempt_count as index, d.attempt_count - d.ladder_offset as rung,
+      attempt.started_at as "startedAt", r.webhook_url as "webhookUrl", r.webhook_secret as "sealedSecret",
+      case when r.webhook_secret_previous_until > now() then r.webhook_secret_previous end
+        as "sealedPreviousSecret"
+    from claimed d cross join attempt join routines r on r.id = d.routine_id
+  `;
 }
 
 const CRASHED = 'broken off on our side; whether the receiver got it is unknown';

@@ -1,5 +1,5 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
-import { AT_ONCE, execute, sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import {
   eventBody,
@@ -63,17 +63,14 @@ interface NewDelivery {
 
 async function insertDelivery(tx: Db, event: NewDelivery): Promise<StartableDelivery> {
   const id = newId('delivery');
-  await execute(
-    tx,
-    sql`
-      insert into webhook_deliveries (
-        id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
-      )
-      select ${id}, organization_id, ${hostOf(event.webhookUrl)}, id, ${event.routineId}, ${event.runId},
-        ${event.eventType}, ${event.body}, 'pending', ${AT_ONCE}
-      from projects where id = ${event.projectId}
-    `,
-  );
+  await tx.run`
+    insert into webhook_deliveries (
+      id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
+    )
+    select ${id}, organization_id, ${hostOf(event.webhookUrl)}, id, ${event.routineId}, ${event.runId},
+      ${event.eventType}, ${event.body}, 'pending', ${AT_ONCE}
+    from projects where id = ${event.projectId}
+  `;
   return { id, attempt: 1, projectId: event.projectId };
 }
 

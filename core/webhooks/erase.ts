@@ -1,4 +1,4 @@
-import { execute, rows, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** Returns an SQL condition that is true while a delivery of the run is still to be made. */
 export function hasOpenDelivery(runId: Sql): Sql {
@@ -12,57 +12,44 @@ export function hasOpenDelivery(runId: Sql): Sql {
  * @returns the runs that have such a delivery, because a redelivery was requested meanwhile
  */
 export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<string[]> {
-  const erased = await rows<{ id: string }>(
-    tx,
-    sql`
-      update webhook_deliveries set body = null
-      where run_id = any(${runIds}) and state in ('delivered', 'failed') and body is not null
-      returning id
-    `,
-  );
+  const erased = await tx.rows<{ id: string }>`
+    update webhook_deliveries set body = null
+    where run_id = any(${runIds}) and state in ('delivered', 'failed') and body is not null
+    returning id
+  `;
   if (erased.length > 0) {
     // By ids, in a statement of its own: joined with the deliveries, Postgres read all attempts of the table.
-    await execute(
-      tx,
-      sql`
+    await tx.run`
       update webhook_attempts set response_excerpt = null
       where delivery_id = any(${erased.map(({ id }) => id)}) and response_excerpt is not null
-    `,
-    );
+    `;
   }
   // Read again under the locks: a redelivery may have come first.
-  const kept = await rows<{ runId: string }>(
-    tx,
-    sql`
-      select distinct run_id as "runId" from webhook_deliveries
-      where run_id = any(${runIds}) and body is not null
-    `,
-  );
+  const kept = await tx.rows<{ runId: string }>`
+    select distinct run_id as "runId" from webhook_deliveries
+    where run_id = any(${runIds}) and body is not null
+  `;
   return kept.map(({ runId }) => runId);
 }
 
 /** Gives up the open deliveries of a project that is being deleted. */
 export async function giveUpDeliveries(db: Db, projectId: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update webhook_deliveries set state = 'failed', reason = 'webhook_removed', next_attempt_at = null,
-        claimed_until = null, finished_at = now()
-      where project_id = ${projectId} and state in ('pending', 'sending')
-    `,
-  );
+  await db.run`
+    update webhook_deliveries set state = 'failed', reason = 'webhook_removed', next_attempt_at = null,
+      claimed_until = null, finished_at = now()
+    where project_id = ${projectId} and state in ('pending', 'sending')
+  `;
 }
 
 /** Deletes the deliveries of runs that are about to be deleted, with their attempts. */
 export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promise<void> {
-  const deliveries = await rows<{ id: string }>(
-    tx,
-    sql`select id from webhook_deliveries where run_id = any(${runIds})`,
-  );
+  const deliveries = await tx.rows<{
+    id: string;
+  }>`select id from webhook_deliveries where run_id = any(${runIds})`;
   if (deliveries.length === 0) return;
   const ids = deliveries.map(({ id }) => id);
-  await execute(tx, sql`delete from webhook_attempts where delivery_id = any(${ids})`);
-  await execute(tx, sql`delete from webhook_deliveries where id = any(${ids})`);
+  await tx.run`delete from webhook_attempts where delivery_id = any(${ids})`;
+  await tx.run`delete from webhook_deliveries where id = any(${ids})`;
 }
 
 /** Deletes deliveries that are about no run, 90 days after they ended, with their attempts. */
@@ -80,18 +67,15 @@ export function forgetDeliveriesOf(
 }
 
 function forget(db: Db, which: Sql, limit: number): Promise<number> {
-  return execute(
-    db,
-    sql`
-      with old as (
-        select id from webhook_deliveries
-        where run_id is null and state in ('delivered', 'failed') and ${which}
-        limit ${limit}
-        for update skip locked
-      ), tried as (
-        delete from webhook_attempts where delivery_id in (select id from old)
-      )
-      delete from webhook_deliveries t using old where t.id = old.id
-    `,
-  );
+  return db.run`
+    with old as (
+      select id from webhook_deliveries
+      where run_id is null and state in ('delivered', 'failed') and ${which}
+      limit ${limit}
+      for update skip locked
+    ), tried as (
+      delete from webhook_attempts where delivery_id in (select id from old)
+    )
+    delete from webhook_deliveries t using old where t.id = old.id
+  `;
 }

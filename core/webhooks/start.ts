@@ -1,14 +1,6 @@
 import type { Core } from '#core/core.ts';
 import type { Engine, StartableDelivery } from '#core/engine/index.ts';
-import {
-  AT_ONCE,
-  row,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-} from '#lib/database/index.ts';
+import { AT_ONCE, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { START_LEASE } from './claim.ts';
@@ -83,28 +75,22 @@ export async function redeliver(
   input: { projectId: string; runId: string; deliveryId: string },
 ): Promise<StartableDelivery> {
   const { projectId, runId, deliveryId } = input;
-  const due = await row<StartableDelivery>(
-    db,
-    sql`
-      update webhook_deliveries set
-        state = case when ${isBeingSent} then state else 'pending' end,
-        ladder_offset = case when ${isBeingSent} then attempt_count - 1 else attempt_count end,
-        next_attempt_at = case when ${isBeingSent} then next_attempt_at else ${AT_ONCE} end,
-        claimed_until = case when ${isBeingSent} then claimed_until end,
-        reason = null, finished_at = null
-      where id = ${deliveryId} and run_id = ${runId} and project_id = ${projectId} and body is not null
-      returning id, attempt_count + 1 as attempt, project_id as "projectId"
-    `,
-  );
+  const due = await db.row<StartableDelivery>`
+    update webhook_deliveries set
+      state = case when ${isBeingSent} then state else 'pending' end,
+      ladder_offset = case when ${isBeingSent} then attempt_count - 1 else attempt_count end,
+      next_attempt_at = case when ${isBeingSent} then next_attempt_at else ${AT_ONCE} end,
+      claimed_until = case when ${isBeingSent} then claimed_until end,
+      reason = null, finished_at = null
+    where id = ${deliveryId} and run_id = ${runId} and project_id = ${projectId} and body is not null
+    returning id, attempt_count + 1 as attempt, project_id as "projectId"
+  `;
   if (due !== undefined) return due;
-  const run = await row<{ hasDelivery: boolean }>(
-    db,
-    sql`
-      select exists (select from webhook_deliveries d where d.id = ${deliveryId} and d.run_id = runs.id)
-        as "hasDelivery"
-      from runs where id = ${runId} and project_id = ${projectId}
-    `,
-  );
+  const run = await db.row<{ hasDelivery: boolean }>`
+    select exists (select from webhook_deliveries d where d.id = ${deliveryId} and d.run_id = runs.id)
+      as "hasDelivery"
+    from runs where id = ${runId} and project_id = ${projectId}
+  `;
   if (run === undefined) throw new AppError('run_not_found');
   throw new AppError(run.hasDelivery ? 'content_erased' : 'delivery_not_found');
 }
@@ -120,10 +106,9 @@ const OF_HOST = 4;
 
 /** Tells whether any delivery waits to be started: a look into a small index. */
 async function anyDue(db: Db): Promise<boolean> {
-  const found = await row<{ due: boolean }>(
-    db,
-    sql`select exists (select from webhook_deliveries where ${open} and ${dueAt} <= now()) as due`,
-  );
+  const found = await db.row<{
+    due: boolean;
+  }>`select exists (select from webhook_deliveries where ${open} and ${dueAt} <= now()) as due`;
   return found?.due === true;
 }
 
@@ -143,54 +128,51 @@ export function claimDueDeliveries(
   limit: number,
 ): Promise<StartableDelivery[]> {
   return transaction(database, async (tx) => {
-    await row(tx, sql`select pg_advisory_xact_lock(hashtextextended('ras:deliveries', 0))`);
-    return rows<StartableDelivery>(
-      tx,
-      sql`
-        with recursive room as (
-          select coalesce(sum(slots), 0)::integer as slots from worker_slots
-          where task_queue = ${taskQueue} and expires_at > now()
-        ), under_way as (
-          select organization_id, host, count(*) as deliveries from webhook_deliveries
-          where ${open} and claimed_until > now() group by organization_id, host
-        ), receiver as (
-          (select organization_id, host from webhook_deliveries where ${open} order by organization_id, host limit 1)
-          union all
-          select next.organization_id, next.host from receiver cross join lateral (
-            select organization_id, host from webhook_deliveries
-            where ${open} and (organization_id, host) > (receiver.organization_id, receiver.host)
-            order by organization_id, host limit 1
-          ) next
-        ), of_receiver as (
-          select due.id, due.at, receiver.organization_id, coalesce(u.deliveries, 0) + due.place as turn
-          from room, receiver
-          left join under_way u on u.organization_id = receiver.organization_id and u.host = receiver.host
-          cross join lateral (
-            select id, at, row_number() over (order by at) as place from (
-              select id, ${dueAt} as at from webhook_deliveries
-              where ${open} and organization_id = receiver.organization_id and host = receiver.host and ${dueAt} <= now()
-              order by ${dueAt}
-              limit greatest(least(${limit}::bigint,
-                greatest(room.slots / ${OF_HOST}::integer, 1) - coalesce(u.deliveries, 0)), 0)
-            ) oldest
-          ) due
-        ), of_organization as (
-          select r.id, r.at, row_number() over (partition by r.organization_id order by r.turn, r.at) + coalesce((
-              select sum(deliveries) from under_way u where u.organization_id = r.organization_id
-            ), 0) as turn
-          from of_receiver r
-        ), chosen as (
-          select id from of_organization, room where turn <= greatest(slots / ${OF_ORGANIZATION}::integer, 1)
-          order by turn, at
-          limit (select greatest(least(${limit}::bigint,
-            slots - (select coalesce(sum(deliveries), 0) from under_way)), 0) from room)
-        )
-        update webhook_deliveries d set state = 'pending', claimed_until = now() + ${START_LEASE}
-        from chosen
-        -- As it is now: it may have been sent since the statement began.
-        where d.id = chosen.id and d.state in ('pending', 'sending') and greatest(d.next_attempt_at, d.claimed_until) <= now()
-        returning d.id, d.attempt_count + 1 as attempt, d.project_id as "projectId"
-      `,
-    );
+    await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:deliveries', 0))`;
+    return tx.rows<StartableDelivery>`
+      with recursive room as (
+        select coalesce(sum(slots), 0)::integer as slots from worker_slots
+        where task_queue = ${taskQueue} and expires_at > now()
+      ), under_way as (
+        select organization_id, host, count(*) as deliveries from webhook_deliveries
+        where ${open} and claimed_until > now() group by organization_id, host
+      ), receiver as (
+        (select organization_id, host from webhook_deliveries where ${open} order by organization_id, host limit 1)
+        union all
+        select next.organization_id, next.host from receiver cross join lateral (
+          select organization_id, host from webhook_deliveries
+          where ${open} and (organization_id, host) > (receiver.organization_id, receiver.host)
+          order by organization_id, host limit 1
+        ) next
+      ), of_receiver as (
+        select due.id, due.at, receiver.organization_id, coalesce(u.deliveries, 0) + due.place as turn
+        from room, receiver
+        left join under_way u on u.organization_id = receiver.organization_id and u.host = receiver.host
+        cross join lateral (
+          select id, at, row_number() over (order by at) as place from (
+            select id, ${dueAt} as at from webhook_deliveries
+            where ${open} and organization_id = receiver.organization_id and host = receiver.host and ${dueAt} <= now()
+            order by ${dueAt}
+            limit greatest(least(${limit}::bigint,
+              greatest(room.slots / ${OF_HOST}::integer, 1) - coalesce(u.deliveries, 0)), 0)
+          ) oldest
+        ) due
+      ), of_organization as (
+        select r.id, r.at, row_number() over (partition by r.organization_id order by r.turn, r.at) + coalesce((
+            select sum(deliveries) from under_way u where u.organization_id = r.organization_id
+          ), 0) as turn
+        from of_receiver r
+      ), chosen as (
+        select id from of_organization, room where turn <= greatest(slots / ${OF_ORGANIZATION}::integer, 1)
+        order by turn, at
+        limit (select greatest(least(${limit}::bigint,
+          slots - (select coalesce(sum(deliveries), 0) from under_way)), 0) from room)
+      )
+      update webhook_deliveries d set state = 'pending', claimed_until = now() + ${START_LEASE}
+      from chosen
+      -- As it is now: it may have been sent since the statement began.
+      where d.id = chosen.id and d.state in ('pending', 'sending') and greatest(d.next_attempt_at, d.claimed_until) <= now()
+      returning d.id, d.attempt_count + 1 as attempt, d.project_id as "projectId"
+    `;
   });
 }

@@ -1,5 +1,5 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag';
-import { execute, isUnavailable, type Db } from './database.ts';
+import { isUnavailable, type Db } from './database.ts';
 
 /**
  * Deletes rows of a table that meet a condition, `limit` at most, and leaves those that others hold to the next call,
@@ -14,14 +14,11 @@ export function deleteBatch(
 ): Promise<number> {
   const table = raw(rows.table);
   const order = rows.orderBy === undefined ? empty : sql`order by ${rows.orderBy}`;
-  return execute(
-    db,
-    sql`
-      delete from ${table} where ctid = any(array(
-        select ctid from ${table} where ${rows.where} ${order} limit ${rows.limit} for update skip locked
-      ))
-    `,
-  );
+  return db.run`
+    delete from ${table} where ctid = any(array(
+      select ctid from ${table} where ${rows.where} ${order} limit ${rows.limit} for update skip locked
+    ))
+  `;
 }
 
 /**

@@ -1,15 +1,33 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { type RawValue } from 'sql-template-tag';
 
-/** A pool or a transaction: what every query takes as its first argument. */
-export interface Db {
+/** What a statement is sent through: a pool or a connection of the driver. */
+interface Sender {
   query<Row extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
 
+/** The parts of a template. Its values become parameters; a nested `sql` template becomes part of the statement. */
+type Statement = [text: TemplateStringsArray, ...values: RawValue[]];
+
+/** A pool or a transaction: what every query takes as its first argument. */
+export interface Db extends Sender {
+  /** Returns the first row, or undefined. */
+  row<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row | undefined>;
+  /** Returns all rows. Statements are prepared once a connection under the hash of their text. */
+  rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
+  /**
+   * Returns all rows of a statement that is planned for its very values. A prepared one soon gets a plan for any values,
+   * which is a bad one where the best depends on them: on a window of time, for example.
+   */
+  plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
+  /** Runs a statement for its effect and tells how many rows it touched. */
+  run(...statement: Statement): Promise<number>;
+}
+
 /** The pool itself. Only code that opens transactions needs it; queries take `Db`. */
-export type Database = pg.Pool;
+export type Database = pg.Pool & Db;
 
 // Counts and sums arrive as numbers: none of ours comes near 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -45,7 +63,24 @@ export function openDatabase(options: {
   pool.on('error', (error) => options.onError?.(error));
   // The same holds for one in a transaction, which the pool does not listen to; its query gets the error anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
+  return withStatements(pool);
+}
+
+/** Gives a connection of the driver the statements of `Db`. */
+export function withStatements<T extends Sender>(sender: T): T & Db {
+  const rows = async <Row extends pg.QueryResultRow>(...statement: Statement) =>
+    (await sender.query<Row>(prepared(...statement))).rows;
+  return Object.assign(sender, {
+    rows,
+    row: async <Row extends pg.QueryResultRow>(...statement: Statement) =>
+      (await rows<Row>(...statement))[0],
+    plannedRows: async <Row extends pg.QueryResultRow>(...statement: Statement) => {
+      const { text, values } = sql(...statement);
+      return (await sender.query<Row>({ text, values })).rows;
+    },
+    run: async (...statement: Statement) =>
+      (await sender.query(prepared(...statement))).rowCount ?? 0,
+  });
 }
 
 /** A connection that takes the names off statements, so that none is prepared. */
@@ -64,41 +99,9 @@ class UnnamedStatements extends pg.Client {
   }
 }
 
-/** Returns all rows. Statements are prepared once a connection under the hash of their text. */
-export async function rows<Row extends pg.QueryResultRow>(db: Db, statement: Sql): Promise<Row[]> {
-  const result = await db.query<Row>(prepared(statement));
-  return result.rows;
-}
-
-/**
- * Returns all rows of a statement that is planned for its very values. A prepared one soon gets a plan for any values,
- * which is a bad one where the best depends on them: on a window of time, for example.
- */
-export async function plannedRows<Row extends pg.QueryResultRow>(
-  db: Db,
-  { text, values }: Sql,
-): Promise<Row[]> {
-  const result = await db.query<Row>({ text, values });
-  return result.rows;
-}
-
-/** Returns the first row, or undefined. */
-export async function row<Row extends pg.QueryResultRow>(
-  db: Db,
-  statement: Sql,
-): Promise<Row | undefined> {
-  return (await rows<Row>(db, statement))[0];
-}
-
-/** Runs a statement for its effect and tells how many rows it touched. */
-export async function execute(db: Db, statement: Sql): Promise<number> {
-  const result = await db.query(prepared(statement));
-  return result.rowCount ?? 0;
-}
-
 /** Reads the clock that all processes share; it stands still throughout a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
-  const time = await row<{ now: Date }>(db, sql`select now()`);
+  const time = await db.row<{ now: Date }>`select now()`;
   if (time === undefined) throw new Error('no time from the database');
   return time.now;
 }
@@ -108,7 +111,7 @@ export async function databaseTime(db: Db): Promise<Date> {
  * transaction they are given: one on the pool would wait for a second connection while holding the first.
  */
 export async function transaction<T>(database: Database, work: (tx: Db) => Promise<T>): Promise<T> {
-  const client = await database.connect();
+  const client = withStatements(await database.connect());
   let broken: Error | undefined;
   const following: (() => void)[] = [];
   followUps.set(client, following);
@@ -189,8 +192,8 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
 
 const names = new Map<string, string>();
 
-function prepared(statement: Sql): pg.QueryConfig {
-  const { text, values } = statement;
+function prepared(...statement: Statement): pg.QueryConfig {
+  const { text, values } = sql(...statement);
   let name = names.get(text);
   if (name === undefined) {
     name = createHash('sha1').update(text).digest('base64url').slice(0, 20);

@@ -3,15 +3,12 @@ export { AT_ONCE, ownedBy, storable, storableJson } from './sql-values.ts';
 export {
   afterCommit,
   databaseTime,
-  execute,
   isTransient,
   isUnavailable,
   openDatabase,
   persistently,
-  plannedRows,
-  row,
-  rows,
   transaction,
+  withStatements,
   type Database,
   type Db,
 } from './database.ts';

@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import sql from 'sql-template-tag';
-import { rows, type Db } from './database.ts';
+import type { Db } from './database.ts';
 
 /** The folder of the migrations that come with this release. */
 export const MIGRATION_STEPS = fileURLToPath(new URL('../../migrations/steps/', import.meta.url));
@@ -40,7 +39,7 @@ export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined
 
 async function appliedMigrations(db: Db): Promise<{ name: string }[]> {
   try {
-    return await rows<{ name: string }>(db, sql`select name from migrations`);
+    return await db.rows<{ name: string }>`select name from migrations`;
   } catch (error) {
     const isEmpty = error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
     if (isEmpty) return [];

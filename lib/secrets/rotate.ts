@@ -1,4 +1,4 @@
-import { execute, join, raw, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { join, raw, sql, transaction, type Database } from '#lib/database/index.ts';
 import type { SecretBox } from './secret-box.ts';
 
 export interface RotatedColumn {
@@ -59,25 +59,20 @@ function rotateBatch(
   const column = raw(where.column);
   const key = sql`(${raw(where.keys.join(', '))})`;
   return transaction(database, async (tx) => {
-    const batch = await rows<Record<string, string | Buffer> & { sealed: string }>(
-      tx,
-      sql`
-        select ${raw(where.keys.map((name) => `"${name}"`).join(', '))}, ${column} as sealed from ${table}
-        where ${column} is not null and not starts_with(${column}, ${secrets.currentPrefix})
-          ${after === undefined ? sql`` : sql`and ${key} > (${join([...after])})`}
-        order by ${raw(where.keys.join(', '))} limit ${batchSize} for update
-      `,
-    );
+    const batch = await tx.rows<Record<string, string | Buffer> & { sealed: string }>`
+      select ${raw(where.keys.map((name) => `"${name}"`).join(', '))}, ${column} as sealed from ${table}
+      where ${column} is not null and not starts_with(${column}, ${secrets.currentPrefix})
+        ${after === undefined ? sql`` : sql`and ${key} > (${join([...after])})`}
+      order by ${raw(where.keys.join(', '))} limit ${batchSize} for update
+    `;
     let rotated = 0;
     let last: Keys | undefined;
     for (const row of batch) {
       last = where.keys.map((name) => row[name] ?? '');
       const resealed = reseal(secrets, where, { keys: last, sealed: row.sealed });
       if (resealed === undefined) continue;
-      rotated += await execute(
-        tx,
-        sql`update ${table} set ${column} = ${resealed} where ${key} = (${join([...last])})`,
-      );
+      rotated +=
+        await tx.run`update ${table} set ${column} = ${resealed} where ${key} = (${join([...last])})`;
     }
     return { rotated, unreadable: batch.length - rotated, last };
   });

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { tokensOf } from '#api/mcp/answer.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 import { marker } from '#test/tools/support.ts';
@@ -183,10 +182,9 @@ test('a change over MCP is on record with the client that made it', async ({
 }) => {
   const { id } = dataOf(await assistant.call('create_routine', routineBody()));
   await assistant.call('update_routine', { routineId: id, instructions: 'Write two lines.' });
-  const [event] = await rows<{ details: unknown }>(
-    service.deps.database,
-    sql`select details from audit_events where target_id = ${id} and project_id = ${ada.projectId}`,
-  );
+  const [event] = await service.deps.database.rows<{
+    details: unknown;
+  }>`select details from audit_events where target_id = ${id} and project_id = ${ada.projectId}`;
   expect(event?.details).toMatchObject({ via: 'mcp', client: 'test-assistant' });
 });
 

@@ -5,7 +5,6 @@ import {
   type OAuthTokens,
 } from '@modelcontextprotocol/client';
 import { expect } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { approveAsked, connect, enterAssistant } from '#test/support/assistants.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -62,13 +61,10 @@ test('a client that knows the address alone finds where to sign in, and acts for
   const assistant = await assistantOf(bearer(service.url, tokens?.access_token ?? ''));
   const routineId = await createRoutine(await ada.key());
   await assistant.call('update_routine', { routineId, instructions: 'Write two lines.' });
-  const [event] = await rows<{ kind: string; id: string; details: unknown }>(
-    service.deps.database,
-    sql`
-      select actor_kind as kind, actor_id as id, details from audit_events
-      where target_id = ${routineId} and details ? 'via'
-    `,
-  );
+  const [event] = await service.deps.database.rows<{ kind: string; id: string; details: unknown }>`
+    select actor_kind as kind, actor_id as id, details from audit_events
+    where target_id = ${routineId} and details ? 'via'
+  `;
   expect(event).toMatchObject({
     kind: 'person',
     id: ada.userId,

@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { reconcilePayments } from '#core/billing/payment/reconcile.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
-import { row, sql } from '#lib/database/index.ts';
 import type { Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { customerOf, paidTest, sessionsOf } from './support.ts';
@@ -68,13 +67,10 @@ test('the processor may be away for as long as it likes: the checkout is expired
   await tick(service);
   expect(processor.faults).toEqual([]);
   expect(statesOf(processor, customer)).toEqual(['open']);
-  const open = await row(
-    service.deps.database,
-    sql`
-      select sync_requested > sync_done as "isRequested" from billing_customers
-      where organization_id = ${ada.organizationId}
-    `,
-  );
+  const open = await service.deps.database.row`
+    select sync_requested > sync_done as "isRequested" from billing_customers
+    where organization_id = ${ada.organizationId}
+  `;
   expect(open).toEqual({ isRequested: true });
   await letPass(service, ada, 60);
   await tick(service);

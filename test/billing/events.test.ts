@@ -3,7 +3,6 @@ import { expect } from 'vitest';
 import { EVENT_KINDS } from '#core/billing/payment/events.ts';
 import { signatureOf } from '#dev/payments/delivery.ts';
 import { LOCAL_WEBHOOK_SECRET } from '#dev/payments/local.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { paidTest, priceOf, storedAccess, subscribed } from './support.ts';
@@ -20,7 +19,7 @@ function post(service: Service, body: string | Buffer, signature: string) {
 }
 
 function eventsOf({ deps: { database } }: Service) {
-  return rows(database, sql`select id from payment_events order by id`);
+  return database.rows`select id from payment_events order by id`;
 }
 
 /** Makes an unsigned event of more than 2 kB. */

@@ -4,7 +4,7 @@ import { itemOf } from '#dev/payments/ledger.ts';
 import type { Subscription } from '#dev/payments/objects.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { fetchMissedEvents, reconcilePayments } from '#core/billing/payment/reconcile.ts';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
@@ -76,16 +76,13 @@ async function recover({ service }: World): Promise<void> {
 
 /** Reads what is stored of an organization's access and of its subscriptions. */
 function stored({ service }: World, { organizationId }: Person) {
-  return row(
-    service.deps.database,
-    sql`
-      select paid_plan as plan, extract(epoch from paid_until)::int as until,
-        extract(epoch from period_start)::int as "periodStart", extract(epoch from period_end)::int as "periodEnd",
-        (select jsonb_agg(jsonb_build_array(id, status, price_id) order by id) from billing_subscriptions s
-          where s.organization_id = o.id) as subscriptions
-      from organizations o where id = ${organizationId}
-    `,
-  );
+  return service.deps.database.row`
+    select paid_plan as plan, extract(epoch from paid_until)::int as until,
+      extract(epoch from period_start)::int as "periodStart", extract(epoch from period_end)::int as "periodEnd",
+      (select jsonb_agg(jsonb_build_array(id, status, price_id) order by id) from billing_subscriptions s
+        where s.organization_id = o.id) as subscriptions
+    from organizations o where id = ${organizationId}
+  `;
 }
 
 /** The same, as the processor has it. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { rows, sql, type Sql } from '#lib/database/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { ageCounts, changeRateLimits } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -22,7 +22,7 @@ function from(service: Service, address: string) {
 }
 
 function leads({ deps: { database } }: Service) {
-  return rows<{ email: string }>(database, sql`select email from business_leads order by id`);
+  return database.rows<{ email: string }>`select email from business_leads order by id`;
 }
 
 test(

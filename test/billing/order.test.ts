@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { itemOf } from '#dev/payments/ledger.ts';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { signUp } from '#test/support/people.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
@@ -61,10 +61,8 @@ test('twenty copies of an event at once are one sync request and one state', asy
   const statuses = await Promise.all(Array.from({ length: 20 }, () => processor.send(event)));
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
-  const counters = await row(
-    service.deps.database,
-    sql`select sync_requested, sync_done from billing_customers where organization_id = ${ada.organizationId}`,
-  );
+  const counters = await service.deps.database
+    .row`select sync_requested, sync_done from billing_customers where organization_id = ${ada.organizationId}`;
   expect(counters).toEqual({ sync_requested: 1, sync_done: 1 });
 });
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { rows, sql, type Sql } from '#lib/database/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
 import { paidTest, storedAccess, subscribed } from './support.ts';
 import { changeRateLimits, giveRole } from '#test/support/given.ts';
 
@@ -45,13 +45,10 @@ test('no e-mail or postal address of a payer is anywhere in our database', async
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
 
   const { database } = service.deps;
-  const tables = await rows<{ name: string }>(
-    database,
-    sql`
-      select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
-      where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
-    `,
-  );
+  const tables = await database.rows<{ name: string }>`
+    select quote_ident(table_schema) || '.' || quote_ident(table_name) as name from information_schema.tables
+    where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
+  `;
   expect(tables.length).toBeGreaterThan(40);
   let kept = 0;
   for (const { name } of tables) {

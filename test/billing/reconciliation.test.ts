@@ -3,7 +3,7 @@ import { keepPaymentsInStep } from '#core/billing/index.ts';
 import { fetchMissedEvents, reconcilePayments } from '#core/billing/payment/reconcile.ts';
 import { tick as tickOfScheduler } from '#core/scheduling/tick.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import {
@@ -77,13 +77,10 @@ test('with the processor away for three days, one tick makes good what was misse
   await letPass(service, ada, 1);
   await tick(service);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'scale' });
-  const counters = await row(
-    service.deps.database,
-    sql`
-      select sync_requested = sync_done as "inStep", attempts, next_attempt_at from billing_customers
-      where organization_id = ${ada.organizationId}
-    `,
-  );
+  const counters = await service.deps.database.row`
+    select sync_requested = sync_done as "inStep", attempts, next_attempt_at from billing_customers
+    where organization_id = ${ada.organizationId}
+  `;
   expect(counters).toEqual({ inStep: true, attempts: 0, next_attempt_at: null });
 });
 

@@ -6,7 +6,6 @@ import {
 } from '#dev/payments/local.ts';
 import { startPaymentProcessor, type PaymentProcessor } from '#dev/payments/server.ts';
 import type { Price, Subscription } from '#dev/payments/objects.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { test as base } from 'vitest';
@@ -64,10 +63,9 @@ export async function customerOf(service: Service, person: Person): Promise<stri
     entrypoint: 'billing',
   });
   if (status !== 200) throw new Error(JSON.stringify(body));
-  const found = await row<{ id: string }>(
-    service.deps.database,
-    sql`select customer_id as id from billing_customers where organization_id = ${person.organizationId}`,
-  );
+  const found = await service.deps.database.row<{
+    id: string;
+  }>`select customer_id as id from billing_customers where organization_id = ${person.organizationId}`;
   return found!.id;
 }
 
@@ -84,14 +82,11 @@ export async function subscribed(
 
 /** Reads what is stored of an organization's access. */
 export function storedAccess({ deps: { database } }: Service, { organizationId }: Person) {
-  return row<{ paid_plan: string | null; paid_until: Date | null }>(
-    database,
-    sql`
-      select paid_plan, paid_until, period_start, period_end,
-        (select jsonb_agg(s order by id) from billing_subscriptions s where s.organization_id = o.id) as subscriptions
-      from organizations o where id = ${organizationId}
-    `,
-  );
+  return database.row<{ paid_plan: string | null; paid_until: Date | null }>`
+    select paid_plan, paid_until, period_start, period_end,
+      (select jsonb_agg(s order by id) from billing_subscriptions s where s.organization_id = o.id) as subscriptions
+    from organizations o where id = ${organizationId}
+  `;
 }
 
 /** Lists the checkout sessions of a customer that the processor has, in the order in which they were made. */

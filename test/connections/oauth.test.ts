@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { signUp, signInAgain, type Person } from '../support/people.ts';
 import {
   CLIENT_SECRET,
@@ -82,17 +81,16 @@ test('the authorization request has PKCE, a long state, our return address, and 
 test('only the hash of a state and the id of the session are stored, and the verifier sealed', async () => {
   const { data } = await start();
   const state = new URL(data.authorizationUrl).searchParams.get('state')!;
-  const stored = await rows<{ text: string }>(
-    fixture.service.deps.database,
-    sql`select oauth_flows::text as text from oauth_flows`,
-  );
+  const stored = await fixture.service.deps.database.rows<{
+    text: string;
+  }>`select oauth_flows::text as text from oauth_flows`;
   const text = stored.map((row) => row.text).join();
   expect(text).toContain('v1.');
   expect(text).not.toContain(state);
-  const [session] = await rows<{ id: string; token: string }>(
-    fixture.service.deps.database,
-    sql`select id, token from sessions where user_id = ${person.userId}`,
-  );
+  const [session] = await fixture.service.deps.database.rows<{
+    id: string;
+    token: string;
+  }>`select id, token from sessions where user_id = ${person.userId}`;
   expect(text).toContain(session!.id);
   expect(text).not.toContain(session!.token);
 });
@@ -307,10 +305,9 @@ test('tokens and client secret are in no response and sealed in the database', a
     person.session.get('/v1/connections/providers'),
     person.session.get(`/v1/connections/${data.id}/accounts`),
   ]);
-  const [stored] = await rows<{ text: string }>(
-    fixture.service.deps.database,
-    sql`select connections::text as text from connections where id = ${data.id}`,
-  );
+  const [stored] = await fixture.service.deps.database.rows<{
+    text: string;
+  }>`select connections::text as text from connections where id = ${data.id}`;
   const opened = await storedGrant(fixture.service, data.id);
   const seen = JSON.stringify([data, answers.map(({ body }) => body), stored]);
   for (const secret of [opened.accessToken, opened.refreshToken, CLIENT_SECRET]) {

@@ -10,7 +10,6 @@ import { connectWithKey } from '#core/connections/providers/connect-with-key.ts'
 import { loadProviders, readProvider } from '#core/connections/providers/catalogue.ts';
 import { select } from '#core/connections/providers/accounts.ts';
 import { loadConfig } from '#lib/config/index.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp, type Person } from '../support/people.ts';
 import {
@@ -109,10 +108,9 @@ test(
     });
     const { data: accounts } = await person.session.get(`/v1/connections/${data.id}/accounts`);
     expect(accounts).toHaveLength(2);
-    const [stored] = await rows<{ text: string }>(
-      fixture.service.deps.database,
-      sql`select connections::text as text from connections where id = ${data.id}`,
-    );
+    const [stored] = await fixture.service.deps.database.rows<{
+      text: string;
+    }>`select connections::text as text from connections where id = ${data.id}`;
     expect(stored!.text).toContain('v1.');
     expect(JSON.stringify([data, accounts, stored])).not.toContain(API_KEY);
   },

@@ -11,7 +11,6 @@ import type {
 } from '#dev/authorization-server/options.ts';
 import { TOOLS_SCOPE } from '#dev/authorization-server/scope.ts';
 import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '../support/client.ts';
 import { signUp, type Person } from '../support/people.ts';
 import { startService, type Service, type ServiceOptions } from '../support/service.ts';
@@ -175,10 +174,9 @@ export async function storedGrant(
   { deps }: Service,
   id: string,
 ): Promise<{ accessToken: string; refreshToken: string }> {
-  const [stored] = await rows<{ credentials: string }>(
-    deps.database,
-    sql`select credentials from connections where id = ${id}`,
-  );
+  const [stored] = await deps.database.rows<{
+    credentials: string;
+  }>`select credentials from connections where id = ${id}`;
   return deps.connectionSecrets.open(id, stored!.credentials) as never;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { openDatabase, row, sql, transaction } from '#lib/database/index.ts';
+import { openDatabase, transaction } from '#lib/database/index.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 
 let testDatabase: TestDatabase;
@@ -12,12 +12,14 @@ afterAll(() => testDatabase.drop());
 async function sessionOf(url: string) {
   const database = openDatabase({ url, poolSize: 1, applicationName: 'pooler-test' });
   try {
-    await row(database, sql`select ${1}::int as one`);
-    return await transaction(database, (tx) =>
-      row<{ prepared: number; limit: string }>(
-        tx,
-        sql`select count(*) as prepared, current_setting('statement_timeout') as limit from pg_prepared_statements`,
-      ),
+    await database.row`select ${1}::int as one`;
+    return await transaction(
+      database,
+      (tx) =>
+        tx.row<{
+          prepared: number;
+          limit: string;
+        }>`select count(*) as prepared, current_setting('statement_timeout') as limit from pg_prepared_statements`,
     );
   } finally {
     await database.end();

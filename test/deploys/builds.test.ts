@@ -4,7 +4,7 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { announceSlots } from '#core/admission/index.ts';
 import { tick } from '#core/scheduling/tick.ts';
-import { AT_ONCE, row, sql, type Sql } from '#lib/database/index.ts';
+import { AT_ONCE, sql, type Sql } from '#lib/database/index.ts';
 import { setCurrentBuild, WORKFLOW } from '#lib/temporal/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
@@ -70,15 +70,13 @@ async function makeCurrent(buildId: string | undefined): Promise<void> {
   };
   await expect.poll(() => attempt().catch(() => false)).toBe(true);
   await expect
-    .poll(async () =>
-      row(
-        service.deps.database,
-        sql`
-            select bool_and(takes_runs = (build_id is not distinct from ${buildId ?? null}::text)) as "asWanted",
-              bool_or(takes_runs) as some
-            from worker_slots where task_queue = ${deployment()} and expires_at > now()
-          `,
-      ),
+    .poll(
+      async () =>
+        service.deps.database.row`
+          select bool_and(takes_runs = (build_id is not distinct from ${buildId ?? null}::text)) as "asWanted",
+            bool_or(takes_runs) as some
+          from worker_slots where task_queue = ${deployment()} and expires_at > now()
+        `,
     )
     .toEqual({ asWanted: true, some: true });
 }
@@ -205,10 +203,9 @@ test('room is that of the workers which take new runs, and what other builds car
   });
   await announceSlots(database, { ...slots, workerId: 'new', buildId: 'new', takesRuns: true });
   const admitted = async () => {
-    const found = await row<{ count: number }>(
-      database,
-      sql`select count(*) as count from runs where state = 'queued' and admitted_at is not null`,
-    );
+    const found = await database.row<{
+      count: number;
+    }>`select count(*) as count from runs where state = 'queued' and admitted_at is not null`;
     return found?.count;
   };
   for (let each = 0; each < 4; each += 1) await startRun();

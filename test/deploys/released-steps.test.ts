@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import released from '../../migrations/released.json' with { type: 'json' };
-import { MIGRATION_STEPS, migrationFiles, row, sql } from '#lib/database/index.ts';
+import { MIGRATION_STEPS, migrationFiles, sql } from '#lib/database/index.ts';
 import { migrate } from '#migrations/migrate.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 
@@ -101,7 +101,7 @@ test('a step that asks for no transaction gets none', async () => {
     await writeFile(path.join(folder, '9999_reason_apart.ts'), APART);
     expect(await migrate(testDatabase.url, `${folder}/`)).toEqual(['9999_reason_apart']);
     const built = sql`select indisvalid from pg_index where indexrelid = 'runs_reason_idx'::regclass`;
-    expect(await row(testDatabase.database, built)).toEqual({ indisvalid: true });
+    expect(await testDatabase.database.row`${built}`).toEqual({ indisvalid: true });
   } finally {
     await testDatabase.drop();
     await rm(folder, { recursive: true });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
-import { execute, row, sql } from '#lib/database/index.ts';
 import { migrate } from '#migrations/migrate.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
@@ -25,18 +24,15 @@ afterAll(async () => {
 
 /** Takes the last migration off the record, as if the release had gone live before its migration; returns its name. */
 async function forgetLastMigration(): Promise<string> {
-  const last = await row<{ name: string }>(
-    service.deps.database,
-    sql`delete from migrations where id = (select max(id) from migrations) returning name`,
-  );
+  const last = await service.deps.database.row<{
+    name: string;
+  }>`delete from migrations where id = (select max(id) from migrations) returning name`;
   return last!.name;
 }
 
 function record(name: string) {
-  return execute(
-    service.deps.database,
-    sql`insert into migrations (name, batch, migration_time) values (${name}, 1, now())`,
-  );
+  return service.deps.database
+    .run`insert into migrations (name, batch, migration_time) values (${name}, 1, now())`;
 }
 
 test('an API whose schema is older than its code is not ready, and says what to do', async () => {
@@ -56,10 +52,7 @@ test('a schema of a later release serves this one, and its migrations have nothi
   await record('9999_of_a_later_release');
   expect((await service.anonymous.get('/ready')).status).toBe(200);
   expect(await migrate(service.databaseUrl)).toEqual([]);
-  await execute(
-    service.deps.database,
-    sql`delete from migrations where name = '9999_of_a_later_release'`,
-  );
+  await service.deps.database.run`delete from migrations where name = '9999_of_a_later_release'`;
 });
 
 test('a worker waits for its schema, and its probes say what it waits for, that it works, and that it drains', async () => {
@@ -127,11 +120,11 @@ test('a worker that waits for its schema ends at once when it is told to', async
 
 test('a database that was never migrated lacks all migrations', async () => {
   const { database } = service.deps;
-  await execute(database, sql`alter table migrations rename to hidden`);
+  await database.run`alter table migrations rename to hidden`;
   try {
     const { body } = await service.anonymous.get('/ready');
     expect(body.error.message).toMatch(/needs: \d+ migrations from 0001_people on missing/);
   } finally {
-    await execute(database, sql`alter table hidden rename to migrations`);
+    await database.run`alter table hidden rename to migrations`;
   }
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { schedulerWorkflowId, setCurrentBuild, WORKFLOW } from '#lib/temporal/index.ts';
 import { checkOut, type Checkout } from '#test/support/checkout.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -155,10 +154,10 @@ test('runs that are open on two builds, while the later one is made current and 
     expect([id, await historyOf(id)]).toEqual([id, { builds: [build], failed: 0 }]);
   }
   expect(tools.control.calls).toHaveLength(9);
-  const recorded = await rows<{ id: string; buildId: string }>(
-    service.deps.database,
-    sql`select id, build_id as "buildId" from runs where id = any(${expected.map(([id]) => id)})`,
-  );
+  const recorded = await service.deps.database.rows<{
+    id: string;
+    buildId: string;
+  }>`select id, build_id as "buildId" from runs where id = any(${expected.map(([id]) => id)})`;
   expect(new Map(recorded.map(({ id, buildId }) => [id, buildId]))).toEqual(new Map(expected));
   // The scheduler has moved back, so the release that was taken back has nothing left to do.
   await expect

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { queueResultDigests } from '#core/digests/index.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { mailingTest, newsTo, sendNow } from '#test/notifications/fixture.ts';
 import { changeRoutines, giveRole, ifAny, removeMemberships } from '#test/support/given.ts';
 import type { Person } from '#test/support/people.ts';
@@ -28,10 +27,9 @@ function oneClick(link: string): Promise<Response> {
 
 /** Reads what waits to be mailed to a person. */
 function mailsOf({ deps: { database } }: Service, { userId }: Person) {
-  return rows<{ content: unknown }>(
-    database,
-    sql`select content from outbox where user_id = ${userId} and state = 'pending'`,
-  );
+  return database.rows<{
+    content: unknown;
+  }>`select content from outbox where user_id = ${userId} and state = 'pending'`;
 }
 
 test('one mail has each project of a person that has news, under its name', async ({

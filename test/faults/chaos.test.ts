@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
+import { sql } from '#lib/database/index.ts';
 import { FULL_SIZE, sized } from '#test/support/properties.ts';
 import { chaos, SLOTS } from './chaos.ts';
 import { violations } from './invariants.ts';
@@ -54,7 +54,7 @@ async function everyFaultIsNoticed(load: Load): Promise<void> {
     sql`delete from webhook_deliveries where run_id = ${run}`,
     sql`update webhook_deliveries set body = 'x' where run_id = ${other}`,
   ]) {
-    expect(await execute(database, fault)).toBeGreaterThan(0);
+    expect(await database.run`${fault}`).toBeGreaterThan(0);
   }
   ledger.accepted.push({ id: 'run_lost', key: 'lost' });
   // A message that is sent a second time.

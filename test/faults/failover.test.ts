@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { expect, inject } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
-import { rows, sql } from '#lib/database/index.ts';
+import { sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
@@ -72,7 +72,7 @@ test('a response whose run another transaction holds is recorded when that lets 
     await holder.query('begin');
     await holder.query('select from runs where id = $1 for update', [runId]);
     release();
-    const waiting = async () => (await rows(service.deps.database, lockWaits)).length;
+    const waiting = async () => (await service.deps.database.rows`${lockWaits}`).length;
     // Twice, so that the first attempt has given up.
     await expect.poll(waiting).toBe(1);
     await expect.poll(waiting, { interval: 10 }).toBe(0);
@@ -93,7 +93,7 @@ async function holding(service: Service, lock: string, id: string) {
   await holder.connect();
   await holder.query('begin');
   await holder.query(lock, [id]);
-  const waiting = async () => await rows<{ pid: number }>(service.deps.database, lockWaits);
+  const waiting = async () => await service.deps.database.rows<{ pid: number }>`${lockWaits}`;
   return {
     holder,
     /** Waits until the service does; returns the process of its connection. */
@@ -157,10 +157,7 @@ test('a response whose record is the victim of a deadlock is recorded once', asy
     steps: [{ attempt: 1 }],
   });
   expect(requestsWith(service, mark)).toHaveLength(1);
-  const ledger = await rows(
-    service.deps.database,
-    sql`select from usage_ledger where run_id = ${runId}`,
-  );
+  const ledger = await service.deps.database.rows`select from usage_ledger where run_id = ${runId}`;
   expect(ledger).toHaveLength(1);
 });
 

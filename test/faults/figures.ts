@@ -1,4 +1,3 @@
-import { row, rows, sql } from '#lib/database/index.ts';
 import type { Cluster } from './cluster.ts';
 import type { Load } from './load.ts';
 
@@ -7,47 +6,37 @@ export async function figures(
   cluster: Cluster,
   { database, ledger, modelCalls, mostOpenRuns, receiver, tools }: Load,
 ): Promise<string[]> {
-  const byState = await rows<{
+  const byState = await database.rows<{
     trigger: string;
     state: string;
     reason: string | null;
     count: number;
-  }>(
-    database,
-    sql`
-      select trigger, state, reason, count(*) as count from runs
-      group by trigger, state, reason order by trigger, state
-    `,
-  );
-  const steps = await row<{ steps: number; repeated: number; attempts: number }>(
-    database,
-    sql`
-      select count(*) as steps, count(*) filter (where attempt > 1) as repeated, sum(attempt) as attempts
-      from steps where kind = 'model'
-    `,
-  );
-  const lost = await row<{ counted: number; reserved: number }>(
-    database,
-    sql`
-      select (select count(*) from usage_ledger where attempt < 0) as counted,
-        (select count(*) from usage_reservations) as reserved
-    `,
-  );
-  const sent = await row<{ deliveries: number; attempts: number; redone: number }>(
-    database,
-    sql`
-      select count(*) as deliveries, sum(attempt_count) as attempts,
-        count(*) filter (where attempt_count > 1) as redone
-      from webhook_deliveries
-    `,
-  );
-  const toolSteps = await rows<{ name: string; state: string; repeated: number; count: number }>(
-    database,
-    sql`
-      select tool->>'name' as name, state, count(*) as count, count(*) filter (where attempt > 1) as repeated
-      from steps where kind = 'tool' group by 1, 2 order by 1, 2
-    `,
-  );
+  }>`
+    select trigger, state, reason, count(*) as count from runs
+    group by trigger, state, reason order by trigger, state
+  `;
+  const steps = await database.row<{ steps: number; repeated: number; attempts: number }>`
+    select count(*) as steps, count(*) filter (where attempt > 1) as repeated, sum(attempt) as attempts
+    from steps where kind = 'model'
+  `;
+  const lost = await database.row<{ counted: number; reserved: number }>`
+    select (select count(*) from usage_ledger where attempt < 0) as counted,
+      (select count(*) from usage_reservations) as reserved
+  `;
+  const sent = await database.row<{ deliveries: number; attempts: number; redone: number }>`
+    select count(*) as deliveries, sum(attempt_count) as attempts,
+      count(*) filter (where attempt_count > 1) as redone
+    from webhook_deliveries
+  `;
+  const toolSteps = await database.rows<{
+    name: string;
+    state: string;
+    repeated: number;
+    count: number;
+  }>`
+    select tool->>'name' as name, state, count(*) as count, count(*) filter (where attempt > 1) as repeated
+    from steps where kind = 'tool' group by 1, 2 order by 1, 2
+  `;
   const calls = [...modelCalls.byStep.values()].flatMap((counts) => [...counts.values()]);
   const receipts = [...receiver.receipts.values()];
   const total = (numbers: readonly number[]) => numbers.reduce((sum, value) => sum + value, 0);

@@ -1,4 +1,4 @@
-import { rows, sql, type Database } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import { kindOf } from './ledger.ts';
 import type { Load } from './load.ts';
 import { toolCalls } from './tool-invariants.ts';
@@ -20,10 +20,12 @@ export async function violations(load: Load): Promise<string[]> {
 
 /** Every accepted run is there, once, and has ended well. */
 async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
-  const found = await rows<{ id: string; state: string; reason: string | null; trigger: string }>(
-    database,
-    sql`select id, state, reason, trigger from runs`,
-  );
+  const found = await database.rows<{
+    id: string;
+    state: string;
+    reason: string | null;
+    trigger: string;
+  }>`select id, state, reason, trigger from runs`;
   const byId = new Map(found.map((run) => [run.id, run]));
   const lost = ledger.accepted.filter(({ id }) => !byId.has(id));
   const accepted = new Set(ledger.accepted.map(({ id }) => id));
@@ -47,14 +49,11 @@ async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
  * streak of skipped ones: as many as it counts, from its first to its last.
  */
 async function occurrences({ database, ledger }: Load): Promise<string[]> {
-  const found = await rows<Accounted>(
-    database,
-    sql`
-      select routine_id as "routineId", scheduled_for as at, coalesce(skipped_until, scheduled_for) as until,
-        coalesce(skipped_count, 1) as count
-      from runs where trigger = 'schedule'
-    `,
-  );
+  const found = await database.rows<Accounted>`
+    select routine_id as "routineId", scheduled_for as at, coalesce(skipped_until, scheduled_for) as until,
+      coalesce(skipped_count, 1) as count
+    from runs where trigger = 'schedule'
+  `;
   const byRoutine = Map.groupBy(found, ({ routineId }) => routineId);
   const plantedBy = Map.groupBy(ledger.planted, ({ routineId }) => routineId);
   const faults: string[] = [];
@@ -97,38 +96,32 @@ function nameOf({ routineId, at }: { readonly routineId: string; readonly at: Da
  * Runs, steps and ledger tell the same usage: each step what its attempts have come to, each run what its steps have.
  */
 async function sums(database: Database): Promise<string[]> {
-  const runs = await rows<{ id: string }>(
-    database,
-    sql`
-      select runs.id from runs left join (
-        select run_id, count(*) filter (where kind = 'model' and state = 'succeeded') as done,
-          sum(input_tokens) as input, sum(output_tokens) as output, sum(cost_usd) as cost,
-          max(index) + 1 as indexes, count(*) as steps
-        from steps group by run_id
-      ) s on s.run_id = runs.id
-      where runs.step_count <> coalesce(s.done, 0) or runs.input_tokens <> coalesce(s.input, 0)
-        or runs.output_tokens <> coalesce(s.output, 0) or runs.cost_usd is distinct from s.cost
-        or s.indexes <> s.steps
-    `,
-  );
-  const steps = await rows<{ runId: string; index: number; step: object; ledger: object }>(
-    database,
-    sql`
-      select coalesce(s.run_id, l.run_id) as "runId", coalesce(s.index, l.step_index) as index,
-        to_jsonb(s) - array['messages', 'text'] as step, to_jsonb(l) as ledger
-      from steps s full join (
-        select run_id, step_index, count(*) as responses, max(attempt) as attempt, sum(total_tokens) as total,
-          sum(cost_usd) as cost
-        from usage_ledger group by run_id, step_index
-      ) l on l.run_id = s.run_id and l.step_index = s.index
-      where (s.kind = 'model' and s.state = 'succeeded' and l.responses is null)
-        -- A call that was cut off counts as estimated; one whose response met the end of its run has a finish reason.
-        or (l.responses is not null and not (s.kind = 'model'
-          and (s.state = 'succeeded' or s.usage_estimated or s.finish_reason is not null)))
-        or s.input_tokens + s.output_tokens <> coalesce(l.total, 0) or s.cost_usd is distinct from l.cost
-        or l.attempt > s.attempt or s.run_id is null
-    `,
-  );
+  const runs = await database.rows<{ id: string }>`
+    select runs.id from runs left join (
+      select run_id, count(*) filter (where kind = 'model' and state = 'succeeded') as done,
+        sum(input_tokens) as input, sum(output_tokens) as output, sum(cost_usd) as cost,
+        max(index) + 1 as indexes, count(*) as steps
+      from steps group by run_id
+    ) s on s.run_id = runs.id
+    where runs.step_count <> coalesce(s.done, 0) or runs.input_tokens <> coalesce(s.input, 0)
+      or runs.output_tokens <> coalesce(s.output, 0) or runs.cost_usd is distinct from s.cost
+      or s.indexes <> s.steps
+  `;
+  const steps = await database.rows<{ runId: string; index: number; step: object; ledger: object }>`
+    select coalesce(s.run_id, l.run_id) as "runId", coalesce(s.index, l.step_index) as index,
+      to_jsonb(s) - array['messages', 'text'] as step, to_jsonb(l) as ledger
+    from steps s full join (
+      select run_id, step_index, count(*) as responses, max(attempt) as attempt, sum(total_tokens) as total,
+        sum(cost_usd) as cost
+      from usage_ledger group by run_id, step_index
+    ) l on l.run_id = s.run_id and l.step_index = s.index
+    where (s.kind = 'model' and s.state = 'succeeded' and l.responses is null)
+      -- A call that was cut off counts as estimated; one whose response met the end of its run has a finish reason.
+      or (l.responses is not null and not (s.kind = 'model'
+        and (s.state = 'succeeded' or s.usage_estimated or s.finish_reason is not null)))
+      or s.input_tokens + s.output_tokens <> coalesce(l.total, 0) or s.cost_usd is distinct from l.cost
+      or l.attempt > s.attempt or s.run_id is null
+  `;
   return [
     ...runs.map(({ id }) => `the usage of run ${id} and its steps disagree`),
     ...steps.map(
@@ -143,52 +136,46 @@ async function sums(database: Database): Promise<string[]> {
  * add up to the same.
  */
 async function totals(database: Database): Promise<string[]> {
-  const found = await rows<{ what: string; scopeId: string }>(
-    database,
-    sql`
-      with ledger as (
-        select scope_id, sum(total_tokens) as tokens, coalesce(sum(l.cost_usd), 0) as cost
-        from usage_ledger l join runs r on r.id = l.run_id,
-          unnest(array[r.organization_id, r.project_id, r.routine_id]) as scope_id
-        group by scope_id
-      ), reserved as (
-        select scope_id, sum(tokens) as tokens, sum(cost_usd) as cost
-        from usage_reservations, unnest(scope_ids) as scope_id group by scope_id
-      ), days as (
-        select routine_id as scope_id, sum(input_tokens + output_tokens) as tokens from usage_days group by routine_id
-      )
-      select 'spent' as what, scope_id as "scopeId" from usage_totals t full join ledger l using (scope_id)
-      where coalesce(t.month_tokens, 0) <> coalesce(l.tokens, 0)
-        or coalesce(t.month_cost_usd, 0) <> coalesce(l.cost, 0)
-      union all
-      select 'reserved', scope_id from usage_totals t full join reserved r using (scope_id)
-      where coalesce(t.reserved_tokens, 0) <> coalesce(r.tokens, 0)
-        or coalesce(t.reserved_cost_usd, 0) <> coalesce(r.cost, 0)
-      union all
-      select 'spent in its days', scope_id from days left join ledger l using (scope_id)
-      where days.tokens <> coalesce(l.tokens, 0)
-    `,
-  );
+  const found = await database.rows<{ what: string; scopeId: string }>`
+    with ledger as (
+      select scope_id, sum(total_tokens) as tokens, coalesce(sum(l.cost_usd), 0) as cost
+      from usage_ledger l join runs r on r.id = l.run_id,
+        unnest(array[r.organization_id, r.project_id, r.routine_id]) as scope_id
+      group by scope_id
+    ), reserved as (
+      select scope_id, sum(tokens) as tokens, sum(cost_usd) as cost
+      from usage_reservations, unnest(scope_ids) as scope_id group by scope_id
+    ), days as (
+      select routine_id as scope_id, sum(input_tokens + output_tokens) as tokens from usage_days group by routine_id
+    )
+    select 'spent' as what, scope_id as "scopeId" from usage_totals t full join ledger l using (scope_id)
+    where coalesce(t.month_tokens, 0) <> coalesce(l.tokens, 0)
+      or coalesce(t.month_cost_usd, 0) <> coalesce(l.cost, 0)
+    union all
+    select 'reserved', scope_id from usage_totals t full join reserved r using (scope_id)
+    where coalesce(t.reserved_tokens, 0) <> coalesce(r.tokens, 0)
+      or coalesce(t.reserved_cost_usd, 0) <> coalesce(r.cost, 0)
+    union all
+    select 'spent in its days', scope_id from days left join ledger l using (scope_id)
+    where days.tokens <> coalesce(l.tokens, 0)
+  `;
   return found.map(({ what, scopeId }) => `the totals of what ${scopeId} has ${what} are wrong`);
 }
 
 /** Each run has the model steps that its script implies, and each request to the model is an attempt on record. */
 async function modelSteps({ database, ledger, modelCalls }: Load): Promise<string[]> {
-  const found = await rows<{
+  const found = await database.rows<{
     runId: string;
     routineId: string;
     runState: string;
     attempts: number[];
     states: string[];
-  }>(
-    database,
-    sql`
-      select runs.id as "runId", routine_id as "routineId", runs.state as "runState",
-        array_agg(steps.attempt order by index) as attempts, array_agg(steps.state order by index) as states
-      from runs join steps on steps.run_id = runs.id and kind = 'model'
-      group by runs.id
-    `,
-  );
+  }>`
+    select runs.id as "runId", routine_id as "routineId", runs.state as "runState",
+      array_agg(steps.attempt order by index) as attempts, array_agg(steps.state order by index) as states
+    from runs join steps on steps.run_id = runs.id and kind = 'model'
+    group by runs.id
+  `;
   const faults: string[] = [];
   const known = new Map(found.map((run) => [run.runId, run]));
   for (const { runId, routineId, runState, attempts, states } of found) {
@@ -218,21 +205,18 @@ async function modelSteps({ database, ledger, modelCalls }: Load): Promise<strin
 
 /** Every run of a routine that ended has one delivery, which arrived under one id with one body. */
 async function deliveries({ database, receiver }: Load): Promise<string[]> {
-  const found = await rows<{
+  const found = await database.rows<{
     runId: string;
     id: string | null;
     state: string | null;
     body: string | null;
     attempts: number;
-  }>(
-    database,
-    sql`
-      select runs.id as "runId", d.id, d.state, d.body,
-        (select count(*) from webhook_attempts a where a.delivery_id = d.id) as attempts
-      from runs left join webhook_deliveries d on d.run_id = runs.id
-      where runs.state in ('succeeded', 'failed', 'cancelled')
-    `,
-  );
+  }>`
+    select runs.id as "runId", d.id, d.state, d.body,
+      (select count(*) from webhook_attempts a where a.delivery_id = d.id) as attempts
+    from runs left join webhook_deliveries d on d.run_id = runs.id
+    where runs.state in ('succeeded', 'failed', 'cancelled')
+  `;
   const faults: string[] = [];
   const runsSeen = new Set<string>();
   for (const { runId, id, state, body, attempts } of found) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execute, sql, type Database } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import type { Cluster } from './cluster.ts';
 import { anyRoutine, type Ledger } from './ledger.ts';
 import { between } from './random.ts';
@@ -12,13 +12,10 @@ export async function plantOccurrences(
   while (!signal.aborted) {
     const routineId = anyRoutine(ledger, random);
     const at = new Date();
-    const change = execute(
-      database,
-      sql`
-        update routines set next_run_at = ${at}
-        where id = ${routineId} and state = 'active' and next_run_at > now() + interval '1 hour'
-      `,
-    );
+    const change = database.run`
+      update routines set next_run_at = ${at}
+      where id = ${routineId} and state = 'active' and next_run_at > now() + interval '1 hour'
+    `;
     // Only a statement that was sent can have taken effect without a response.
     const changed = await change.catch((error: Error) =>
       error.message.includes('ECONNREFUSED') ? 0 : undefined,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { row, sql, type Database } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import { SCHEDULER_WORKFLOW_ID } from '#lib/temporal/index.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -55,15 +55,12 @@ function stepsLeft({ due, runs, deliveries }: OpenWork): number {
 }
 
 async function openWork(client: Client, database: Database): Promise<OpenWork> {
-  const rows = await row<Omit<OpenWork, 'workflows'>>(
-    database,
-    sql`
-      select
-        (select count(*) from runs where state in ('queued', 'running')) as runs,
-        (select count(*) from webhook_deliveries where state in ('pending', 'sending')) as deliveries,
-        (select count(*) from routines where state = 'active' and next_run_at <= now()) as due
-    `,
-  );
+  const rows = await database.row<Omit<OpenWork, 'workflows'>>`
+    select
+      (select count(*) from runs where state in ('queued', 'running')) as runs,
+      (select count(*) from webhook_deliveries where state in ('pending', 'sending')) as deliveries,
+      (select count(*) from routines where state = 'active' and next_run_at <= now()) as due
+  `;
   const { count: workflows } = await client.workflow.count(
     `ExecutionStatus = 'Running' and WorkflowType != 'scheduler'`,
   );

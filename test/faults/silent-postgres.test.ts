@@ -1,13 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import {
-  isUnavailable,
-  openDatabase,
-  row,
-  sql,
-  transaction,
-  type Database,
-} from '#lib/database/index.ts';
+import { isUnavailable, openDatabase, transaction, type Database } from '#lib/database/index.ts';
 
 let line: Awaited<ReturnType<typeof startLine>>;
 let database: Database;
@@ -37,9 +30,9 @@ test('a Postgres that falls silent is unavailable, not waited for, and is used a
 
 test('a transaction whose connection falls silent gives it up and ends', async () => {
   const work = transaction(database, async (tx) => {
-    await row(tx, sql`select 1`);
+    await tx.row`select 1`;
     line.fallSilent();
-    return row(tx, sql`select 1`);
+    return tx.row`select 1`;
   });
   await expect(work).rejects.toSatisfy(isUnavailable);
   line.speak();
@@ -47,7 +40,7 @@ test('a transaction whose connection falls silent gives it up and ends', async (
 });
 
 function one(): Promise<object | undefined> {
-  return row(database, sql`select 1 as one`);
+  return database.row`select 1 as one`;
 }
 
 /** A way to Postgres that can be cut in silence, as by a firewall that drops packets. */

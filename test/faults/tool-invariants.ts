@@ -1,4 +1,3 @@
-import { rows, sql } from '#lib/database/index.ts';
 import { kindOf } from './ledger.ts';
 import type { Load } from './load.ts';
 import { callsByRun } from './tools.ts';
@@ -8,21 +7,18 @@ import { callsByRun } from './tools.ts';
  * is not on record, or a run that succeeded without the call that its model asked for.
  */
 export async function toolCalls({ database, ledger, tools }: Load): Promise<string[]> {
-  const found = await rows<{
+  const found = await database.rows<{
     runId: string;
     routineId: string;
     runState: string;
     state: string | null;
     attempt: number | null;
     errorMessage: string | null;
-  }>(
-    database,
-    sql`
-      select runs.id as "runId", routine_id as "routineId", runs.state as "runState", steps.state, attempt,
-        steps.error_message as "errorMessage"
-      from runs left join steps on steps.run_id = runs.id and kind = 'tool'
-    `,
-  );
+  }>`
+    select runs.id as "runId", routine_id as "routineId", runs.state as "runState", steps.state, attempt,
+      steps.error_message as "errorMessage"
+    from runs left join steps on steps.run_id = runs.id and kind = 'tool'
+  `;
   const faults: string[] = [];
   const calls = callsByRun(tools);
   const known = new Set(found.map(({ runId }) => runId));

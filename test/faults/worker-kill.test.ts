@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
@@ -37,10 +37,8 @@ test('a worker killed in the middle of a model call: another ends the run, once,
   expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
   expect(ended.steps).toMatchObject([{ index: 0, state: 'succeeded', attempt: 2 }]);
   expect(calls()).toHaveLength(2);
-  const ledger = await rows(
-    service.deps.database,
-    sql`select step_index, total_tokens from usage_ledger where run_id = ${run.id}`,
-  );
+  const ledger = await service.deps.database
+    .rows`select step_index, total_tokens from usage_ledger where run_id = ${run.id}`;
   expect(ledger).toEqual([{ step_index: 0, total_tokens: ended.usage.totalTokens }]);
 });
 
@@ -90,13 +88,10 @@ test('what a killed worker has reserved is held until its call can no longer com
     return events?.some(({ timerStartedEventAttributes: timer }) => timer) === true;
   };
   await expect.poll(waits).toBe(true);
-  const held = await rows<{ attempt: number; seconds: number }>(
-    database,
-    sql`
-      select attempt, extract(epoch from leased_until - now())::float8 as seconds
-      from usage_reservations where run_id = ${run.id}
-    `,
-  );
+  const held = await database.rows<{ attempt: number; seconds: number }>`
+    select attempt, extract(epoch from leased_until - now())::float8 as seconds
+    from usage_reservations where run_id = ${run.id}
+  `;
   expect(held).toEqual([{ attempt: 1, seconds: expect.any(Number) }]);
   // No longer than the call's own maximum, and the time to record it.
   expect(held[0]!.seconds).toBeLessThan(60 + 30);
@@ -105,10 +100,8 @@ test('what a killed worker has reserved is held until its call can no longer com
   await changeReservations(database, { runId: run.id }, { leasedUntil: AT_ONCE });
   const ended = await runEnded(key, run.id);
   expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1, usage: { estimated: true } });
-  const totals = await rows(
-    database,
-    sql`select day_tokens, reserved_tokens from usage_totals where scope_id = ${routineId}`,
-  );
+  const totals =
+    await database.rows`select day_tokens, reserved_tokens from usage_totals where scope_id = ${routineId}`;
   // The call that died with its worker counts beside the one that was made after it.
   expect(totals).toEqual([{ day_tokens: ended.usage.totalTokens, reserved_tokens: 0 }]);
 }, 150_000);

@@ -1,6 +1,5 @@
 import { expect, vi } from 'vitest';
 import { tick } from '#core/scheduling/tick.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { retain } from '#test/retention/planted-runs.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
@@ -467,16 +466,14 @@ test('what a gate saw is erased with the content of its run, and what it said st
       asked: { ...run.gate.asked, url: null },
       valuePreview: null,
     });
-    const stored = await row<{ text: string }>(
-      database,
-      sql`select runs::text as text from runs where id = ${run.id}`,
-    );
+    const stored = await database.row<{
+      text: string;
+    }>`select runs::text as text from runs where id = ${run.id}`;
     expect(stored!.text).not.toContain(canary);
   }
-  const baseline = await row<{ text: string }>(
-    database,
-    sql`select b::text as text from gate_baselines b where routine_id = ${id}`,
-  );
+  const baseline = await database.row<{
+    text: string;
+  }>`select b::text as text from gate_baselines b where routine_id = ${id}`;
   expect(baseline!.text).not.toContain(canary);
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
 });
@@ -488,8 +485,7 @@ test('what gates have seen goes with their project', async ({ service }) => {
   const id = await createRoutine(key, { gate: { url: page.origin } });
   await runOnce(key, id);
   const { database } = service.deps;
-  const kept = () =>
-    row(database, sql`select 1 from gate_baselines where project_id = ${projectId}`);
+  const kept = () => database.row`select 1 from gate_baselines where project_id = ${projectId}`;
   expect(await kept()).toBeDefined();
   await session.delete(`/v1/projects/${projectId}?confirm=Default`);
   expect(await kept()).toBeUndefined();

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { row, sql, type Sql } from '#lib/database/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { routineBody } from '#test/support/routines.ts';
@@ -120,10 +120,8 @@ test('while the first request is under way the second is told so', async () => {
     };
     const first = on(slow.url);
     const claimed = () =>
-      row(
-        service.deps.database,
-        sql`select 1 from idempotency_keys where key = ${client.headers['Idempotency-Key']}`,
-      );
+      service.deps.database
+        .row`select 1 from idempotency_keys where key = ${client.headers['Idempotency-Key']}`;
     await expect.poll(claimed).toBeDefined();
     const second = await on(service.url);
     expect([second.status, second.body.error.code]).toEqual([409, 'idempotency_in_progress']);
@@ -221,10 +219,9 @@ test('a manual run is started once', async () => {
 test('what is kept for a replay holds no secret in the clear', async () => {
   const client = withKey(ada.session.with({ 'X-Project-Id': ada.projectId }));
   const first = await client.post('/v1/api-keys', { name: 'sealed' });
-  const stored = await row<{ answer: string }>(
-    service.deps.database,
-    sql`select * from idempotency_keys where key = ${client.headers['Idempotency-Key']}`,
-  );
+  const stored = await service.deps.database.row<{
+    answer: string;
+  }>`select * from idempotency_keys where key = ${client.headers['Idempotency-Key']}`;
   expect(stored?.answer).toMatch(/^v1\.[0-9a-f]{8}\.[\w-]+$/);
   expect(JSON.stringify(stored)).not.toContain(first.data.key.split('_')[2]);
   expect(JSON.stringify(stored)).not.toContain('sealed');

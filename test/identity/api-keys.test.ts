@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { routes } from '#api/routes.ts';
-import { row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { SCOPES } from '#core/organizations/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -45,10 +44,9 @@ test(
   proves('key.hash', 'GET /v1/api-keys'),
   async ({ service, ada }) => {
     const { data } = await ada.session.post('/v1/api-keys', { name: 'hashed' });
-    const stored = await row<Record<string, unknown>>(
-      service.deps.database,
-      sql`select * from api_keys where id = ${data.id}`,
-    );
+    const stored = await service.deps.database.row<
+      Record<string, unknown>
+    >`select * from api_keys where id = ${data.id}`;
     expect(stored?.['hash']).toEqual(createHash('sha256').update(data.key).digest());
     const secret = data.key.split('_')[2];
     expect(JSON.stringify(stored)).not.toContain(secret);
@@ -233,9 +231,7 @@ test('a key remains when the person who made it goes', async ({ service }) => {
   const key = await person.key();
   await removePeople(service.deps.database, person.userId);
   expect((await key.get('/v1/routines')).status).toBe(200);
-  const [left] = await rows(
-    service.deps.database,
-    sql`select created_by from api_keys where project_id = ${person.projectId}`,
-  );
+  const [left] = await service.deps.database
+    .rows`select created_by from api_keys where project_id = ${person.projectId}`;
   expect(left).toEqual({ created_by: null });
 });

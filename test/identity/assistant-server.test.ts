@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { approveAsked, assistantOf, codeOf, exchange } from '#test/support/assistants.ts';
 import { fromElsewhere } from '#test/support/people.ts';
@@ -69,13 +68,10 @@ test('an assistant that registers itself is public, says nothing that counts, an
     redirect_uris: [redirectUri],
   });
   expect(body.client_secret).toBeUndefined();
-  const [stored] = await rows(
-    service.deps.database,
-    sql`
-      select skip_consent as "skipConsent", is_dynamic as "isDynamic", icon, client_secret as secret
-      from oauth_clients where client_id = ${body.client_id}
-    `,
-  );
+  const [stored] = await service.deps.database.rows`
+    select skip_consent as "skipConsent", is_dynamic as "isDynamic", icon, client_secret as secret
+    from oauth_clients where client_id = ${body.client_id}
+  `;
   expect(stored).toEqual({ skipConsent: null, isDynamic: true, icon: null, secret: null });
 
   const assistant = assistantOf(service, { clientId: body.client_id, name: '', redirectUri });
@@ -106,9 +102,7 @@ test('addresses that lead to nowhere safe are not registered', async ({ service,
   }
   const { status, body } = await register({ client_name: 'x' });
   expect([status, body.error]).toEqual([400, 'invalid_request']);
-  expect(
-    await rows(service.deps.database, sql`select from oauth_clients where name = 'x'`),
-  ).toEqual([]);
+  expect(await service.deps.database.rows`select from oauth_clients where name = 'x'`).toEqual([]);
 });
 
 test('an app on the machine registers a loopback address', async ({ register }) => {

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { authenticateMcpToken } from '#core/programs/index.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import {
@@ -264,14 +263,11 @@ test('access ends with its time, its client, its project and the switch of the p
 
 /** Counts the consents, access tokens and refresh tokens of a client. */
 async function storedOf(service: Parameters<typeof enterAssistant>[0], clientId: string) {
-  const [found] = await rows<{ counts: number[] }>(
-    service.deps.database,
-    sql`
-      select array[(select count(*) from oauth_consents where client_id = ${clientId}),
-        (select count(*) from oauth_access_tokens where client_id = ${clientId}),
-        (select count(*) from oauth_refresh_tokens where client_id = ${clientId})]::integer[] as counts
-    `,
-  );
+  const [found] = await service.deps.database.rows<{ counts: number[] }>`
+    select array[(select count(*) from oauth_consents where client_id = ${clientId}),
+      (select count(*) from oauth_access_tokens where client_id = ${clientId}),
+      (select count(*) from oauth_refresh_tokens where client_id = ${clientId})]::integer[] as counts
+  `;
   return found?.counts;
 }
 
@@ -486,13 +482,13 @@ test('the database holds no token and no code', async ({ service, ada }) => {
   const { data } = await approveAsked(ada, asked);
   const code = codeOf(data.redirectTo);
   const { database } = service.deps;
-  const verifications = await rows(database, sql`select v::text as text from verifications v`);
+  const verifications = await database.rows`select v::text as text from verifications v`;
   expect(JSON.stringify(verifications)).toContain(assistant.clientId);
   expect(JSON.stringify(verifications)).not.toContain(code);
   const { body } = await exchange(assistant, asked, code);
   const stored = JSON.stringify([
-    await rows(database, sql`select t::text as text from oauth_access_tokens t`),
-    await rows(database, sql`select t::text as text from oauth_refresh_tokens t`),
+    await database.rows`select t::text as text from oauth_access_tokens t`,
+    await database.rows`select t::text as text from oauth_refresh_tokens t`,
   ]);
   expect(stored).toContain(assistant.clientId);
   for (const token of [body.access_token, body.refresh_token]) {

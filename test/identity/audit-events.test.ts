@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { forgetAuditEvents, listAuditEvents, recordAudit, SYSTEM } from '#core/audit/index.ts';
-import { execute, rows, sql, transaction } from '#lib/database/index.ts';
+import { sql, transaction } from '#lib/database/index.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { plantAuditEvents } from '#test/support/given.ts';
 import { newId } from '#lib/ids.ts';
@@ -205,20 +205,17 @@ test('an event cannot be altered, goes with the change that is undone, and ends 
   });
   await expect(undone).rejects.toThrow('undone');
   const where = sql`organization_id = ${person.organizationId}`;
-  const kept = () => rows(database, sql`select action from audit_events where ${where}`);
+  const kept = () => database.rows`select action from audit_events where ${where}`;
   expect(await kept()).toEqual([{ action: 'organization.created' }]);
-  const altered = execute(database, sql`update audit_events set actor_id = 'x' where ${where}`);
+  const altered = database.run`update audit_events set actor_id = 'x' where ${where}`;
   await expect(altered).rejects.toThrow('append-only');
   await forgetAuditEvents(database, 1, 1_000);
   expect(await kept()).toHaveLength(1);
-  await execute(database, sql`delete from audit_events where ${where}`);
-  await execute(
-    database,
-    sql`
-      insert into audit_events (id, organization_id, actor_kind, action, target_id, created_at)
-      values (${person.organizationId}, ${person.organizationId}, 'system', 'x', 'x', now() - interval '25 hours')
-    `,
-  );
+  await database.run`delete from audit_events where ${where}`;
+  await database.run`
+    insert into audit_events (id, organization_id, actor_kind, action, target_id, created_at)
+    values (${person.organizationId}, ${person.organizationId}, 'system', 'x', 'x', now() - interval '25 hours')
+  `;
   await forgetAuditEvents(database, 1, 1_000);
   expect(await kept()).toEqual([]);
 });

@@ -4,7 +4,6 @@ import { expect } from 'vitest';
 import { CLIENT_ADDRESS_HEADER, createAuth, type AuthSettings } from '#core/identity/index.ts';
 import { assistantProvider } from '#core/identity/assistant-server.ts';
 import { authOptions } from '#core/identity/auth-options.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { ageCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, PASSWORD, postAuth, signUp } from '#test/support/people.ts';
@@ -102,10 +101,9 @@ test('the password is stored as a slow salted hash and the session cookie cannot
   expect(cookie).toMatch(/^ras\.session_token=/);
   expect(cookie).toMatch(/HttpOnly/i);
   expect(cookie).toMatch(/SameSite=Lax/i);
-  const stored = await row<{ password: string }>(
-    service.deps.database,
-    sql`select a.password from accounts a join users u on u.id = a.user_id where u.email = 'eve@example.com'`,
-  );
+  const stored = await service.deps.database.row<{
+    password: string;
+  }>`select a.password from accounts a join users u on u.id = a.user_id where u.email = 'eve@example.com'`;
   const [salt = '', hash] = stored!.password.split(':');
   expect(salt).toMatch(/^[0-9a-f]{32}$/);
   const slow = scryptSync(PASSWORD, salt, 64, { N: 16_384, r: 16, p: 1, maxmem: 2 ** 26 });

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { row, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { PASSWORD, postAuth, signUp, type Person } from '#test/support/people.ts';
@@ -30,10 +29,8 @@ test('a deleted project is out of reach at once, its keys and credentials gone',
   expect((await person.session.get('/v1/projects')).data).toEqual([]);
   expect((await person.session.get(`/v1/projects/${person.projectId}`)).status).toBe(404);
   expect((await person.session.delete(deletionOf(person))).status).toBe(404);
-  const left = await row(
-    database,
-    sql`select state, webhook_secret, webhook_url from routines where id = ${routineId}`,
-  );
+  const left =
+    await database.row`select state, webhook_secret, webhook_url from routines where id = ${routineId}`;
   expect(left).toEqual({ state: 'archived', webhook_secret: null, webhook_url: null });
 });
 
@@ -47,7 +44,7 @@ test('no connection is kept in a project that was deleted while its server was a
   const url = 'https://tools.example.com/mcp?api_key=late';
   const kept = plantConnection(service, person.projectId, { id, url, token: 'late' });
   await expect(kept).rejects.toMatchObject({ code: 'project_not_found' });
-  expect(await row(database, sql`select from connections where id = ${id}`)).toBeUndefined();
+  expect(await database.row`select from connections where id = ${id}`).toBeUndefined();
 });
 
 test('a project with an active routine stays, and everything in it', async ({ service }) => {
@@ -68,13 +65,10 @@ test('runs under way are cancelled with their project', async ({ service }) => {
   expect((await person.session.delete(deletionOf(person))).status).toBe(200);
   const open = async () =>
     (
-      await row<{ open: number }>(
-        database,
-        sql`
-          select count(*) as open from runs
-          where project_id = ${person.projectId} and state in ('queued', 'running')
-        `,
-      )
+      await database.row<{ open: number }>`
+        select count(*) as open from runs
+        where project_id = ${person.projectId} and state in ('queued', 'running')
+      `
     )?.open;
   await expect.poll(open).toBe(0);
   expect(started.map(({ status }) => status)).toEqual([202, 202, 202]);

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { ago, changePeople, fillCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox } from '#test/support/mail.ts';
@@ -127,10 +126,9 @@ test('the database holds no token with which a password can be reset', async ({
   const { email } = await verified();
   await post('/request-password-reset', { email });
   const token = await mailbox.find(email, RESET);
-  const stored = await rows<{ text: string }>(
-    mailing.deps.database,
-    sql`select v::text as text from verifications v`,
-  );
+  const stored = await mailing.deps.database.rows<{
+    text: string;
+  }>`select v::text as text from verifications v`;
   expect(stored.length).toBeGreaterThan(0);
   expect(stored.filter(({ text }) => text.includes(token))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, signUp, type Person } from '#test/support/people.ts';
@@ -64,7 +64,7 @@ test('the token is hashed at rest, is not in a repeated response, and ends with 
   const replayed = await client.post(path, { email: grace.email });
   expect(replayed.data).toEqual({ ...data, token: null });
   const { database } = service.deps;
-  const stored = await row(database, sql`select i::text from invitations i where id = ${data.id}`);
+  const stored = await database.row`select i::text from invitations i where id = ${data.id}`;
   expect(JSON.stringify(stored)).not.toContain(data.token);
   const days = (Date.parse(data.expiresAt) - Date.parse(data.createdAt)) / 86_400_000;
   expect(Math.round(days)).toBe(7);

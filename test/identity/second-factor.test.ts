@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 import { Secret } from 'otpauth';
 import { expect } from 'vitest';
 import { stepOfCode, totpUri } from '#core/identity/second-factor/store.ts';
-import { row, rows, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn, signUp } from '#test/support/people.ts';
@@ -155,10 +154,8 @@ test('each recovery code signs in once, typed in capitals or without dashes, and
     'member.recovery_code_used',
     'member.second_factor_added',
   ]);
-  const kept = await rows(
-    service.deps.database,
-    sql`select hash, used_at from recovery_codes where user_id = ${userId}`,
-  );
+  const kept = await service.deps.database
+    .rows`select hash, used_at from recovery_codes where user_id = ${userId}`;
   expect(kept).toHaveLength(10);
   const stored = JSON.stringify(kept.map(({ hash }) => String(hash)));
   expect(factor.recoveryCodes.filter((code) => stored.includes(code))).toEqual([]);
@@ -221,10 +218,9 @@ test('the secret is sealed to its row, and stands nowhere in clear', async ({
   guarded,
 }) => {
   const { userId, factor } = await guarded();
-  const kept = await row<{ secret: string }>(
-    service.deps.database,
-    sql`select secret from second_factors where user_id = ${userId}`,
-  );
+  const kept = await service.deps.database.row<{
+    secret: string;
+  }>`select secret from second_factors where user_id = ${userId}`;
   const place = { table: 'second_factors', row: userId, column: 'secret' };
   expect(service.deps.secrets.open(kept!.secret, place)).toBe(factor.secret);
   expect(() => service.deps.secrets.open(kept!.secret, { ...place, row: 'another' })).toThrow();

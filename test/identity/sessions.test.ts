@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { sessionCookieName } from '#core/identity/index.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, ahead, changeSessions, giveRole } from '#test/support/given.ts';
 import { PASSWORD, postAuth, signInAgain, signUp, type Person } from '#test/support/people.ts';
@@ -84,13 +83,10 @@ test('use prolongs a session and the browser learns it, but a month after the si
       { createdAt: ago(`${days} days`), expiresAt: ahead(`${left} days`) },
     );
   const lasts = async () => {
-    const found = await row<{ days: number }>(
-      database,
-      sql`
-        select round(extract(epoch from expires_at - created_at) / 86400)::int as days from sessions
-        where user_id = ${userId}
-      `,
-    );
+    const found = await database.row<{ days: number }>`
+      select round(extract(epoch from expires_at - created_at) / 86400)::int as days from sessions
+      where user_id = ${userId}
+    `;
     return found?.days;
   };
   expect((await session.get('/v1/routines')).headers.getSetCookie()).toEqual([]);

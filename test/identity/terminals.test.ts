@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { ApiClient, type Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, changeTerminals, giveRole, removeMemberships } from '#test/support/given.ts';
@@ -262,13 +261,10 @@ test('requests that the standard does not know are refused in its form', async (
 
 test('the database holds neither code', async ({ service }) => {
   const { userCode, deviceCode, host } = await openTerminal(service);
-  const [stored] = await rows<{ text: string }>(
-    service.deps.database,
-    sql`
-      select concat_ws(' ', t::text, encode(device_hash, 'escape'), encode(user_code_hash, 'escape')) as text
-      from terminal_sign_ins t where host = ${host}
-    `,
-  );
+  const [stored] = await service.deps.database.rows<{ text: string }>`
+    select concat_ws(' ', t::text, encode(device_hash, 'escape'), encode(user_code_hash, 'escape')) as text
+    from terminal_sign_ins t where host = ${host}
+  `;
   for (const code of [userCode, userCode.replace('-', ''), deviceCode]) {
     expect(stored?.text).not.toContain(code);
   }

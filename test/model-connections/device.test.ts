@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { row, sql } from '#lib/database/index.ts';
 import { sweepModelConnections } from '#core/model-connections/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { signInAgain } from '#test/support/people.ts';
@@ -28,14 +27,15 @@ function tokenError(error: string, status = 400) {
   fixture.authorizationServer.control.tokenFaults.push({ status, body });
 }
 async function stored(attemptId: string) {
-  const found = await row<{ interval: number; waitSeconds: number; sealed: string | null }>(
-    fixture.service.deps.database,
-    sql`
-      select interval_seconds as interval, sealed,
-        extract(epoch from next_poll_at - now())::float8 as "waitSeconds"
-      from model_sign_ins where id = ${attemptId}
-    `,
-  );
+  const found = await fixture.service.deps.database.row<{
+    interval: number;
+    waitSeconds: number;
+    sealed: string | null;
+  }>`
+    select interval_seconds as interval, sealed,
+      extract(epoch from next_poll_at - now())::float8 as "waitSeconds"
+    from model_sign_ins where id = ${attemptId}
+  `;
   return found!;
 }
 

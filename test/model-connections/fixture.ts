@@ -5,7 +5,7 @@ import { beforeAll, beforeEach } from 'vitest';
 import type { AuthorizationServer } from '#dev/authorization-server/options.ts';
 import type { FixtureProviders } from '#dev/providers/server.ts';
 import { FIXTURE_CLIENTS, startSignInProviders } from '#dev/providers/sign-in.ts';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
@@ -208,10 +208,9 @@ export function revoke(session: ApiClient, id: string) {
 
 /** Reads the columns of a connection that no response shows. */
 export async function storedRow({ service }: ModelFixture, id: string) {
-  const found = await row<Record<string, unknown>>(
-    service.deps.database,
-    sql`select * from model_connections where id = ${id}`,
-  );
+  const found = await service.deps.database.row<
+    Record<string, unknown>
+  >`select * from model_connections where id = ${id}`;
   return found!;
 }
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { keepAccount } from '#core/model-connections/sign-in/keep.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { signInAgain } from '#test/support/people.ts';
 import {
@@ -52,10 +51,9 @@ test('the authorization request has PKCE, a nonce, a long state and our return a
   for (const name of ['state', 'nonce', 'code_challenge']) {
     expect(query[name]).toMatch(/^[\w-]{43}$/);
   }
-  const stored = await rows<{ text: string }>(
-    fixture.service.deps.database,
-    sql`select s::text as text from model_sign_ins s`,
-  );
+  const stored = await fixture.service.deps.database.rows<{
+    text: string;
+  }>`select s::text as text from model_sign_ins s`;
   const text = stored.map((each) => each.text).join();
   for (const name of ['state', 'nonce'] as const) expect(text).not.toContain(query[name]);
   const minutes = (Date.parse(data.expiresAt) - Date.now()) / 60_000;
@@ -72,16 +70,14 @@ test('a sign-in that is under way when its project is deleted leaves no account 
   const answer = await comeBack(ada.session, query);
   expect([answer.status, answer.body.error?.code]).toEqual([409, 'attempt_expired']);
   const { database } = fixture.service.deps;
-  const attempts = await rows(
-    database,
-    sql`select state, sealed from model_sign_ins where project_id = ${projectId} order by provider`,
-  );
+  const attempts =
+    await database.rows`select state, sealed from model_sign_ins where project_id = ${projectId} order by provider`;
   expect(attempts).toEqual([
     { state: 'cancelled', sealed: null },
     { state: 'cancelled', sealed: null },
   ]);
   expect(
-    await rows(database, sql`select id from model_connections where project_id = ${projectId}`),
+    await database.rows`select id from model_connections where project_id = ${projectId}`,
   ).toEqual([]);
 });
 

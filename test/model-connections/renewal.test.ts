@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { createModelCredentials, type ModelCredentials } from '#core/model-connections/index.ts';
-import { rows, sql } from '#lib/database/index.ts';
+import { sql } from '#lib/database/index.ts';
 import {
   ada,
   connectByDevice,
@@ -84,10 +84,8 @@ test('a refused renewal is needs_reauthorization, and is not requested again', a
   await expect(forCall()).rejects.toMatchObject({ code: 'connection_not_ready' });
   expect(control.tokenRequests).toHaveLength(1);
   // Its owner, who alone can put it right, is mailed once.
-  const mails = await rows(
-    fixture.service.deps.database,
-    sql`select kind, user_id, state from outbox where project_id = ${ada.person.projectId}`,
-  );
+  const mails = await fixture.service.deps.database
+    .rows`select kind, user_id, state from outbox where project_id = ${ada.person.projectId}`;
   expect(mails).toEqual([
     { kind: 'model_connection', user_id: ada.person.userId, state: 'pending' },
   ]);

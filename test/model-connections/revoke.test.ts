@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { revokeAccountsOfMember, revokeAccountsOfProject } from '#core/deletion/index.ts';
 import { sweepModelConnections } from '#core/model-connections/index.ts';
-import { AT_ONCE, row, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import {
@@ -57,10 +57,9 @@ function actorOf({ person }: OwnSession) {
 }
 
 function outbox(connectionId: string) {
-  return row<{ attempts: number }>(
-    fixture.service.deps.database,
-    sql`select attempts from model_revocations where connection_id = ${connectionId}`,
-  );
+  return fixture.service.deps.database.row<{
+    attempts: number;
+  }>`select attempts from model_revocations where connection_id = ${connectionId}`;
 }
 
 test(

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import {
   connectByDevice,
@@ -149,10 +148,9 @@ test('credentials, codes and verifiers are in no row as they are', async () => {
   const key = goodKey(fixture);
   await connectWithKey(session, key);
   const signedIn = await connectByOAuth(fixture, session);
-  const texts = await rows<{ text: string }>(
-    fixture.service.deps.database,
-    sql`select c::text as text from model_connections c union all select s::text from model_sign_ins s`,
-  );
+  const texts = await fixture.service.deps.database.rows<{
+    text: string;
+  }>`select c::text as text from model_connections c union all select s::text from model_sign_ins s`;
   const text = texts.map((each) => each.text).join('\n');
   expect(text).toContain(signedIn.data.id);
   expect(text).toContain(started.data.attemptId);

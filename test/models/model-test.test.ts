@@ -1,6 +1,5 @@
 import { beforeEach, expect, onTestFinished } from 'vitest';
 import type { ScriptInput } from '#dev/gateway/script.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 
@@ -71,13 +70,10 @@ test('a model that can do all passes three checks, which is remembered, and its 
     { key: 'model-tests', totalTokens: data.usage.totalTokens, costUsd: data.usage.costUsd },
   ]);
   for (const scope of [ada.organizationId, ada.projectId]) {
-    const totals = await row(
-      service.deps.database,
-      sql`
-        select day_tokens as tokens, trim_scale(month_cost_usd)::text as cost, reserved_tokens as reserved
-        from usage_totals where scope_id = ${scope}
-      `,
-    );
+    const totals = await service.deps.database.row`
+      select day_tokens as tokens, trim_scale(month_cost_usd)::text as cost, reserved_tokens as reserved
+      from usage_totals where scope_id = ${scope}
+    `;
     const { totalTokens: tokens, costUsd: cost } = data.usage;
     expect(totals).toEqual({ tokens, cost, reserved: 0 });
   }
@@ -156,10 +152,9 @@ test('tests at once do not pass a budget together', async ({ service }) => {
     return answer;
   });
   const counted = async () => {
-    const found = await row<{ tokens: number }>(
-      service.deps.database,
-      sql`select day_tokens as tokens from usage_totals where scope_id = ${ada.organizationId}`,
-    );
+    const found = await service.deps.database.row<{
+      tokens: number;
+    }>`select day_tokens as tokens from usage_totals where scope_id = ${ada.organizationId}`;
     return found?.tokens;
   };
   await expect.poll(counted).toBe(2 * (inputTokens + outputTokens));

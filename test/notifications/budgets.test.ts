@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import type { Person } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
@@ -276,8 +275,8 @@ describe('the budget of an organization', () => {
 });
 
 function noticesOf({ deps }: Service, projectId: string) {
-  return rows<{ scope_id: string; percent: number }>(
-    deps.database,
-    sql`select scope_id, percent from budget_notices where project_id = ${projectId} order by scope_id, percent`,
-  );
+  return deps.database.rows<{
+    scope_id: string;
+    percent: number;
+  }>`select scope_id, percent from budget_notices where project_id = ${projectId} order by scope_id, percent`;
 }

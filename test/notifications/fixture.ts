@@ -1,5 +1,5 @@
 import { createTickParts } from '#core/scheduling/index.ts';
-import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import type { Person } from '#test/support/people.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -102,8 +102,11 @@ export async function newsTo(mailbox: Mailbox, { email }: Person) {
 }
 
 export function outboxOf({ deps: { database } }: Service, projectId: string) {
-  return rows<{ id: string; kind: string; state: string; error: string | null; content: unknown }>(
-    database,
-    sql`select id, kind, state, error, content from outbox where project_id = ${projectId} order by id`,
-  );
+  return database.rows<{
+    id: string;
+    kind: string;
+    state: string;
+    error: string | null;
+    content: unknown;
+  }>`select id, kind, state, error, content from outbox where project_id = ${projectId} order by id`;
 }

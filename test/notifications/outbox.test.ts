@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import { claimMessages, recordSending } from '#core/outbox/attempts.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/ports.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { openMailer } from '#lib/mail.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import { startMailbox } from '#test/support/mail.ts';
@@ -211,10 +210,8 @@ test('without a mail server mails are given up at once and say so, and enquiries
   expect((await key.get(`/v1/runs/${run.id}`)).data.notifications).toMatchObject([
     { state: 'failed', error: 'no mail server is configured' },
   ]);
-  const leads = await rows(
-    service.deps.database,
-    sql`select state from outbox where kind = 'business_lead' and content->>'subject' = 'Enquiry from Engines'`,
-  );
+  const leads = await service.deps.database
+    .rows`select state from outbox where kind = 'business_lead' and content->>'subject' = 'Enquiry from Engines'`;
   expect(leads).toEqual([{ state: 'pending' }]);
 });
 

@@ -8,7 +8,7 @@ import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
-import { sql } from '#lib/database/index.ts';
+import { sql, withStatements } from '#lib/database/index.ts';
 import { parseSamples, total, type Sample } from './scrape.ts';
 
 let service: Service;
@@ -164,7 +164,7 @@ test('while Postgres cannot be asked the figures from it are unknown and the oth
   const { createMetrics } = await import('#lib/metrics/index.ts');
   const { watchBacklog } = await import('#core/observability/index.ts');
   const { metrics, registry } = createMetrics();
-  const away = { query: () => Promise.reject(new Error('away')) };
+  const away = withStatements({ query: () => Promise.reject(new Error('away')) });
   watchBacklog(registry, away, { contentDays: 90, runDays: 400 });
   metrics.runEnded({ state: 'succeeded', reason: null, failureClass: null });
   const samples = parseSamples(await registry.metrics());

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { startReceiver, type Receiver } from '#test/outbound/receiver.ts';
 import { openStream } from '#test/runs/event-source.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -42,10 +42,9 @@ async function toldRoutine(
 
 /** Lists the events that were queued, whether or not they have been sent. */
 async function queued(service: Service, routineId: string): Promise<string[]> {
-  const found = await rows<{ type: string }>(
-    service.deps.database,
-    sql`select event_type as type from webhook_deliveries where routine_id = ${routineId} order by id`,
-  );
+  const found = await service.deps.database.rows<{
+    type: string;
+  }>`select event_type as type from webhook_deliveries where routine_id = ${routineId} order by id`;
   return found.map(({ type }) => type);
 }
 

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { forgetReader } from '#core/results/index.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { changeRuns } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
@@ -173,11 +172,8 @@ test('a page ends where its limit does, and names the next one', async ({ servic
 test('what a person has read is forgotten when they leave', async ({ service, ada, bob }) => {
   const { database } = service.deps;
   const marks = () =>
-    rows(
-      database,
-      sql`select reader_id from result_readers where reader_id = ${bob.userId}
-        union all select reader_id from result_reads where reader_id = ${bob.userId}`,
-    );
+    database.rows`select reader_id from result_readers where reader_id = ${bob.userId}
+      union all select reader_id from result_reads where reader_id = ${bob.userId}`;
   const own = bob.session.with({ 'X-Project-Id': bob.projectId });
   const id = await createRoutine(own, { name: 'Left behind' });
   const run = await runOnce(own, id);

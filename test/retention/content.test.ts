@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
-import { row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { openStream } from '#test/runs/event-source.ts';
@@ -58,16 +57,13 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
 }) => {
   const { database } = service.deps;
   const holding = async () => {
-    const found = await rows<{ relation: string; text: string }>(
-      database,
-      sql`
-        select 'runs' as relation, runs::text as text from runs where id = ${run.id}
-        union all select 'steps ' || index, steps::text from steps where run_id = ${run.id}
-        union all select 'delivery', d::text from webhook_deliveries d where run_id = ${run.id}
-        union all select 'attempt', a::text from webhook_attempts a
-          join webhook_deliveries d on d.id = a.delivery_id where d.run_id = ${run.id}
-      `,
-    );
+    const found = await database.rows<{ relation: string; text: string }>`
+      select 'runs' as relation, runs::text as text from runs where id = ${run.id}
+      union all select 'steps ' || index, steps::text from steps where run_id = ${run.id}
+      union all select 'delivery', d::text from webhook_deliveries d where run_id = ${run.id}
+      union all select 'attempt', a::text from webhook_attempts a
+        join webhook_deliveries d on d.id = a.delivery_id where d.run_id = ${run.id}
+    `;
     return found.filter(({ text }) => text.includes(CANARY)).map(({ relation }) => relation);
   };
   expect((await holding()).toSorted()).toEqual([
@@ -179,10 +175,9 @@ test('what is erased can be neither repeated nor sent again, and says so', async
   }
   const unknown = `/v1/runs/${run.id}/webhook-deliveries/${newId('delivery')}/redeliver`;
   expect((await key.post(unknown)).body.error.code).toBe('delivery_not_found');
-  const found = await row<{ state: string }>(
-    service.deps.database,
-    sql`select state from webhook_deliveries where id = ${delivery.id}`,
-  );
+  const found = await service.deps.database.row<{
+    state: string;
+  }>`select state from webhook_deliveries where id = ${delivery.id}`;
   expect(found).toEqual({ state: 'delivered' });
 });
 

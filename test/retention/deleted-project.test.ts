@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { claimAttempt } from '#core/webhooks/claim.ts';
 import { recordAttempt } from '#core/webhooks/attempt.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
@@ -66,7 +65,7 @@ test('runs that were under way are erased once they have ended', async ({ servic
     .toBe('running');
   await deleteProject(project.person);
   const ended = () =>
-    row(database, sql`select state from runs where id = ${run.id} and finished_at is not null`);
+    database.row`select state from runs where id = ${run.id} and finished_at is not null`;
   await expect.poll(ended).toEqual({ state: 'cancelled' });
   await retain(database);
   expect(await remainsOf(database, project.projectId)).toMatchObject({
@@ -96,14 +95,11 @@ test('a response that arrives when the content is erased leaves nothing of itsel
     interrupted: false,
   };
   await recordAttempt(database, attempt!, exchange, { state: 'delivered' });
-  const found = await row(
-    database,
-    sql`
-      select d.state, a.status, a.response_excerpt as excerpt
-      from webhook_deliveries d join webhook_attempts a on a.delivery_id = d.id and a.index = 2
-      where d.id = ${delivery}
-    `,
-  );
+  const found = await database.row`
+    select d.state, a.status, a.response_excerpt as excerpt
+    from webhook_deliveries d join webhook_attempts a on a.delivery_id = d.id and a.index = 2
+    where d.id = ${delivery}
+  `;
   expect(found).toEqual({ state: 'delivered', status: 200, excerpt: null });
 });
 

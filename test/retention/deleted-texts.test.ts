@@ -3,7 +3,7 @@ import { startReceiver } from '#test/outbound/receiver.ts';
 import { eraseDeletedProjects } from '#core/deletion/index.ts';
 import { forgetExpired } from '#core/scheduling/housekeeping.ts';
 import { newId } from '#lib/ids.ts';
-import { AT_ONCE, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
@@ -66,13 +66,10 @@ function plantPause(database: Database, routineId: string, mark: string) {
 
 /** Lists the tables in which a row with the word is left. */
 async function tablesWith(database: Database, word: string): Promise<string[]> {
-  const tables = await rows<{ name: string }>(
-    database,
-    sql`
-      select relname as name from pg_class
-      where relkind = 'r' and relnamespace = 'public'::regnamespace
-    `,
-  );
+  const tables = await database.rows<{ name: string }>`
+    select relname as name from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace
+  `;
   const found: string[] = [];
   for (const { name } of tables) {
     const hit = await database.query(
@@ -85,17 +82,11 @@ async function tablesWith(database: Database, word: string): Promise<string[]> {
 }
 
 function versionsOf(database: Database, routineId: string): Promise<{ count: number } | undefined> {
-  return row(
-    database,
-    sql`select count(*)::integer as count from routine_versions where routine_id = ${routineId}`,
-  );
+  return database.row`select count(*)::integer as count from routine_versions where routine_id = ${routineId}`;
 }
 
 function erasedAt(database: Database, projectId: string): Promise<{ done: boolean } | undefined> {
-  return row(
-    database,
-    sql`select erased_at is not null as done from projects where id = ${projectId}`,
-  );
+  return database.row`select erased_at is not null as done from projects where id = ${projectId}`;
 }
 
 test('nothing that people wrote in a deleted project is left, in any table', async ({
@@ -167,7 +158,7 @@ test('what a late request writes into a deleted project is erased too', async ({
   const [late] = await plantSkills(database, project.projectId, 1);
   await longDeleted(database, project.projectId);
   await eraseAll(database);
-  expect(await row(database, sql`select id from skills where id = ${late}`)).toBeUndefined();
+  expect(await database.row`select id from skills where id = ${late}`).toBeUndefined();
   expect(await erasedAt(database, project.projectId)).toEqual({ done: true });
 });
 

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { plantDelivery, retain } from './planted-runs.ts';
@@ -26,14 +25,9 @@ test('a run is deleted when its time is over, and what it used stays', async ({
   await plantDelivery(database, run.id, 'delivered');
   const used = async () => ({
     usage: (await key.get('/v1/usage?groupBy=routine')).data,
-    ledger: await row(
-      database,
-      sql`select count(*) as entries, sum(total_tokens) as tokens from usage_ledger where run_id = ${run.id}`,
-    ),
-    totals: await row(
-      database,
-      sql`select * from usage_totals where scope_id = ${ada.organizationId}`,
-    ),
+    ledger:
+      await database.row`select count(*) as entries, sum(total_tokens) as tokens from usage_ledger where run_id = ${run.id}`,
+    totals: await database.row`select * from usage_totals where scope_id = ${ada.organizationId}`,
   });
   expect((await runEnded(key, repeated.id)).state).toBe('succeeded');
   const before = await used();
@@ -53,13 +47,10 @@ test('a run is deleted when its time is over, and what it used stays', async ({
     expect((await key.post(`/v1/runs/${run.id}/${path}`)).body.error.code).toBe('run_not_found');
   }
   expect((await key.get(`/v1/runs/${repeated.id}`)).data.retryOf).toBe(run.id);
-  const left = await row(
-    database,
-    sql`
-      select (select count(*) from steps where run_id = ${run.id}) as steps,
-        (select count(*) from webhook_deliveries where run_id = ${run.id}) as deliveries
-    `,
-  );
+  const left = await database.row`
+    select (select count(*) from steps where run_id = ${run.id}) as steps,
+      (select count(*) from webhook_deliveries where run_id = ${run.id}) as deliveries
+  `;
   expect(left).toEqual({ steps: 0, deliveries: 0 });
 });
 

@@ -1,18 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 
 test('the handbook says of every table how long it keeps its rows', async () => {
   const testDatabase = await createTestDatabase();
   try {
-    const tables = await rows<{ name: string }>(
-      testDatabase.database,
-      sql`
-        select relname as name from pg_class
-        where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not like 'migrations%'
-      `,
-    );
+    const tables = await testDatabase.database.rows<{ name: string }>`
+      select relname as name from pg_class
+      where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not like 'migrations%'
+    `;
     const handbook = await readFile('docs/security.md', 'utf8');
     const [, section = ''] = handbook.split('How long each table keeps its rows:');
     const [table = ''] = section.split('\n## ');

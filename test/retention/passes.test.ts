@@ -5,7 +5,7 @@ import { selectDue } from '#core/retention/due.ts';
 import { findScopes } from '#core/retention/apply-retention.ts';
 import { CONTENT, RUNS, type Stage } from '#core/retention/stages.ts';
 import { redeliver } from '#core/webhooks/index.ts';
-import { AT_ONCE, execute, row, rows, sql, type Database, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, withStatements, type Database, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import {
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => testDatabase.drop());
 beforeEach(async () => {
-  await execute(database, sql`truncate runs, webhook_deliveries cascade`);
+  await database.run`truncate runs, webhook_deliveries cascade`;
   routine = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
 });
 
@@ -149,13 +149,15 @@ test('of a redelivery and an erasure that meet, one comes first and the other kn
       );
     }),
   ]);
-  const found = await rows<{ id: string; erased: boolean; state: string; hasBody: boolean }>(
-    database,
-    sql`
-      select runs.id, content_erased_at is not null as erased, d.state, body is not null as "hasBody"
-      from runs join webhook_deliveries d on d.run_id = runs.id where runs.project_id = ${projectId}
-    `,
-  );
+  const found = await database.rows<{
+    id: string;
+    erased: boolean;
+    state: string;
+    hasBody: boolean;
+  }>`
+    select runs.id, content_erased_at is not null as erased, d.state, body is not null as "hasBody"
+    from runs join webhook_deliveries d on d.run_id = runs.id where runs.project_id = ${projectId}
+  `;
   const byId = new Map(found.map((run) => [run.id, run]));
   for (const [index, id] of ids.entries()) {
     const { erased, state, hasBody } = byId.get(id)!;
@@ -205,7 +207,7 @@ test.each([
   expect(await blocksOf((db) => findScopes(db, stage, RULE))).toBeLessThan(200);
   for (const projectId of [undefined, routine.projectId]) {
     const scope = { projectId, days: stage.daysOfAll({ contentDays: 90, runDays: 350 }) };
-    const select = (db: Db) => rows(db, selectDue(stage, scope, undefined));
+    const select = (db: Db) => db.rows`${selectDue(stage, scope, undefined)}`;
     expect(await blocksOf(select)).toBeLessThan(200);
     expect((await plansOf(select)).join()).not.toContain('Seq Scan on runs');
   }
@@ -214,10 +216,10 @@ test.each([
 /** Days by which the oldest due run is past its time, at each stage. */
 async function overdueDays() {
   const { content, runs } = retentionBacklog(RULE);
-  const found = await row<{ content: number; runs: number }>(
-    database,
-    sql`select ${content} / 86400 as content, ${runs} / 86400 as runs`,
-  );
+  const found = await database.row<{
+    content: number;
+    runs: number;
+  }>`select ${content} / 86400 as content, ${runs} / 86400 as runs`;
   return { content: Number(found!.content.toFixed(2)), runs: Number(found!.runs.toFixed(2)) };
 }
 
@@ -254,7 +256,7 @@ test('the backlog is read from few blocks, however much is kept', async () => {
   await plantEndedRuns(database, routine, { daysAgo: 100, count: 10 });
   await database.query('vacuum analyze runs');
   const { content, runs } = retentionBacklog(RULE);
-  const read = (db: Db) => rows(db, sql`select ${content} as content, ${runs} as runs`);
+  const read = (db: Db) => db.rows`select ${content} as content, ${runs} as runs`;
   expect(await blocksOf(read)).toBeLessThan(300);
 });
 
@@ -264,7 +266,7 @@ test('a run that ends has entries in the indexes of the first stage only, and a 
     Promise.all(
       stages.map(async (stage) => {
         const scope = { projectId: routine.projectId, days };
-        return (await rows(database, selectDue(stage, scope, undefined))).length;
+        return (await database.rows`${selectDue(stage, scope, undefined)}`).length;
       }),
     );
   const [id = ''] = await plantEndedRuns(database, routine, { daysAgo: 10 });
@@ -338,7 +340,7 @@ async function plansOf(work: (db: Db) => Promise<unknown>): Promise<string[]> {
 /** Explains statements instead of giving their rows. */
 // oxlint-disable-next-line typescript/no-explicit-any -- what Postgres says of a plan
 function explaining(format: string, keep: (plan: any) => void): Db {
-  return {
+  return withStatements({
     async query(config) {
       const result = await database.query({
         text: `explain (analyze, buffers, ${format}) ${config.text}`,
@@ -347,5 +349,5 @@ function explaining(format: string, keep: (plan: any) => void): Db {
       for (const line of result.rows) keep(line['QUERY PLAN']);
       return { ...result, rows: [] };
     },
-  };
+  });
 }

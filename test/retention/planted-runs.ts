@@ -1,5 +1,5 @@
 import { applyRetention, type RetentionReport } from '#core/retention/index.ts';
-import { AT_ONCE, row, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import type { Planted } from '#test/scheduling/planted.ts';
 import {
@@ -59,10 +59,9 @@ export async function plantDelivery(
   runId: string,
   state: 'pending' | 'sending' | 'delivered' | 'failed',
 ): Promise<string> {
-  const found = await row<{ routineId: string }>(
-    database,
-    sql`select routine_id as "routineId" from runs where id = ${runId}`,
-  );
+  const found = await database.row<{
+    routineId: string;
+  }>`select routine_id as "routineId" from runs where id = ${runId}`;
   const [id] = await plantDeliveries(database, found!.routineId, {
     runId,
     state,
@@ -87,20 +86,17 @@ export interface Remains {
 
 /** Counts what is left of the runs of a project. */
 export async function remainsOf(database: Database, projectId: string): Promise<Remains> {
-  const found = await row<Remains>(
-    database,
-    sql`
-      select
-        (select count(*) from runs where project_id = ${projectId}) as runs,
-        (select count(*) from runs where project_id = ${projectId} and content_erased_at is null) as unerased,
-        (select count(*) from runs where project_id = ${projectId} and (prompt is not null or result is not null))
-          + (select count(*) from steps
-              where project_id = ${projectId} and (text is not null or messages is not null)) as texts,
-        (select count(*) from steps where project_id = ${projectId}) as steps,
-        (select count(*) from webhook_deliveries where project_id = ${projectId} and body is not null) as bodies,
-        (select count(*) from webhook_deliveries where project_id = ${projectId}) as deliveries,
-        (select count(*) from usage_ledger where project_id = ${projectId}) as ledger
-    `,
-  );
+  const found = await database.row<Remains>`
+    select
+      (select count(*) from runs where project_id = ${projectId}) as runs,
+      (select count(*) from runs where project_id = ${projectId} and content_erased_at is null) as unerased,
+      (select count(*) from runs where project_id = ${projectId} and (prompt is not null or result is not null))
+        + (select count(*) from steps
+            where project_id = ${projectId} and (text is not null or messages is not null)) as texts,
+      (select count(*) from steps where project_id = ${projectId}) as steps,
+      (select count(*) from webhook_deliveries where project_id = ${projectId} and body is not null) as bodies,
+      (select count(*) from webhook_deliveries where project_id = ${projectId}) as deliveries,
+      (select count(*) from usage_ledger where project_id = ${projectId}) as ledger
+  `;
   return found!;
 }

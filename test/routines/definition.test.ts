@@ -6,7 +6,7 @@ import { storedForm } from '#core/definition/stored-definition.ts';
 import { definedRun } from '#core/steps/begin-step.ts';
 import { renderBriefing } from '#core/prompt/briefing.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { row, sql, type Sql } from '#lib/database/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, changeRoutines, changeVersions } from '#test/support/given.ts';
 import { activeRoutine, createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
@@ -125,15 +125,16 @@ serviced('differences in SQL are those in the code', async ({ service }) => {
   const { database } = service.deps;
   const before = definitionForm.read(released).value;
   const changed = { ...before, checks: [], limits: { ...before.limits, maxSteps: 3 } };
-  const found = await row<{ same: string[]; changed: string[]; withoutDefaults: string[] }>(
-    database,
-    sql`
-      select ${definitionForm.differencesInSql(sql`a`, sql`a`)} as same,
-        ${definitionForm.differencesInSql(sql`a`, sql`b`)} as changed,
-        ${definitionForm.differencesInSql(sql`a`, sql`a - 'checks'`)} as "withoutDefaults"
-      from (select ${definitionForm.write(before)}::jsonb as a, ${definitionForm.write(changed)}::jsonb as b) two
-    `,
-  );
+  const found = await database.row<{
+    same: string[];
+    changed: string[];
+    withoutDefaults: string[];
+  }>`
+    select ${definitionForm.differencesInSql(sql`a`, sql`a`)} as same,
+      ${definitionForm.differencesInSql(sql`a`, sql`b`)} as changed,
+      ${definitionForm.differencesInSql(sql`a`, sql`a - 'checks'`)} as "withoutDefaults"
+    from (select ${definitionForm.write(before)}::jsonb as a, ${definitionForm.write(changed)}::jsonb as b) two
+  `;
   expect(found).toEqual({
     same: [],
     changed: definitionForm.differences(before, changed),
@@ -194,10 +195,9 @@ serviced(
     expect(activated.body.error.code).toBe('definition_unreadable');
 
     // The newer release reads it again.
-    const kept = await row<{ tone: string }>(
-      database,
-      sql`select definition ->> 'tone' as tone from routines where id = ${id}`,
-    );
+    const kept = await database.row<{
+      tone: string;
+    }>`select definition ->> 'tone' as tone from routines where id = ${id}`;
     expect(kept).toEqual({ tone: 'dry' });
   },
 );

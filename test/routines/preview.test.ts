@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { changeRoutines, changeVersions } from '#test/support/given.ts';
@@ -54,16 +53,13 @@ test('a preview is the text that a run then gets, with its skills, tools and val
 test('a preview calls no model, makes no run and writes nothing', async ({ service, key }) => {
   const id = await createRoutine(key);
   const written = () =>
-    rows(
-      service.deps.database,
-      sql`
-        select r.version, r.updated_at, r.xmin::text as xmin,
-          (select count(*) from runs where runs.routine_id = r.id) as runs,
-          (select count(*) from usage_totals where scope_id = r.id) as totals,
-          (select count(*) from audit_events where target_id = r.id) as events
-        from routines r where id = ${id}
-      `,
-    );
+    service.deps.database.rows`
+      select r.version, r.updated_at, r.xmin::text as xmin,
+        (select count(*) from runs where runs.routine_id = r.id) as runs,
+        (select count(*) from usage_totals where scope_id = r.id) as totals,
+        (select count(*) from audit_events where target_id = r.id) as events
+      from routines r where id = ${id}
+    `;
   const before = await written();
   expect((await key.post(`/v1/routines/${id}/preview`)).status).toBe(200);
   expect(await written()).toEqual(before);

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { row, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
@@ -279,10 +278,8 @@ test('the latest two hundred versions are kept, and those that open runs were ma
   await changeRoutines(database, id, { revision: 300 });
   await plantRun(database, id, { revision: 50, state: 'running', startedAt: new Date() });
   expect((await key.patch(`/v1/routines/${id}`, { instructions: 'Other.' })).status).toBe(200);
-  const left = await row(
-    database,
-    sql`select count(*) as count, min(revision) as first from routine_versions where routine_id = ${id}`,
-  );
+  const left =
+    await database.row`select count(*) as count, min(revision) as first from routine_versions where routine_id = ${id}`;
   expect(left).toEqual({ count: 201, first: 50 });
   const statusOf = async (revision: number) =>
     (await key.get(`/v1/routines/${id}/versions/${revision}`)).status;

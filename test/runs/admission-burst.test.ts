@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { announceSlots, withdrawSlots } from '#core/admission/index.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine } from '#test/support/routines.ts';
@@ -19,17 +18,14 @@ const ROOM = SLOTS + 1;
 
 /** The runs of a service that are admitted and have not ended, by organization, and all that have not ended. */
 async function openRuns({ deps: { database } }: Service) {
-  const found = await row<{ admitted: number; mostOfOne: number; open: number }>(
-    database,
-    sql`
-      select coalesce(sum(admitted), 0)::integer as admitted, coalesce(max(admitted), 0)::integer as "mostOfOne",
-        coalesce(sum(open), 0)::integer as open
-      from (
-        select count(*) filter (where admitted_at is not null) as admitted, count(*) as open from runs
-        where state in ('queued', 'running') group by organization_id
-      ) by_organization
-    `,
-  );
+  const found = await database.row<{ admitted: number; mostOfOne: number; open: number }>`
+    select coalesce(sum(admitted), 0)::integer as admitted, coalesce(max(admitted), 0)::integer as "mostOfOne",
+      coalesce(sum(open), 0)::integer as open
+    from (
+      select count(*) filter (where admitted_at is not null) as admitted, count(*) as open from runs
+      where state in ('queued', 'running') group by organization_id
+    ) by_organization
+  `;
   return found!;
 }
 
@@ -73,10 +69,8 @@ test('of many requests at once no more runs are admitted than there is room for,
   } finally {
     await workers.stop();
   }
-  const states = await row(
-    service.deps.database,
-    sql`select count(*) filter (where state = 'succeeded')::integer as succeeded from runs`,
-  );
+  const states = await service.deps.database
+    .row`select count(*) filter (where state = 'succeeded')::integer as succeeded from runs`;
   expect(states).toEqual({ succeeded: REQUESTS });
 });
 

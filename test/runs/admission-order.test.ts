@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { PlanRule } from '#core/billing/index.ts';
 import { admitRuns, retakeUnstarted } from '#core/admission/admit.ts';
 import { announceSlots, createAdmission, withdrawSlots } from '#core/admission/index.ts';
-import { AT_ONCE, execute, row, sql, transaction, type Sql } from '#lib/database/index.ts';
+import { AT_ONCE, sql, transaction, type Sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -150,7 +150,7 @@ test('a run that is cancelled in the moment of its admission stays cancelled', a
       select count(*)::integer as count from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'
     `;
-    await expect.poll(() => row(database, blocked)).toEqual({ count: 1 });
+    await expect.poll(() => database.row`${blocked}`).toEqual({ count: 1 });
     return { begun };
   });
   expect(await admission.begun).toEqual([other]);
@@ -319,9 +319,6 @@ test('where every start fails Temporal is away, and admission leaves it after a 
   const ids = await waitingRuns(routine!, 300);
   const report = await admissionThatFails(new Set(ids), []).admit();
   expect(report).toEqual({ started: 0, unavailable: true });
-  const asked = await execute(
-    testDatabase.database,
-    sql`select from runs where admitted_at is not null`,
-  );
+  const asked = await testDatabase.database.run`select from runs where admitted_at is not null`;
   expect(asked).toBeLessThanOrEqual(64);
 });

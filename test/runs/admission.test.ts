@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { announceSlots, withdrawSlots } from '#core/admission/index.ts';
 import { expireQueued } from '#core/runs/index.ts';
 import { tick } from '#core/scheduling/tick.ts';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startWorkers } from '#test/support/service.ts';
@@ -55,13 +55,10 @@ test('a run that ends lets the next one in at once, and never more than there is
     let most = 0;
     let open = 30;
     while (open > 0) {
-      const found = await row<{ admitted: number; open: number }>(
-        service.deps.database,
-        sql`
-          select count(*) filter (where admitted_at is not null) as admitted, count(*) as open from runs
-          where routine_id = ${routineId} and state in ('queued', 'running')
-        `,
-      );
+      const found = await service.deps.database.row<{ admitted: number; open: number }>`
+        select count(*) filter (where admitted_at is not null) as admitted, count(*) as open from runs
+        where routine_id = ${routineId} and state in ('queued', 'running')
+      `;
       most = Math.max(most, found!.admitted);
       open = found!.open;
     }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, sql } from '#lib/database/index.ts';
 import { jitterMs } from '#lib/schedule/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -286,14 +286,11 @@ test('it waits behind scheduled runs, one at a time unless overlap allows more, 
   const { data } = await accepted(key, id, lastDays(4, 2));
   const [first] = data.runs;
   const rowsOf = () =>
-    rows<{ afterPrevious: boolean; days: number }>(
-      database,
-      sql`
-        select after_previous as "afterPrevious",
-          round(extract(epoch from queue_until - created_at) / 86400)::integer as days
-        from runs where routine_id = ${id} and trigger = 'backfill'
-      `,
-    );
+    database.rows<{ afterPrevious: boolean; days: number }>`
+      select after_previous as "afterPrevious",
+        round(extract(epoch from queue_until - created_at) / 86400)::integer as days
+      from runs where routine_id = ${id} and trigger = 'backfill'
+    `;
   expect(await rowsOf()).toEqual([
     { afterPrevious: true, days: 7 },
     { afterPrevious: true, days: 7 },
@@ -372,7 +369,7 @@ test('all runs are made or none: what is left of the allowance and of the waitin
   const id = await activeRoutine(key);
   const { organizationId } = person;
   const begun = sql`select runs from period_runs where organization_id = ${organizationId}`;
-  const [before] = await rows<{ runs: number }>(database, begun);
+  const [before] = await database.rows<{ runs: number }>`${begun}`;
   await changePeriodRuns(database, { organizationId }, { runs: 200_000 - 1 });
   const refused = await accepted(key, id, lastDays(4, 2));
   expect([refused.status, refused.body.error.code]).toEqual([402, 'allowance_exceeded']);
@@ -391,5 +388,5 @@ test('all runs are made or none: what is left of the allowance and of the waitin
   expect([crowded.status, crowded.body.error.code]).toEqual([409, 'limit_reached']);
   expect((await accepted(key, id, { ...lastDays(4, 2), max: 1 })).status).toBe(202);
   await removeRuns(database, planted);
-  expect(await rows(database, begun)).toEqual([{ runs: before!.runs + 1 }]);
+  expect(await database.rows`${begun}`).toEqual([{ runs: before!.runs + 1 }]);
 });

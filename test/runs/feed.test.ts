@@ -7,7 +7,7 @@ import {
   openRunEvents,
   type RunFeed,
 } from '#core/run-events/index.ts';
-import { execute, persistently, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { persistently, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -141,7 +141,7 @@ test('a follower hears of a change, not of its absence, and nothing more once it
   gone.abort();
   expect(await last).toBe(false);
   const onRecord = () =>
-    row(testDatabase.database, sql`select from run_followers where credential = 'key_one'`);
+    testDatabase.database.row`select from run_followers where credential = 'key_one'`;
   await expect.poll(onRecord).toBeUndefined();
 });
 
@@ -192,7 +192,7 @@ test('followers stay while Postgres is away, which is logged once, and hear when
   await removeFollowers(testDatabase.database, { credential: 'key_one' });
   looks.away = false;
   expect(await heard).toBe(true);
-  const leases = await rows(testDatabase.database, sql`select from run_followers`);
+  const leases = await testDatabase.database.rows`select from run_followers`;
   expect(leases.length).toBeGreaterThan(0);
   expect(lines).toHaveLength(1);
 });
@@ -213,11 +213,8 @@ test('steps that end in any order are told in theirs, once, while connections ar
   const order = Array.from({ length: STEPS }, (_, index) => (index * 37) % STEPS);
   for (const index of order) {
     if (index % 12 === 0) {
-      const ended = await rows(
-        database,
-        sql`select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()`,
-      );
+      const ended = await database.rows`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`;
       cut += ended.length;
     }
     await persistently(
@@ -264,18 +261,13 @@ test('streams that a dead process has left count until their lease is over, and 
   const feed = startFeed({ limits: { perCredential: 1 } });
   const run = await queuedRun();
   const left = { credential: 'key_left', organizationId: 'org_left' };
-  await execute(
-    database,
-    sql`insert into run_followers values (gen_random_uuid(), 'org_left', 'key_left', now() + interval '1 hour')`,
-  );
+  await database.run`insert into run_followers values (gen_random_uuid(), 'org_left', 'key_left', now() + interval '1 hour')`;
   const { signal } = new AbortController();
   await expect(feed.follow(run, left, signal)).rejects.toMatchObject({ code: 'rate_limited' });
   await changeFollowers(database, { credential: 'key_left' }, { leasedUntil: ago('1 second') });
   await feed.follow(run, left, signal);
   await forgetFollowers(database, 1_000);
-  const found = await rows(
-    database,
-    sql`select leased_until > now() as live from run_followers where credential = 'key_left'`,
-  );
+  const found =
+    await database.rows`select leased_until > now() as live from run_followers where credential = 'key_left'`;
   expect(found).toEqual([{ live: true }]);
 });

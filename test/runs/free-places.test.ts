@@ -9,7 +9,7 @@ import {
   waiting,
   workersTakingRuns,
 } from '#core/admission/room.ts';
-import { execute, row, sql, transaction, type Database } from '#lib/database/index.ts';
+import { sql, transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
 import { TIMES } from '#test/support/properties.ts';
@@ -62,28 +62,22 @@ const aState: fc.Arbitrary<State> = fc.record({
 async function become({ workers, runs }: State): Promise<void> {
   await database.query('delete from worker_slots');
   await database.query('delete from runs');
-  await execute(
-    database,
-    sql`
-      insert into worker_slots (worker_id, task_queue, slots, build_id, takes_runs, expires_at)
-      select gen_random_uuid()::text, queue, slots, build, "takesRuns",
-        now() + case when live then 1 else -1 end * interval '10 minutes'
-      from jsonb_to_recordset(${JSON.stringify(workers)}::jsonb)
-        as w(queue text, slots integer, build text, "takesRuns" boolean, live boolean)
-    `,
-  );
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, admitted_at, held, waits_since, build_id)
-      select 'run_' || lpad(n::text, 26, '0'), ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1,
-        'manual', state, 5, 60, case when admitted then now() end, held,
-        case when waits then now() end, build
-      from rows from (jsonb_to_recordset(${JSON.stringify(runs)}::jsonb)
-        as (state text, admitted boolean, held boolean, waits boolean, build text)) with ordinality r(state, admitted, held, waits, build, n)
-    `,
-  );
+  await database.run`
+    insert into worker_slots (worker_id, task_queue, slots, build_id, takes_runs, expires_at)
+    select gen_random_uuid()::text, queue, slots, build, "takesRuns",
+      now() + case when live then 1 else -1 end * interval '10 minutes'
+    from jsonb_to_recordset(${JSON.stringify(workers)}::jsonb)
+      as w(queue text, slots integer, build text, "takesRuns" boolean, live boolean)
+  `;
+  await database.run`
+    insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+      timeout_seconds, admitted_at, held, waits_since, build_id)
+    select 'run_' || lpad(n::text, 26, '0'), ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1,
+      'manual', state, 5, 60, case when admitted then now() end, held,
+      case when waits then now() end, build
+    from rows from (jsonb_to_recordset(${JSON.stringify(runs)}::jsonb)
+      as (state text, admitted boolean, held boolean, waits boolean, build text)) with ordinality r(state, admitted, held, waits, build, n)
+  `;
 }
 
 /** The count as the documents tell it. */
@@ -120,18 +114,16 @@ test('the functions of the database count places as the pieces of statements do,
   await fc.assert(
     fc.asyncProperty(aState, async (state) => {
       await become(state);
-      const counted = await row(
-        database,
-        sql`
-          select ${freePlaces(QUEUE)} as free, ${fromPieces} as "fromPieces", ${othersWait} as waits,
-            exists (select from runs where ${waiting}) as "waitsByCondition"
-        `,
-      );
+      const counted = await database.row`
+        select ${freePlaces(QUEUE)} as free, ${fromPieces} as "fromPieces", ${othersWait} as waits,
+          exists (select from runs where ${waiting}) as "waitsByCondition"
+      `;
       const free = placesIn(state);
       const waits = someoneWaits(state);
       expect(counted).toEqual({ free, fromPieces: free, waits, waitsByCondition: waits });
-      const taken = await transaction(database, (tx) =>
-        row(tx, sql`select ${takePlace(QUEUE)} as place`),
+      const taken = await transaction(
+        database,
+        (tx) => tx.row`select ${takePlace(QUEUE)} as place`,
       );
       expect(taken).toEqual({ place: free > 0 && !waits });
     }),
@@ -144,10 +136,9 @@ test('a place is not taken while another has the lock of the admission', async (
     workers: [{ queue: QUEUE, slots: 5, build: null, takesRuns: true, live: true }],
     runs: [],
   });
-  const take = () =>
-    transaction(database, (tx) => row(tx, sql`select ${takePlace(QUEUE)} as place`));
+  const take = () => transaction(database, (tx) => tx.row`select ${takePlace(QUEUE)} as place`);
   await transaction(database, async (tx) => {
-    expect(await row(tx, sql`select ${takePlace(QUEUE)} as place`)).toEqual({ place: true });
+    expect(await tx.row`select ${takePlace(QUEUE)} as place`).toEqual({ place: true });
     expect(await take()).toEqual({ place: false });
   });
   expect(await take()).toEqual({ place: true });
@@ -156,15 +147,12 @@ test('a place is not taken while another has the lock of the admission', async (
 test('waiting runs are found by an index in the order in which they are admitted', async () => {
   // Its expression repeats `rankOf`: where it differs, Postgres sorts.
   await become({ workers: [], runs: [] });
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds)
-      select 'run_' || lpad(n::text, 26, '0'), ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1,
-        (array['manual', 'schedule'])[1 + n % 2], 'queued', 5, 60 from generate_series(1, 5000) n
-    `,
-  );
+  await database.run`
+    insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+      timeout_seconds)
+    select 'run_' || lpad(n::text, 26, '0'), ${routine.organizationId}, ${routine.projectId}, ${routine.id}, 1,
+      (array['manual', 'schedule'])[1 + n % 2], 'queued', 5, 60 from generate_series(1, 5000) n
+  `;
   await database.query('analyze runs');
   const ordered = sql`
     explain select id from runs where ${waiting} and organization_id = ${routine.organizationId}

@@ -3,7 +3,7 @@ import { listRecentRuns, listRuns } from '#core/runs/index.ts';
 import { RUN_STATES, type RunState } from '#core/run-states/index.ts';
 import type { RunFilter } from '#core/runs/queries.ts';
 import { previousRunJson } from '#core/prompt/previous.ts';
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, withStatements, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { blocksOf as blocksIn } from '#test/support/blocks.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -22,20 +22,17 @@ beforeAll(async () => {
     nextRunAt: new Date(),
     beside: routine,
   });
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, finished_at, outcome)
-      select 'run_' || lpad((n * 2 + nth)::text, 26, '0'), p.organization_id, p.id, routine_id, 1, 'manual',
-        case when n < 40 or nth = 1 then (array['queued', 'running', 'cancelled', 'skipped'])[1 + case when n < 40 then n % 4 else 2 + n % 2 end]
-          else (array['succeeded', 'failed'])[1 + n % 2] end, 1, 60, case when n % 4 > 1 or n >= 40 then now() end,
-        case when n % 10000 = 44 and nth = 0 then 'partial' end
-      from generate_series(0, 29999) n, projects p,
-        (values (0, ${routine.id}), (1, ${other.id})) as r(nth, routine_id)
-      where p.id = ${routine.projectId}
-    `,
-  );
+  await database.run`
+    insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+      timeout_seconds, finished_at, outcome)
+    select 'run_' || lpad((n * 2 + nth)::text, 26, '0'), p.organization_id, p.id, routine_id, 1, 'manual',
+      case when n < 40 or nth = 1 then (array['queued', 'running', 'cancelled', 'skipped'])[1 + case when n < 40 then n % 4 else 2 + n % 2 end]
+        else (array['succeeded', 'failed'])[1 + n % 2] end, 1, 60, case when n % 4 > 1 or n >= 40 then now() end,
+      case when n % 10000 = 44 and nth = 0 then 'partial' end
+    from generate_series(0, 29999) n, projects p,
+      (values (0, ${routine.id}), (1, ${other.id})) as r(nth, routine_id)
+    where p.id = ${routine.projectId}
+  `;
   await database.query('vacuum analyze runs');
 });
 afterAll(() => testDatabase.drop());
@@ -59,16 +56,13 @@ test.each(['done', 'nothing_to_report', 'partial'] as const)(
 test('a page of a project, and of a routine, that has most of all runs and has been quiet reads few blocks', async () => {
   const { database } = testDatabase;
   const newer = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, finished_at)
-      select 'run_' || lpad((1000000 + n)::text, 26, '0'), ${newer.organizationId}, ${newer.projectId}, ${newer.id}, 1,
-        'schedule', 'succeeded', 1, 60, now()
-      from generate_series(0, 9999) n
-    `,
-  );
+  await database.run`
+    insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+      timeout_seconds, finished_at)
+    select 'run_' || lpad((1000000 + n)::text, 26, '0'), ${newer.organizationId}, ${newer.projectId}, ${newer.id}, 1,
+      'schedule', 'succeeded', 1, 60, now()
+    from generate_series(0, 9999) n
+  `;
   await database.query('vacuum analyze runs');
   try {
     for (const routineId of [undefined, routine.id]) {
@@ -82,13 +76,13 @@ test('a page of a project, and of a routine, that has most of all runs and has b
       expect(await blocksOf(deep)).toBeLessThan(FEW);
     }
   } finally {
-    await execute(database, sql`delete from runs where project_id = ${newer.projectId}`);
+    await database.run`delete from runs where project_id = ${newer.projectId}`;
     await database.query('vacuum analyze runs');
   }
 });
 
 test('a page of a window of time is never read by a plan for any window', async () => {
-  const client = await testDatabase.database.connect();
+  const client = withStatements(await testDatabase.database.connect());
   try {
     const since = new Date(Date.now() - 86_400_000);
     // From the sixth time on Postgres may use one plan for all values.
@@ -97,10 +91,9 @@ test('a page of a window of time is never read by a plan for any window', async 
       await pageOf(undefined, { until: since, routineId: undefined })(client);
       await pageOf(undefined)(client);
     }
-    const prepared = await rows<{ statement: string }>(
-      client,
-      sql`select statement from pg_prepared_statements`,
-    );
+    const prepared = await client.rows<{
+      statement: string;
+    }>`select statement from pg_prepared_statements`;
     const lists = prepared.filter(({ statement }) => statement.includes('"resultPreview"'));
     expect(lists.map(({ statement }) => statement.includes('created_at <'))).toEqual([false]);
     expect(lists.map(({ statement }) => statement.includes('created_at >='))).toEqual([false]);
@@ -115,7 +108,7 @@ test('the previous run of a routine is read from few blocks, also where none has
       projectId: sql`${routine.projectId}`,
       routineId: sql`${routineId}`,
     });
-    expect(await blocksOf((db) => rows(db, sql`select ${previous}`))).toBeLessThan(20);
+    expect(await blocksOf((db) => db.rows`select ${previous}`)).toBeLessThan(20);
   }
 });
 

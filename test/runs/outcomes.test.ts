@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import { PREAMBLE } from '#core/prompt/index.ts';
 import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
 import { REMINDER } from '#core/outcomes/finish.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -307,10 +306,8 @@ test('a step that was recorded before its worker died is not asked for again', a
     });
     expect(await failed.step(0, {})).toEqual({ next: 'ended', state: 'failed' });
     expect(failed.calls()).toBe(1);
-    const ledger = await rows(
-      service.deps.database,
-      sql`select from usage_ledger where run_id = ${failed.runId}`,
-    );
+    const ledger = await service.deps.database
+      .rows`select from usage_ledger where run_id = ${failed.runId}`;
     expect(ledger).toHaveLength(1);
   } finally {
     await service.close();

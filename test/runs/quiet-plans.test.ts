@@ -5,7 +5,7 @@ import { listRecentRuns } from '#core/runs/index.ts';
 import { insertOccurrences } from '#core/runs/occurrences.ts';
 import { previousRunJson, previousDataJson } from '#core/prompt/previous.ts';
 import { medianOfVersion, usageOfVersion } from '#core/forecast/version-usage.ts';
-import { execute, rows, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { blocksOf } from '#test/support/blocks.ts';
@@ -23,24 +23,18 @@ beforeAll(async () => {
   busy = await plantRoutine(database, { schedule: '@yearly' });
   quiet = await plantRoutine(database, { schedule: '@yearly', beside: busy });
   alone = await plantRoutine(database, { schedule: '@yearly' });
-  await execute(
-    database,
-    sql`
-      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
-        timeout_seconds, finished_at)
-      select 'run_' || lpad(n::text, 26, '0'), ${busy.organizationId}, ${busy.projectId}, ${busy.id}, 1, 'manual',
-        'succeeded', 1, 60, now()
-      from generate_series(0, 19999) n
-    `,
-  );
-  await execute(
-    database,
-    sql`
-      insert into audit_events (id, organization_id, actor_kind, action, target_id)
-      select 'aud_' || lpad(n::text, 26, '0'), ${busy.organizationId}, 'system', 'routine.paused', ${busy.id}
-      from generate_series(0, 19999) n
-    `,
-  );
+  await database.run`
+    insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, max_steps,
+      timeout_seconds, finished_at)
+    select 'run_' || lpad(n::text, 26, '0'), ${busy.organizationId}, ${busy.projectId}, ${busy.id}, 1, 'manual',
+      'succeeded', 1, 60, now()
+    from generate_series(0, 19999) n
+  `;
+  await database.run`
+    insert into audit_events (id, organization_id, actor_kind, action, target_id)
+    select 'aud_' || lpad(n::text, 26, '0'), ${busy.organizationId}, 'system', 'routine.paused', ${busy.id}
+    from generate_series(0, 19999) n
+  `;
   await database.query('vacuum analyze');
 });
 afterAll(() => testDatabase.drop());
@@ -64,9 +58,9 @@ const READS: Readonly<Record<string, (of: Planted, db: Db) => Promise<unknown>>>
   'what its version has used': (of, db) => usageOfVersion(db, versionOf(of)),
   'what its version uses usually': (of, db) => medianOfVersion(db, versionOf(of)),
   'its previous run': (of, db) =>
-    rows(db, sql`select ${previousRunJson(columns)} from routines r where r.id = ${of.id}`),
+    db.rows`select ${previousRunJson(columns)} from routines r where r.id = ${of.id}`,
   'its previous data': (of, db) =>
-    rows(db, sql`select ${previousDataJson(columns)} from routines r where r.id = ${of.id}`),
+    db.rows`select ${previousDataJson(columns)} from routines r where r.id = ${of.id}`,
   'its latest run, for an occurrence that is skipped': (of, db) =>
     insertOccurrences(db, [
       {

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { marker, requestsWith } from '#test/tools/support.ts';
@@ -39,10 +38,8 @@ test('of fifteen runs at once, with a budget of three, no more than the budget i
     expect(run).toMatchObject({ state: 'failed', reason: 'blocked_budget', stepCount: 0 });
   }
   expect(requestsWith(service, mark)).toHaveLength(3);
-  const totals = await rows(
-    service.deps.database,
-    sql`select day_tokens, reserved_tokens from usage_totals where scope_id = ${id}`,
-  );
+  const totals = await service.deps.database
+    .rows`select day_tokens, reserved_tokens from usage_totals where scope_id = ${id}`;
   expect(totals).toEqual([{ day_tokens: 3_000, reserved_tokens: 0 }]);
 });
 
@@ -80,10 +77,9 @@ test('what a gateway does not state is estimated, said to be, and counts against
   // Three bytes a token, of everything that is sent.
   expect(inputTokens).toBeGreaterThanOrEqual(text.length / 3);
   expect(outputTokens).toBeGreaterThan(0);
-  const [totals] = await rows<{ day: number }>(
-    service.deps.database,
-    sql`select day_tokens as day from usage_totals where scope_id = ${id}`,
-  );
+  const [totals] = await service.deps.database.rows<{
+    day: number;
+  }>`select day_tokens as day from usage_totals where scope_id = ${id}`;
   expect(totals?.day).toBe(inputTokens + outputTokens);
   expect(await runOnce(key, id)).toMatchObject({ state: 'failed', reason: 'blocked_budget' });
 });

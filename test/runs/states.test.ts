@@ -23,7 +23,7 @@ import { cancelRun } from '#core/runs/index.ts';
 import { beginStep } from '#core/steps/begin-step.ts';
 import { recordEnd } from '#core/runs/end-run.ts';
 import { skip, success } from '#core/run-states/ending.ts';
-import { row, sql, transaction, type Database } from '#lib/database/index.ts';
+import { transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { changeRoutines, plantRun } from '#test/support/given.ts';
@@ -69,10 +69,9 @@ test.each(Object.entries(RUN_OPERATIONS))(
     for (const from of RUN_STATES) {
       const id = await plantRun(database, routine.id, { state: from });
       await act(id);
-      const after = await row<{ state: RunState }>(
-        database,
-        sql`select state from runs where id = ${id}`,
-      );
+      const after = await database.row<{
+        state: RunState;
+      }>`select state from runs where id = ${id}`;
       expect(after!.state, `from ${from}`).toBe(allowed.has(from) ? to : from);
     }
   },
@@ -81,7 +80,7 @@ test.each(Object.entries(RUN_OPERATIONS))(
 test('a run under way is skipped for no other reason than its gate', async () => {
   const id = await plantRun(database, routine.id, { state: 'running' });
   await ends(skip('paused'))(id);
-  const after = await row(database, sql`select state from runs where id = ${id}`);
+  const after = await database.row`select state from runs where id = ${id}`;
   expect(after).toEqual({ state: 'running' });
 });
 
@@ -181,10 +180,9 @@ test.each(Object.entries(ROUTINE_OPERATIONS))(
       await act(planted).catch((error: { code: string }) => {
         expect([from, error.code]).toEqual(['archived', 'routine_archived']);
       });
-      const after = await row<{ state: RoutineState }>(
-        database,
-        sql`select state from routines where id = ${planted.id}`,
-      );
+      const after = await database.row<{
+        state: RoutineState;
+      }>`select state from routines where id = ${planted.id}`;
       expect(after!.state, `from ${from}`).toBe(allowed.has(from) ? to : from);
     }
   },

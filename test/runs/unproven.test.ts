@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { endRun } from '#core/runs/index.ts';
 import { failure } from '#core/run-states/index.ts';
-import { execute, sql, transaction } from '#lib/database/index.ts';
+import { transaction } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
@@ -33,7 +33,7 @@ async function working<T>(service: Service, work: () => Promise<T>): Promise<T> 
 /** Holds the row of the run while `change` is made, as the step that is about to begin the run does. */
 function heldDuring(service: Service, runId: string, change: () => Promise<unknown>) {
   return transaction(service.deps.database, async (tx) => {
-    await execute(tx, sql`select id from runs where id = ${runId} for update`);
+    await tx.run`select id from runs where id = ${runId} for update`;
     await change();
   });
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test as plain } from 'vitest';
 import { preferredWait } from '#api/http/prefer.ts';
-import { row, sql } from '#lib/database/index.ts';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { changeRuns } from '#test/support/given.ts';
@@ -98,7 +97,7 @@ test('a wait counts as a stream, and one whose caller goes away no longer', asyn
   gone.abort();
   expect(await Promise.all(left)).toEqual(['gone', 'gone', 'gone']);
   const onRecord = () =>
-    row(service.deps.database, sql`select from run_followers where leased_until > now()`);
+    service.deps.database.row`select from run_followers where leased_until > now()`;
   await expect.poll(onRecord).toBeUndefined();
   expect(service.deps.runFeed.streams()).toBe(0);
 });
@@ -126,7 +125,7 @@ test('a process that stops responds to those that wait', async ({ service, key, 
   const runId = await startRun(key, routineId);
   const waiting = waitFor(key.at(replica.url), runId);
   const onRecord = () =>
-    row(service.deps.database, sql`select from run_followers where leased_until > now()`);
+    service.deps.database.row`select from run_followers where leased_until > now()`;
   await expect.poll(onRecord).toBeDefined();
   await replica.close();
   expect((await waiting).data.state).toBe('queued');

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { tick } from '#core/scheduling/tick.ts';
-import { AT_ONCE, row, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { total, parseSamples } from '#test/observability/scrape.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -42,12 +42,9 @@ const test = serviceTest({ worker: true, own: true })
     'breakers',
     ({ service }) =>
       () =>
-        rows(
-          service.deps.database,
-          sql`
-        select account, failures, extract(epoch from pause_until - pause_from)::float8 as seconds from model_breakers
-      `,
-        ),
+        service.deps.database.rows`
+          select account, failures, extract(epoch from pause_until - pause_from)::float8 as seconds from model_breakers
+        `,
   );
 
 test.afterEach(async ({ service }) => {
@@ -112,13 +109,10 @@ test('a gateway that is down pauses no routine: schedules on its model are held 
   await expect.poll(breakers).toEqual([]);
 
   for (const run of await schedule(hers, alsoHers, his)) expect(run.state).toBe('succeeded');
-  const routines = await rows(
-    database,
-    sql`
-      select distinct state, consecutive_failures as failures from routines
-      where id = any(${[hers, alsoHers, his, elsewhere]})
-    `,
-  );
+  const routines = await database.rows`
+    select distinct state, consecutive_failures as failures from routines
+    where id = any(${[hers, alsoHers, his, elsewhere]})
+  `;
   expect(routines).toEqual([{ state: 'active', failures: 0 }]);
 });
 
@@ -198,10 +192,9 @@ test('a schedule that cannot be computed pauses its routine, and the webhook is 
     nextRunAt: AT_ONCE,
   });
   await tick(service.deps);
-  const delivery = await row<{ body: string }>(
-    service.deps.database,
-    sql`select body from webhook_deliveries where routine_id = ${id} and event_type = 'routine.paused'`,
-  );
+  const delivery = await service.deps.database.row<{
+    body: string;
+  }>`select body from webhook_deliveries where routine_id = ${id} and event_type = 'routine.paused'`;
   expect(JSON.parse(delivery!.body).data).toMatchObject({
     routineId: id,
     reason: expect.stringContaining('no computable next time'),

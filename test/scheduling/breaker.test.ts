@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { forgetBreakers } from '#core/breaker/index.ts';
-import { AT_ONCE, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import {
   EVERY,
   ahead,
@@ -34,14 +34,11 @@ function open(database: Database, secondsLeft: number) {
 }
 
 function breaker(database: Database) {
-  return row(
-    database,
-    sql`
-      select extract(epoch from pause_until - now())::float8 > 28 as pausing,
-        extract(epoch from pause_until - pause_from)::float8 as seconds
-      from model_breakers where account = ${ACCOUNT}
-    `,
-  );
+  return database.row`
+    select extract(epoch from pause_until - now())::float8 > 28 as pausing,
+      extract(epoch from pause_until - pause_from)::float8 as seconds
+    from model_breakers where account = ${ACCOUNT}
+  `;
 }
 
 test('until the pause is over every occurrence of the account is skipped, in one row a routine', async ({
@@ -75,10 +72,8 @@ test('of 200 due routines in ten overlapping ticks one passes as the probe, and 
   const rest = await claim();
   expect(sum([...ticks, rest])).toBe(1);
   expect(await breaker(database)).toEqual({ pausing: true, seconds: 30 });
-  const skipped = await row(
-    database,
-    sql`select count(*) as skipped from runs where project_id = ${first!.projectId} and reason = 'provider_unavailable'`,
-  );
+  const skipped =
+    await database.row`select count(*) as skipped from runs where project_id = ${first!.projectId} and reason = 'provider_unavailable'`;
   expect(skipped).toEqual({ skipped: 199 });
   // The probe is lost, so it is still open when the next may pass.
   await clock.shift(60_000);
@@ -112,8 +107,8 @@ test('routines of other accounts run on: another model, a personal connection', 
 test('a breaker that was not used for a day is deleted', async ({ database, clock }) => {
   await open(database, 10);
   await forgetBreakers(database, 10);
-  expect(await rows(database, sql`select account from model_breakers`)).toHaveLength(1);
+  expect(await database.rows`select account from model_breakers`).toHaveLength(1);
   await clock.shift(25 * 3_600_000);
   await forgetBreakers(database, 10);
-  expect(await rows(database, sql`select account from model_breakers`)).toEqual([]);
+  expect(await database.rows`select account from model_breakers`).toEqual([]);
 });

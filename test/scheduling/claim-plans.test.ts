@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { ago, plantRuns, plantSpending } from '#test/support/given.ts';
-import { execute, sql } from '#lib/database/index.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { buffersOf, explained } from '../../bench/harness/measure.ts';
 import { plantRoutines, selfHosted } from './planted.ts';
@@ -17,7 +16,7 @@ test('claiming routines with budgets costs no more after a month of spending tha
       plantRoutines(database, DUE, { ...budget, nextRunAt: new Date(Date.now() - 1_000) });
     const claimed = async () => {
       // Else autovacuum may come between the two, and other statistics make another plan.
-      await execute(database, sql`vacuum (analyze)`);
+      await database.run`vacuum (analyze)`;
       const plans = await explained(url, (db) =>
         claimDueRoutines({ ...selfHosted, database: db }, DUE),
       );

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { AT_ONCE, row, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { explained } from '../../bench/harness/measure.ts';
 import { clockTest } from './clock-test.ts';
@@ -42,23 +42,16 @@ test(
     };
     const claimed = await Promise.all(Array.from({ length: 20 }, claimer));
     expect(claimed.reduce((sum, runs) => sum + runs, 0)).toBe(1_500);
-    const counted = await row(
-      database,
-      sql`
+    const counted = await database.row`
       select count(*) as runs, count(distinct routine_id) as routines, count(*) filter (where state = 'queued') as queued
       from runs where scheduled_for = ${NOON}
-    `,
-    );
+    `;
     expect(counted).toEqual({ runs: 1_500, routines: 1_500, queued: 1_500 });
-    const left = await row(
-      database,
-      sql`select count(*) as due from routines where state = 'active' and next_run_at <= now()`,
-    );
+    const left =
+      await database.row`select count(*) as due from routines where state = 'active' and next_run_at <= now()`;
     expect(left).toEqual({ due: 0 });
-    const allowance = await row(
-      database,
-      sql`select runs from period_runs where organization_id = ${first!.organizationId}`,
-    );
+    const allowance =
+      await database.row`select runs from period_runs where organization_id = ${first!.organizationId}`;
     expect(allowance).toEqual({ runs: 900 });
   },
 );
@@ -151,13 +144,10 @@ test('every occurrence that is passed over says in words why', async ({
   await clock.shift(60_000);
   await changeRoutines(database, overlapping.id, { nextRunAt: AT_ONCE });
   await claim();
-  const said = await rows(
-    database,
-    sql`
-      select distinct reason, error_message as message from runs join routines r on r.id = routine_id
-      where runs.state = 'skipped' and r.state = 'active' order by reason
-    `,
-  );
+  const said = await database.rows`
+    select distinct reason, error_message as message from runs join routines r on r.id = routine_id
+    where runs.state = 'skipped' and r.state = 'active' order by reason
+  `;
   expect(said).toEqual([
     {
       reason: 'misfire',
@@ -190,10 +180,8 @@ test('a run that has waited as long as it may is no overlap for the occurrence t
     (await occurrencesOf(database, id)).map((o) => o.reason ?? o.state);
   for (const id of expiring) {
     expect(await states(id)).toEqual(['queued', 'queued']);
-    const [after] = await rows(
-      database,
-      sql`select after_previous as waits from runs where routine_id = ${id} order by id desc`,
-    );
+    const [after] =
+      await database.rows`select after_previous as waits from runs where routine_id = ${id} order by id desc`;
     expect(after).toEqual({ waits: true });
   }
   for (const id of [...waiting, running]) {
@@ -246,15 +234,11 @@ test('when the allowance of the month is used up the rest is skipped, and nothin
   const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };
   expect(await claim(free)).toMatchObject({ runs: 100, skipped: 3 });
   const { projectId, organizationId } = first!;
-  const reasons = await rows(
-    database,
-    sql`select distinct reason from runs where project_id = ${projectId} and state = 'skipped'`,
-  );
+  const reasons =
+    await database.rows`select distinct reason from runs where project_id = ${projectId} and state = 'skipped'`;
   expect(reasons).toEqual([{ reason: 'allowance_exceeded' }]);
-  const used = await row(
-    database,
-    sql`select runs from period_runs where organization_id = ${organizationId}`,
-  );
+  const used =
+    await database.row`select runs from period_runs where organization_id = ${organizationId}`;
   expect(used).toEqual({ runs: 100 });
 });
 

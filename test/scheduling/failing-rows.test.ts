@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { expireQueued, stopRuns, sweepOpenRuns } from '#core/runs/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { rows, sql, type Database } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, changeRoutines, plantRun } from '#test/support/given.ts';
 import type { Service } from '#test/support/service.ts';
@@ -35,10 +35,10 @@ async function refusing(
 }
 
 async function statesOf({ deps }: Service, ids: readonly string[]): Promise<string[]> {
-  const found = await rows<{ id: string; state: string }>(
-    deps.database,
-    sql`select id, state from runs where id = any(${ids})`,
-  );
+  const found = await deps.database.rows<{
+    id: string;
+    state: string;
+  }>`select id, state from runs where id = any(${ids})`;
   return ids.map((id) => found.find((run) => run.id === id)?.state ?? 'none');
 }
 
@@ -54,10 +54,9 @@ test('a routine whose claim fails keeps none behind it from its time', async ({ 
     await expect(parts.claim(NOT_ABORTED)).rejects.toThrow('refused');
   });
   const claimed = async () => {
-    const found = await rows<{ id: string }>(
-      database,
-      sql`select routine_id as id from runs where routine_id = any(${ids}) order by id`,
-    );
+    const found = await database.rows<{
+      id: string;
+    }>`select routine_id as id from runs where routine_id = any(${ids}) order by id`;
     return found.map(({ id }) => id).toSorted();
   };
   expect(await claimed()).toEqual([first!.id, last!.id].toSorted());

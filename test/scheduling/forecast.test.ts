@@ -20,7 +20,7 @@ import { plannedRuns } from '#core/forecast/planned-runs.ts';
 import { costOf } from '#core/cost/index.ts';
 import { dayOfRunningOut } from '#core/forecast/limits.ts';
 import { startGateway } from '#dev/gateway/server.ts';
-import { execute, row, rows, sql, transaction, type Database } from '#lib/database/index.ts';
+import { transaction, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import {
   jitterMs,
@@ -292,10 +292,9 @@ async function proofRun(database: Database, { id }: Planted): Promise<void> {
  * @returns false when there was none, or a budget had too little left for it
  */
 async function performQueued(database: Database, routineId: string): Promise<boolean> {
-  const queued = await row<{ id: string }>(
-    database,
-    sql`select id from runs where routine_id = ${routineId} and state = 'queued'`,
-  );
+  const queued = await database.row<{
+    id: string;
+  }>`select id from runs where routine_id = ${routineId} and state = 'queued'`;
   if (queued === undefined) return false;
   const { id: runId } = queued;
   const run = await beginStep(database, runId, 0, undefined);
@@ -338,20 +337,14 @@ async function performQueued(database: Database, routineId: string): Promise<boo
 
 /** Sets the clock on a connection of the pool, which takes a tenth of the time that one of its own does. */
 async function setClock(database: Database, instant: Date): Promise<void> {
-  await execute(
-    database,
-    sql`update clock.shift set by = ${instant}::timestamptz - pg_catalog.now()`,
-  );
+  await database.run`update clock.shift set by = ${instant}::timestamptz - pg_catalog.now()`;
 }
 
 async function sumOf(database: Database, routineId: string) {
-  const [sum] = await rows<{ tokens: number; costUsd: string }>(
-    database,
-    sql`
-      select coalesce(sum(input_tokens + output_tokens), 0)::bigint as tokens,
-        trim_scale(coalesce(sum(cost_usd), 0))::text as "costUsd"
-      from runs where routine_id = ${routineId} and trigger = 'schedule'
-    `,
-  );
+  const [sum] = await database.rows<{ tokens: number; costUsd: string }>`
+    select coalesce(sum(input_tokens + output_tokens), 0)::bigint as tokens,
+      trim_scale(coalesce(sum(cost_usd), 0))::text as "costUsd"
+    from runs where routine_id = ${routineId} and trigger = 'schedule'
+  `;
   return sum;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { execute, raw, row, rows, sql } from '#lib/database/index.ts';
+import { raw, sql, withStatements } from '#lib/database/index.ts';
 import { firstIdAt, newId } from '#lib/ids.ts';
 import { openMailer } from '#lib/mail.ts';
 import { signUp } from '#test/support/people.ts';
@@ -187,7 +187,7 @@ async function plantToken(table: string, age: string): Promise<void> {
 }
 
 async function planting(statement: ReturnType<typeof sql>): Promise<void> {
-  await execute(service.deps.database, statement);
+  await service.deps.database.run`${statement}`;
 }
 
 test.each(Object.entries(TABLES))(
@@ -213,15 +213,10 @@ test.each(Object.entries(TABLES))(
 test('expired sessions are deleted, and live ones go on', async () => {
   const { database } = service.deps;
   const [gone, live] = [await signUp(service), await signUp(service)];
-  await execute(
-    database,
-    sql`update sessions set expires_at = now() - interval '1 minute' where user_id = ${gone.userId}`,
-  );
+  await database.run`update sessions set expires_at = now() - interval '1 minute' where user_id = ${gone.userId}`;
   await createTickParts(service.deps).housekeeping(new AbortController().signal);
-  const left = await rows(
-    database,
-    sql`select user_id as id from sessions where user_id = any(${[gone.userId, live.userId]})`,
-  );
+  const left =
+    await database.rows`select user_id as id from sessions where user_id = any(${[gone.userId, live.userId]})`;
   expect(left).toEqual([{ id: live.userId }]);
   expect((await live.session.get('/v1/organizations')).status).toBe(200);
 });
@@ -230,29 +225,20 @@ test('only people who never confirmed are deleted after a month, where there is 
   const { database } = service.deps;
   const member = await signUp(service);
   const insert = (name: string, age: string, confirmed: boolean) =>
-    execute(
-      database,
-      sql`
-        insert into users (id, name, email, email_verified, created_at)
-        values (${name}, ${name}, ${`${name}@example.com`}, ${confirmed}, now() - ${age}::interval)
-      `,
-    );
+    database.run`
+      insert into users (id, name, email, email_verified, created_at)
+      values (${name}, ${name}, ${`${name}@example.com`}, ${confirmed}, now() - ${age}::interval)
+    `;
   await insert('late', '31 days', false);
   await insert('waiting', '29 days', false);
   await insert('confirmed', '31 days', true);
-  await execute(
-    database,
-    sql`update users set created_at = now() - interval '31 days' where id = ${member.userId}`,
-  );
+  await database.run`update users set created_at = now() - interval '31 days' where id = ${member.userId}`;
   const signal = new AbortController().signal;
   const left = async () => {
-    const found = await rows<{ id: string }>(
-      database,
-      sql`
-        select id from users where id = any(${['late', 'waiting', 'confirmed', member.userId]})
-        order by created_at, id
-      `,
-    );
+    const found = await database.rows<{ id: string }>`
+      select id from users where id = any(${['late', 'waiting', 'confirmed', member.userId]})
+      order by created_at, id
+    `;
     return found.map(({ id }) => id);
   };
   await createTickParts({ ...service.deps, mailer: undefined }).housekeeping(signal);
@@ -284,19 +270,19 @@ test.each(Object.entries(BACKLOGS))(
   'a backlog of %s is deleted by statements that are bounded, all of it in one pass',
   async (table, plant) => {
     const { database } = service.deps;
-    await execute(database, plant);
+    await database.run`${plant}`;
     const deleted: number[] = [];
-    const counting = new Proxy(database, {
-      get(target, name) {
-        const value: unknown = Reflect.get(target, name);
-        if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value;
-        return async (config: { text: string }) => {
-          const result = await target.query(config);
-          if (config.text.includes(`delete from ${table}`)) deleted.push(result.rowCount ?? 0);
-          return result;
-        };
-      },
-    });
+    const counting = withStatements(
+      Object.create(database, {
+        query: {
+          value: async (config: { text: string }) => {
+            const result = await database.query(config);
+            if (config.text.includes(`delete from ${table}`)) deleted.push(result.rowCount ?? 0);
+            return result;
+          },
+        },
+      }) as typeof database,
+    );
     await createTickParts({ ...service.deps, database: counting }).housekeeping(
       new AbortController().signal,
     );
@@ -306,16 +292,13 @@ test.each(Object.entries(BACKLOGS))(
 
 test('a backlog is deleted batch by batch, and no further when it is given up', async () => {
   const { database } = service.deps;
-  await execute(
-    database,
-    sql`
-      insert into idempotency_keys (scope, key, request_hash, seed, locked_until, created_at)
-      select 'backlog', n::text, '', '', now(), now() - interval '2 days' from generate_series(1, 2500) n
-    `,
-  );
+  await database.run`
+    insert into idempotency_keys (scope, key, request_hash, seed, locked_until, created_at)
+    select 'backlog', n::text, '', '', now(), now() - interval '2 days' from generate_series(1, 2500) n
+  `;
   const parts = createTickParts(service.deps);
   const left = () =>
-    row(database, sql`select count(*) as count from idempotency_keys where scope = 'backlog'`);
+    database.row`select count(*) as count from idempotency_keys where scope = 'backlog'`;
   await expect(parts.housekeeping(AbortSignal.abort(new Error('given up')))).rejects.toThrow(
     'given up',
   );
@@ -330,7 +313,7 @@ test('runs that have waited too long are passed over, and none when that was giv
   const { database } = service.deps;
   const id = await plantRun(database, planted.id, { queueUntil: new Date(Date.now() - 60_000) });
   const parts = createTickParts(service.deps);
-  const state = () => row(database, sql`select state, reason from runs where id = ${id}`);
+  const state = () => database.row`select state, reason from runs where id = ${id}`;
   await expect(parts.expire(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');
   expect(await state()).toEqual({ state: 'queued', reason: null });
   expect(await parts.expire(new AbortController().signal)).toBe(1);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { replaceOpenRuns, sweepOpenRuns } from '#core/runs/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { AT_ONCE, execute, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -150,7 +150,7 @@ test('a run that is locked while the next occurrence is claimed is replaced by t
   const { database } = service.deps;
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   const next = await transaction(database, async (tx) => {
-    await execute(tx, sql`select from runs where id = ${first.id} for no key update`);
+    await tx.run`select from runs where id = ${first.id} for no key update`;
     await changeRoutines(database, id, { nextRunAt: AT_ONCE });
     await createTickParts(service.deps).claim(new AbortController().signal);
     // A sweep that finds it locked too leaves it to the next.

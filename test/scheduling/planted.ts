@@ -1,6 +1,6 @@
 import type { Routine } from '#core/routines/index.ts';
 import type { ClaimDeps } from '#core/scheduling/claim.ts';
-import { row, rows, sql, type Database } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';
@@ -68,21 +68,19 @@ export interface Occurrence {
 
 /** Returns the occurrences on record of a routine, in order. */
 export function occurrencesOf(database: Database, routineId: string): Promise<Occurrence[]> {
-  return rows<Occurrence>(
-    database,
-    sql`
-      select id, state, reason, scheduled_for as from, coalesce(skipped_until, scheduled_for) as until,
-        coalesce(skipped_count, 1) as count
-      from runs where routine_id = ${routineId} and trigger = 'schedule' order by scheduled_for
-    `,
-  );
+  return database.rows<Occurrence>`
+    select id, state, reason, scheduled_for as from, coalesce(skipped_until, scheduled_for) as until,
+      coalesce(skipped_count, 1) as count
+    from runs where routine_id = ${routineId} and trigger = 'schedule' order by scheduled_for
+  `;
 }
 
 export async function routineOf(database: Database, id: string) {
-  const found = await row<{ state: string; stateReason: string | null; nextRunAt: Date | null }>(
-    database,
-    sql`select state, state_reason as "stateReason", next_run_at as "nextRunAt" from routines where id = ${id}`,
-  );
+  const found = await database.row<{
+    state: string;
+    stateReason: string | null;
+    nextRunAt: Date | null;
+  }>`select state, state_reason as "stateReason", next_run_at as "nextRunAt" from routines where id = ${id}`;
   return found!;
 }
 

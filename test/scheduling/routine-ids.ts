@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { TypeID } from 'typeid-js';
-import { execute, sql, type Database } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 
 /** Generates ids of routines, on which their jitter depends. */
 export const routineIds = fc
@@ -9,8 +9,5 @@ export const routineIds = fc
 
 /** Takes away what earlier cases have left: a case that is made smaller keeps its id. */
 export async function removeAll(database: Database): Promise<void> {
-  await execute(
-    database,
-    sql`truncate organizations, usage_totals, usage_days, usage_ledger, usage_reservations cascade`,
-  );
+  await database.run`truncate organizations, usage_totals, usage_days, usage_ledger, usage_reservations cascade`;
 }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { tick } from '#core/scheduling/tick.ts';
-import { AT_ONCE, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { pausedEvent } from '#api/docs/webhooks.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -108,20 +108,16 @@ test('scheduled runs that are skipped because the service pauses their routine a
 
 /** The reasons of the pause in audit events and webhook events. */
 async function told(
-  { database }: { database: Parameters<typeof rows>[0] },
+  { database }: { database: Db },
   { id, organizationId }: { id: string; organizationId: string },
 ) {
-  const events = await rows<{ reason: string }>(
-    database,
-    sql`
-      select details ->> 'reason' as reason from audit_events
-      where organization_id = ${organizationId} and target_id = ${id} and action = 'routine.paused' and actor_kind = 'system'
-    `,
-  );
-  const deliveries = await rows<{ body: string }>(
-    database,
-    sql`select body from webhook_deliveries where routine_id = ${id} and event_type = 'routine.paused'`,
-  );
+  const events = await database.rows<{ reason: string }>`
+    select details ->> 'reason' as reason from audit_events
+    where organization_id = ${organizationId} and target_id = ${id} and action = 'routine.paused' and actor_kind = 'system'
+  `;
+  const deliveries = await database.rows<{
+    body: string;
+  }>`select body from webhook_deliveries where routine_id = ${id} and event_type = 'routine.paused'`;
   return {
     audit: events.map(({ reason }) => reason),
     webhooks: deliveries.map(({ body }) => pausedEvent.parse(JSON.parse(body)).data.reason),

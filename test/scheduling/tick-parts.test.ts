@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { occurrencesOf, plantRoutine } from './planted.ts';
 import { EVERY, ago, changeRuns, plantRun, plantRuns } from '#test/support/given.ts';
@@ -47,10 +47,9 @@ test('a lost cancellation is repeated before anything else, however many runs ar
   await changeRuns(database, EVERY, { checkedAt: ago('1 hour') });
   await expect(parts.sweep(given)).rejects.toThrow('given up');
   expect(asked).toHaveLength(202);
-  const left = await row<{ count: number }>(
-    database,
-    sql`select count(*) as count from runs where checked_at > now() - interval '1 minute'`,
-  );
+  const left = await database.row<{
+    count: number;
+  }>`select count(*) as count from runs where checked_at > now() - interval '1 minute'`;
   expect(left).toEqual({ count: 0 });
 });
 
@@ -83,9 +82,9 @@ test('a run past its deadline is settled also while Temporal is away and a cance
     engine: { ...engine, cancelRun: away, workflowState: away, terminateRun: away },
   });
   await expect(parts.sweep(new AbortController().signal)).rejects.toThrow('Temporal is away');
-  const settled = await row<{ state: string; reason: string }>(
-    database,
-    sql`select state, reason from runs where id = ${overdue}`,
-  );
+  const settled = await database.row<{
+    state: string;
+    reason: string;
+  }>`select state, reason from runs where id = ${overdue}`;
   expect(settled).toEqual({ state: 'failed', reason: 'workflow_lost' });
 });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { pausedEvent } from '#api/docs/webhooks.ts';
 import { announceSlots, createAdmission } from '#core/admission/index.ts';
 import { tick } from '#core/scheduling/tick.ts';
-import { AT_ONCE, execute, row, rows, sql } from '#lib/database/index.ts';
+import { AT_ONCE, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
@@ -101,10 +101,8 @@ test('twenty processes that admit runs share them out and start each once', asyn
   // The worker's own admission has started the others.
   expect(all.reduce((sum, { started }) => sum + started, 0)).toBeLessThanOrEqual(60);
   const ended = async () =>
-    row(
-      service.deps.database,
-      sql`select count(*) as ended from runs where routine_id = ${routineId} and state = 'succeeded' and step_count = 1`,
-    );
+    service.deps.database
+      .row`select count(*) as ended from runs where routine_id = ${routineId} and state = 'succeeded' and step_count = 1`;
   await expect.poll(ended, { interval: 200 }).toEqual({ ended: 60 });
 });
 
@@ -179,10 +177,9 @@ test('an active routine without a next time gets one; one whose schedule is unre
   expect(nextRunAt!.getUTCMinutes()).toBe(0);
   const { stateReason, ...paused } = await routineOf(database, broken.id);
   expect(paused).toEqual({ state: 'paused', nextRunAt: null });
-  const [news, ...others] = await rows<{ body: string }>(
-    database,
-    sql`select body from webhook_deliveries where routine_id = ${broken.id}`,
-  );
+  const [news, ...others] = await database.rows<{
+    body: string;
+  }>`select body from webhook_deliveries where routine_id = ${broken.id}`;
   expect(others).toEqual([]);
   expect(pausedEvent.parse(JSON.parse(news!.body))).toMatchObject({
     type: 'routine.paused',
@@ -202,11 +199,11 @@ test('what falls due within two seconds of a tick is claimed by it, at its time'
 test('one part of a tick that fails does not keep the others from their work', async () => {
   const { database } = service.deps;
   const { id } = await plantRoutine(database, { schedule: '0 0 1 1 *', nextRunAt: new Date() });
-  await execute(database, sql`alter table webhook_deliveries rename to hidden`);
+  await database.run`alter table webhook_deliveries rename to hidden`;
   try {
     await expect(tick(service.deps)).rejects.toThrow('webhook_deliveries');
   } finally {
-    await execute(database, sql`alter table hidden rename to webhook_deliveries`);
+    await database.run`alter table hidden rename to webhook_deliveries`;
   }
   expect(await occurrencesOf(database, id)).toMatchObject([{ reason: null }]);
 });

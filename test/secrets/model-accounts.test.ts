@@ -2,7 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import {
   comeBack,
   connectWithKey,
@@ -157,10 +156,9 @@ async function live(): Promise<Answer[]> {
 
 async function dump(): Promise<string> {
   const { database } = fixture.service.deps;
-  const tables = await rows<{ name: string }>(
-    database,
-    sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
-  );
+  const tables = await database.rows<{
+    name: string;
+  }>`select table_name as name from information_schema.tables where table_schema = 'public'`;
   const all: string[] = [];
   for (const { name } of tables) {
     const found = await database.query<{ row: string }>(

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Database, Db } from '#lib/database/index.ts';
+import { withStatements, type Database, type Db } from '#lib/database/index.ts';
 
 interface Explained {
   readonly Plan: Record<string, number>;
@@ -17,7 +17,7 @@ export async function blocksOf(
 ): Promise<number> {
   const client = await database.connect();
   const explained: Explained[] = [];
-  const explaining: Db = {
+  const explaining = withStatements({
     async query(config) {
       const result = await (plan === 'for any values'
         ? explainPrepared(client, config)
@@ -25,7 +25,7 @@ export async function blocksOf(
       explained.push(...result.rows[0]['QUERY PLAN']);
       return { ...result, rows: [] };
     },
-  };
+  });
   try {
     await client.query('begin');
     await read(explaining);

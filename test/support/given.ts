@@ -3,7 +3,7 @@
  * account whose token has expired. With its folder it is the one place of the tests that writes tables of the product.
  */
 import { tick } from '#core/scheduling/tick.ts';
-import { AT_ONCE, execute, sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import type { ApiClient } from './client.ts';
 import { changer, remover } from './given/rows.ts';
 import { plantRun } from './given/runs.ts';
@@ -278,18 +278,12 @@ export const removeWorkers = remover('worker_slots');
 
 /** Lets time pass since a person last proved who they are. */
 export async function ageProofs(db: Db, userId: string, interval: string): Promise<void> {
-  await execute(
-    db,
-    sql`update sessions set proven_at = proven_at - ${interval}::interval where user_id = ${userId}`,
-  );
+  await db.run`update sessions set proven_at = proven_at - ${interval}::interval where user_id = ${userId}`;
 }
 
 /** Lets time pass since a person last used a code of their authenticator. */
 export async function ageCodes(db: Db, userId: string): Promise<void> {
-  await execute(
-    db,
-    sql`update second_factors set last_step = last_step - 10 where user_id = ${userId}`,
-  );
+  await db.run`update second_factors set last_step = last_step - 10 where user_id = ${userId}`;
 }
 
 /** Sets what an organization, a project or a routine has spent today. */
@@ -308,24 +302,18 @@ export function confirmPolicies(
 
 /** Lets time pass for what is counted under these rules, by the names that they have in `rate_limits`. */
 export async function ageCounts(db: Db, rule: string, interval: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update rate_limits set window_start = window_start - ${interval}::interval
-      where credential like ${`${rule}:%`}
-    `,
-  );
+  await db.run`
+    update rate_limits set window_start = window_start - ${interval}::interval
+    where credential like ${`${rule}:%`}
+  `;
 }
 
 /** Sets what has been counted under a rule, in windows that begin now, for all that it has counted before. */
 export async function fillCounts(db: Db, rule: string, count: number): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update rate_limits set count = ${count}, window_start = now()
-      where credential like ${`${rule}:%`}
-    `,
-  );
+  await db.run`
+    update rate_limits set count = ${count}, window_start = now()
+    where credential like ${`${rule}:%`}
+  `;
 }
 
 /** Puts events of an organization on record, of a thousand targets in turn. */
@@ -334,14 +322,11 @@ export async function plantAuditEvents(
   organizationId: string,
   count: number,
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      insert into audit_events (id, organization_id, actor_kind, action, target_id)
-      select 'aud_' || lpad(n::text, 26, '0'), ${organizationId}, 'system', 'routine.paused', 'target ' || n % 1000
-      from generate_series(1, ${count}::integer) n
-    `,
-  );
+  await db.run`
+    insert into audit_events (id, organization_id, actor_kind, action, target_id)
+    select 'aud_' || lpad(n::text, 26, '0'), ${organizationId}, 'system', 'routine.paused', 'target ' || n % 1000
+    from generate_series(1, ${count}::integer) n
+  `;
 }
 
 /** Lets an organization have been there for some days, with so many runs in the period that began with it. */
@@ -350,50 +335,38 @@ export async function plantPeriod(
   organizationId: string,
   { daysAgo, runs }: { daysAgo: number; runs: number },
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      with aged as (
-        update organizations set created_at = now() - ${daysAgo}::integer * interval '1 day'
-        where id = ${organizationId} returning id, created_at
-      )
-      insert into period_runs (organization_id, period_start, runs) select id, created_at, ${runs} from aged
-    `,
-  );
+  await db.run`
+    with aged as (
+      update organizations set created_at = now() - ${daysAgo}::integer * interval '1 day'
+      where id = ${organizationId} returning id, created_at
+    )
+    insert into period_runs (organization_id, period_start, runs) select id, created_at, ${runs} from aged
+  `;
 }
 
 /** Lets the hour of a project's mails be over. */
 export async function passProjectHour(db: Db, projectId: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update project_mail_turns set since = since - interval '61 minutes' where project_id = ${projectId}
-    `,
-  );
+  await db.run`
+    update project_mail_turns set since = since - interval '61 minutes' where project_id = ${projectId}
+  `;
 }
 
 /** Counts a run of an organization in this month, as its start would have. */
 export async function countRun(db: Db, organizationId: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      insert into period_runs (organization_id, period_start, runs)
-      values (${organizationId}, date_trunc('month', now(), 'utc'), 1)
-      on conflict (organization_id, period_start) do update set runs = period_runs.runs + 1
-    `,
-  );
+  await db.run`
+    insert into period_runs (organization_id, period_start, runs)
+    values (${organizationId}, date_trunc('month', now(), 'utc'), 1)
+    on conflict (organization_id, period_start) do update set runs = period_runs.runs + 1
+  `;
 }
 
 /** Lets time pass for a run that waits for a budget; returns false where it does not wait just now. */
 export async function ageWait(db: Db, runId: string, interval: string): Promise<boolean> {
-  const aged = await execute(
-    db,
-    sql`
-      update runs set started_at = started_at - ${interval}::interval,
-        waits_since = waits_since - ${interval}::interval
-      where id = ${runId} and waits_since is not null
-    `,
-  );
+  const aged = await db.run`
+    update runs set started_at = started_at - ${interval}::interval,
+      waits_since = waits_since - ${interval}::interval
+    where id = ${runId} and waits_since is not null
+  `;
   return aged === 1;
 }
 
@@ -403,19 +376,16 @@ export async function plantToolCalls(
   runId: string,
   { count, textLength }: { count: number; textLength: number },
 ): Promise<void> {
-  await execute(
-    database,
-    sql`
-      insert into steps (run_id, index, project_id, kind, state, tool, started_at, finished_at)
-      select r.id, last.index + n, r.project_id, 'tool', 'succeeded', jsonb_build_object('name', 'read',
-          'toolName', 'read', 'connectionId', null, 'connectionName', null, 'policyId', null, 'arguments', '{}', 'argumentsLength', 2,
-          'isError', false, 'result', repeat('x', ${textLength}::integer), 'resultLength', ${textLength}::integer,
-          'structured', null, 'structuredLength', null, 'attachments', '[]'::jsonb), now(), now()
-      from runs r, (select max(index) as index from steps where run_id = ${runId}) last,
-        generate_series(1, ${count}::integer) n
-      where r.id = ${runId}
-    `,
-  );
+  await database.run`
+    insert into steps (run_id, index, project_id, kind, state, tool, started_at, finished_at)
+    select r.id, last.index + n, r.project_id, 'tool', 'succeeded', jsonb_build_object('name', 'read',
+        'toolName', 'read', 'connectionId', null, 'connectionName', null, 'policyId', null, 'arguments', '{}', 'argumentsLength', 2,
+        'isError', false, 'result', repeat('x', ${textLength}::integer), 'resultLength', ${textLength}::integer,
+        'structured', null, 'structuredLength', null, 'attachments', '[]'::jsonb), now(), now()
+    from runs r, (select max(index) as index from steps where run_id = ${runId}) last,
+      generate_series(1, ${count}::integer) n
+    where r.id = ${runId}
+  `;
 }
 
 /** Makes a user a member of an organization, or gives a member another role, without an invitation. */
@@ -425,13 +395,10 @@ export async function giveRole(
   userId: string,
   role: string,
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      insert into memberships (organization_id, user_id, role) values (${organizationId}, ${userId}, ${role})
-      on conflict (user_id, organization_id) do update set role = excluded.role
-    `,
-  );
+  await db.run`
+    insert into memberships (organization_id, user_id, role) values (${organizationId}, ${userId}, ${role})
+    on conflict (user_id, organization_id) do update set role = excluded.role
+  `;
 }
 
 /** Makes the next occurrence of an active routine due, and has a tick claim it. */
@@ -469,8 +436,5 @@ export async function claimRunOf(
 
 /** Leaves on record what a checkout from before the first release left. */
 export async function makeFormer(database: Db): Promise<void> {
-  await execute(
-    database,
-    sql`update migrations set name = 'former_' || name where name like '0001%'`,
-  );
+  await database.run`update migrations set name = 'former_' || name where name like '0001%'`;
 }

@@ -3,7 +3,6 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { paymentEnvironment } from '#dev/payments/local.ts';
 import { freePort } from '#dev/ports.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { hearEvents, priceOf, startProcessor } from '../billing/support.ts';
@@ -29,10 +28,9 @@ function pathOf({ projectId }: Person): string {
 /** Makes the person's organization a customer that subscribes, and has the service look. */
 async function subscribe(service: Service, person: Person, plan: 'starter' | 'pro') {
   await person.session.post('/v1/billing/checkout', { plan, entrypoint: 'billing' });
-  const found = await row<{ id: string }>(
-    service.deps.database,
-    sql`select customer_id as id from billing_customers where organization_id = ${person.organizationId}`,
-  );
+  const found = await service.deps.database.row<{
+    id: string;
+  }>`select customer_id as id from billing_customers where organization_id = ${person.organizationId}`;
   const subscription = processor.ledger.subscribe(found!.id, priceOf(plan));
   await look(person);
   return subscription;
@@ -80,10 +78,8 @@ test('an enquiry is kept, and its faults stand at their fields', async ({ servic
   await page.getByLabel('What do you need?').fill(message);
   await page.getByRole('button', { name: 'Send the enquiry' }).click();
   await page.getByText(`We will answer to ${grace.email}`).waitFor();
-  const kept = await row(
-    service.deps.database,
-    sql`select 1 from business_leads where message = ${message}`,
-  );
+  const kept = await service.deps.database
+    .row`select 1 from business_leads where message = ${message}`;
   expect(kept).toBeDefined();
 });
 

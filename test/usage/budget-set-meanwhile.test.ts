@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Service } from '#test/support/service.ts';
@@ -55,12 +55,9 @@ test('a budget that is set while a call without a limit is out counts that call,
   const ended = { next: 'ended', state: 'failed' };
   expect([await perform(runId, first.nextIndex), await perform(nextId, 0)]).toEqual([ended, ended]);
   expect(calls).toBe(1);
-  const reasons = await row(
-    database,
-    sql`
-      select (select reason from runs where id = ${runId}) as own, (select reason from runs where id = ${nextId}) as next,
-        (select day_tokens from usage_totals where scope_id = ${routine.projectId}) as used
-    `,
-  );
+  const reasons = await database.row`
+    select (select reason from runs where id = ${runId}) as own, (select reason from runs where id = ${nextId}) as next,
+      (select day_tokens from usage_totals where scope_id = ${routine.projectId}) as used
+  `;
   expect(reasons).toEqual({ own: 'budget_exceeded', next: 'blocked_budget', used: USED });
 });

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
 import { countInput } from '#core/steps/model-call.ts';
-import { row, rows, sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines } from '#test/scheduling/planted.ts';
 import { changeProjects, plantRun } from '#test/support/given.ts';
@@ -45,16 +44,14 @@ test('routines of one minute whose budget suffices for all succeed within three 
         ids.map((id) => plantRun(database, id, { timeoutSeconds: 900, admittedAt: new Date() })),
       );
       const rounds = await carryOut(service, runs, { steps, outputTokens }, async () => {
-        const held = await row<{ tokens: number }>(
-          database,
-          sql`select day_tokens + reserved_tokens as tokens from usage_totals where scope_id = ${projectId}`,
-        );
+        const held = await database.row<{
+          tokens: number;
+        }>`select day_tokens + reserved_tokens as tokens from usage_totals where scope_id = ${projectId}`;
         expect(held!.tokens).toBeLessThanOrEqual(budget);
       });
-      const states = await rows<{ state: string }>(
-        database,
-        sql`select state from runs where id = any(${runs})`,
-      );
+      const states = await database.rows<{
+        state: string;
+      }>`select state from runs where id = any(${runs})`;
       expect(states.map(({ state }) => state)).toEqual(Array(ROUTINES).fill('succeeded'));
       expect(rounds).toBeLessThanOrEqual(3 * steps);
     }),

@@ -6,7 +6,7 @@ import {
   type ModelCaller,
 } from '#core/steps/index.ts';
 import { countInput } from '#core/steps/model-call.ts';
-import { AT_ONCE, execute, rows, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { modelResponse } from '#test/support/model-caller.ts';
@@ -46,18 +46,15 @@ function settleLost({ deps }: Service): Promise<void> {
 
 /** Reads what every sum says of the run: tokens, and what is still reserved. */
 async function sums({ deps: { database } }: Service, runId: string) {
-  const [found] = await rows(
-    database,
-    sql`
-      select r.input_tokens as run, r.estimated_usage as estimated, s.input_tokens as step,
-        (select coalesce(sum(total_tokens), 0)::integer from usage_ledger where run_id = r.id) as ledger,
-        (select day_tokens from usage_totals where scope_id = r.routine_id) as total,
-        (select reserved_tokens from usage_totals where scope_id = r.routine_id) as reserved,
-        (select coalesce(sum(input_tokens), 0)::integer from usage_days where routine_id = r.routine_id) as day,
-        (select coalesce(sum(steps), 0)::integer from usage_days where routine_id = r.routine_id) as steps
-      from runs r join steps s on s.run_id = r.id where r.id = ${runId}
-    `,
-  );
+  const [found] = await database.rows`
+    select r.input_tokens as run, r.estimated_usage as estimated, s.input_tokens as step,
+      (select coalesce(sum(total_tokens), 0)::integer from usage_ledger where run_id = r.id) as ledger,
+      (select day_tokens from usage_totals where scope_id = r.routine_id) as total,
+      (select reserved_tokens from usage_totals where scope_id = r.routine_id) as reserved,
+      (select coalesce(sum(input_tokens), 0)::integer from usage_days where routine_id = r.routine_id) as day,
+      (select coalesce(sum(steps), 0)::integer from usage_days where routine_id = r.routine_id) as steps
+    from runs r join steps s on s.run_id = r.id where r.id = ${runId}
+  `;
   return found;
 }
 
@@ -169,7 +166,7 @@ test('a call that died with its process counts once its time is over, and its re
   await changeReservations(database, { runId }, { leasedUntil: AT_ONCE });
   // The process that holds the run may be recording the response, and the tick does not wait for it.
   await transaction(database, async (tx) => {
-    await execute(tx, sql`select from runs where id = ${runId} for update`);
+    await tx.run`select from runs where id = ${runId} for update`;
     await settleLost(service);
   });
   expect(await sums(service, runId)).toMatchObject({ ledger: 0 });
@@ -229,18 +226,18 @@ test('a run that waits for a budget settles the lost calls that hold something o
   for (const runId of runs) {
     await changeReservations(database, { runId }, { leasedUntil: AT_ONCE });
   }
-  const [waiter] = await rows<{ organizationId: string; projectId: string; routineId: string }>(
-    database,
-    sql`
-      select organization_id as "organizationId", project_id as "projectId", routine_id as "routineId"
-      from runs where id = ${runs[0]}
-    `,
-  );
+  const [waiter] = await database.rows<{
+    organizationId: string;
+    projectId: string;
+    routineId: string;
+  }>`
+    select organization_id as "organizationId", project_id as "projectId", routine_id as "routineId"
+    from runs where id = ${runs[0]}
+  `;
   const held = async () => {
-    const found = await rows<{ id: string }>(
-      database,
-      sql`select run_id as id from usage_reservations where run_id = any(${runs})`,
-    );
+    const found = await database.rows<{
+      id: string;
+    }>`select run_id as id from usage_reservations where run_id = any(${runs})`;
     return found.map(({ id }) => id);
   };
   await settleLostCalls(service.deps, given.signal, waiter);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
-import { rows, sql } from '#lib/database/index.ts';
+import { sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { plantRun } from '#test/support/given.ts';
@@ -46,30 +46,24 @@ test('a second response to a step is spend too, in the ledger, the totals, the s
   await arrived.promise;
   await perform(7, () => Promise.resolve());
   const reserved = sql`select reserved_tokens from usage_totals where scope_id = ${routine.id}`;
-  const [held] = await rows<{ reserved_tokens: number }>(database, reserved);
+  const [held] = await database.rows<{ reserved_tokens: number }>`${reserved}`;
   expect(held!.reserved_tokens).toBeGreaterThan(30);
   late.resolve();
   expect(await overtaken).toEqual({ next: 'ended', state: 'succeeded' });
 
   expect(
-    await rows(
-      database,
-      sql`select attempt, total_tokens from usage_ledger where run_id = ${runId} order by attempt`,
-    ),
+    await database.rows`select attempt, total_tokens from usage_ledger where run_id = ${runId} order by attempt`,
   ).toEqual([
     { attempt: 1, total_tokens: 130 },
     { attempt: 2, total_tokens: 107 },
   ]);
   expect(
-    await rows(
-      database,
-      sql`
-        select t.day_tokens, t.reserved_tokens, r.step_count, r.result, r.input_tokens + r.output_tokens as run,
-          s.input_tokens + s.output_tokens as step, s.text, d.steps
-        from runs r join steps s on s.run_id = r.id join usage_totals t on t.scope_id = r.routine_id
-        join usage_days d on d.routine_id = r.routine_id
-      `,
-    ),
+    await database.rows`
+      select t.day_tokens, t.reserved_tokens, r.step_count, r.result, r.input_tokens + r.output_tokens as run,
+        s.input_tokens + s.output_tokens as step, s.text, d.steps
+      from runs r join steps s on s.run_id = r.id join usage_totals t on t.scope_id = r.routine_id
+      join usage_days d on d.routine_id = r.routine_id
+    `,
   ).toEqual([
     {
       day_tokens: 237,

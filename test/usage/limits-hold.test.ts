@@ -10,7 +10,7 @@ import {
   type StepOutcome,
 } from '#core/steps/index.ts';
 import { countInput } from '#core/steps/model-call.ts';
-import { AT_ONCE, execute, rows, sql, type Database } from '#lib/database/index.ts';
+import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -267,14 +267,11 @@ async function respondAll(overtaken: { respond: () => void; step: Promise<unknow
 
 /** Lets the time of a dead attempt go by, the latest at its step; its call is settled as in every tick. */
 async function endLease({ deps }: Service, runId: string, index: number): Promise<void> {
-  await execute(
-    deps.database,
-    sql`
-      update usage_reservations r set leased_until = ${AT_ONCE} from steps s
-      where r.run_id = ${runId} and r.step_index = ${index}
-        and s.run_id = r.run_id and s.index = r.step_index and s.attempt = r.attempt
-    `,
-  );
+  await deps.database.run`
+    update usage_reservations r set leased_until = ${AT_ONCE} from steps s
+    where r.run_id = ${runId} and r.step_index = ${index}
+      and s.run_id = r.run_id and s.index = r.step_index and s.attempt = r.attempt
+  `;
   await settleLostCalls(deps, AbortSignal.timeout(60_000));
 }
 
@@ -288,56 +285,48 @@ const LAST: Call = {
 };
 
 async function spent(database: Database, runIds: readonly string[]) {
-  const [use] = await rows<{ tokens: number; cost: string }>(
-    database,
-    sql`
-      select coalesce(sum(total_tokens), 0)::bigint as tokens, coalesce(sum(cost_usd), 0)::text as cost
-      from usage_ledger where run_id = any(${runIds})
-    `,
-  );
+  const [use] = await database.rows<{ tokens: number; cost: string }>`
+    select coalesce(sum(total_tokens), 0)::bigint as tokens, coalesce(sum(cost_usd), 0)::text as cost
+    from usage_ledger where run_id = any(${runIds})
+  `;
   return { tokens: use!.tokens, cost: Number(use!.cost) };
 }
 
 async function lostCalls(database: Database, runId: string): Promise<number> {
-  const found = await rows(
-    database,
-    sql`select from usage_ledger where run_id = ${runId} and attempt < 0 and total_tokens > 0`,
-  );
+  const found =
+    await database.rows`select from usage_ledger where run_id = ${runId} and attempt < 0 and total_tokens > 0`;
   return found.length;
 }
 
 /** Lists every sum of the project's usage that disagrees with the ledger, and what is still reserved. */
 async function disagreements(database: Database, { organizationId, projectId }: Planted) {
-  return rows(
-    database,
-    sql`
-      with ledger as (
-        select scope_id, sum(total_tokens) as tokens, coalesce(sum(cost_usd), 0) as cost from usage_ledger l,
-          unnest(array[${organizationId}, l.project_id, l.routine_id]) as scope_id
-        where l.project_id = ${projectId} group by scope_id
-      )
-      select 'totals' as what, scope_id as id from usage_totals t left join ledger l using (scope_id)
-      where (scope_id in (${organizationId}, ${projectId})
-          or scope_id in (select id from routines where project_id = ${projectId}))
-        and (day_tokens <> coalesce(l.tokens, 0) or month_tokens <> coalesce(l.tokens, 0)
-          or month_cost_usd <> coalesce(l.cost, 0) or reserved_tokens <> 0 or reserved_cost_usd <> 0)
-      union all
-      select 'no totals', scope_id from ledger where scope_id not in (select scope_id from usage_totals)
-      union all
-      select 'reserved', run_id from usage_reservations
-      union all
-      select 'days', r.id from routines r where project_id = ${projectId} and (
-        select coalesce(sum(input_tokens + output_tokens), 0) from usage_days d where d.routine_id = r.id
-      ) <> (select coalesce(sum(total_tokens), 0) from usage_ledger l where l.routine_id = r.id)
-      union all
-      select 'run', r.id from runs r where project_id = ${projectId} and r.input_tokens + r.output_tokens <> (
-        select coalesce(sum(total_tokens), 0) from usage_ledger l where l.run_id = r.id)
-      union all
-      select 'estimated', r.id from runs r where project_id = ${projectId} and r.estimated_usage <> (
-        select coalesce(bool_or(usage_estimated), false) from steps s where s.run_id = r.id)
-      union all
-      select 'steps', r.id from runs r where project_id = ${projectId} and r.input_tokens + r.output_tokens <> (
-        select coalesce(sum(input_tokens + output_tokens), 0) from steps s where s.run_id = r.id)
-    `,
-  );
+  return database.rows`
+    with ledger as (
+      select scope_id, sum(total_tokens) as tokens, coalesce(sum(cost_usd), 0) as cost from usage_ledger l,
+        unnest(array[${organizationId}, l.project_id, l.routine_id]) as scope_id
+      where l.project_id = ${projectId} group by scope_id
+    )
+    select 'totals' as what, scope_id as id from usage_totals t left join ledger l using (scope_id)
+    where (scope_id in (${organizationId}, ${projectId})
+        or scope_id in (select id from routines where project_id = ${projectId}))
+      and (day_tokens <> coalesce(l.tokens, 0) or month_tokens <> coalesce(l.tokens, 0)
+        or month_cost_usd <> coalesce(l.cost, 0) or reserved_tokens <> 0 or reserved_cost_usd <> 0)
+    union all
+    select 'no totals', scope_id from ledger where scope_id not in (select scope_id from usage_totals)
+    union all
+    select 'reserved', run_id from usage_reservations
+    union all
+    select 'days', r.id from routines r where project_id = ${projectId} and (
+      select coalesce(sum(input_tokens + output_tokens), 0) from usage_days d where d.routine_id = r.id
+    ) <> (select coalesce(sum(total_tokens), 0) from usage_ledger l where l.routine_id = r.id)
+    union all
+    select 'run', r.id from runs r where project_id = ${projectId} and r.input_tokens + r.output_tokens <> (
+      select coalesce(sum(total_tokens), 0) from usage_ledger l where l.run_id = r.id)
+    union all
+    select 'estimated', r.id from runs r where project_id = ${projectId} and r.estimated_usage <> (
+      select coalesce(bool_or(usage_estimated), false) from steps s where s.run_id = r.id)
+    union all
+    select 'steps', r.id from runs r where project_id = ${projectId} and r.input_tokens + r.output_tokens <> (
+      select coalesce(sum(input_tokens + output_tokens), 0) from steps s where s.run_id = r.id)
+  `;
 }

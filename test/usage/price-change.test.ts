@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import type { ModelOption } from '#core/models/index.ts';
 import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { changeProjects, plantRun } from '#test/support/given.ts';
@@ -25,7 +24,7 @@ test('a step with a long prompt is reserved at the prices of long prompts', asyn
   const runId = await plantRun(database, routine.id);
   const { signal } = new AbortController();
   await performModelStep({ ...service.deps, models }, { runId, index: 0 }, signal);
-  const run = await row(database, sql`select reason from runs where id = ${runId}`);
+  const run = await database.row`select reason from runs where id = ${runId}`;
   expect(run).toEqual({ reason: 'blocked_budget' });
   expect(service.gateway.control.requests().map(({ path }) => path)).toEqual(['/v1/models']);
 });
@@ -59,22 +58,16 @@ test('a price that rises while a call is out leaves that call its own, and binds
     const runId = await plantRun(database, routine.id);
     const { signal } = new AbortController();
     await performModelStep({ ...service.deps, caller, models }, { runId, index: 0 }, signal);
-    return row(
-      database,
-      sql`select state, reason, cost_usd::float8 as cost from runs where id = ${runId}`,
-    );
+    return database.row`select state, reason, cost_usd::float8 as cost from runs where id = ${runId}`;
   };
 
   // A hundred tokens in and a thousand out: 0.0101 US dollars as reserved, 1.01 by the new prices.
   expect(await perform()).toEqual({ state: 'succeeded', reason: null, cost: 0.0101 });
   expect(await perform()).toMatchObject({ state: 'failed', reason: 'blocked_budget' });
   expect(calls).toBe(1);
-  const spent = await row(
-    database,
-    sql`
-      select month_cost_usd::float8 as cost, reserved_cost_usd::float8 as reserved from usage_totals
-      where scope_id = ${routine.projectId}
-    `,
-  );
+  const spent = await database.row`
+    select month_cost_usd::float8 as cost, reserved_cost_usd::float8 as reserved from usage_totals
+    where scope_id = ${routine.projectId}
+  `;
   expect(spent).toEqual({ cost: 0.0101, reserved: 0 });
 });

@@ -6,7 +6,6 @@ import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/routines/
 import { claimAttempt } from '#core/webhooks/claim.ts';
 import { attemptDelivery, enqueueDelivery, listDeliveries } from '#core/webhooks/index.ts';
 import { RETRY_LADDER_MS } from '#core/webhooks/delivery.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { startReceiver, type Received } from '#test/outbound/receiver.ts';
 import { startWorld, type World } from './world.ts';
@@ -45,10 +44,9 @@ function signatureOf(headers: IncomingHttpHeaders) {
 }
 
 async function attemptsOf(deliveryId: string) {
-  const [found] = await rows<{ runId: string }>(
-    world.deps.database,
-    sql`select run_id as "runId" from webhook_deliveries where id = ${deliveryId}`,
-  );
+  const [found] = await world.deps.database.rows<{
+    runId: string;
+  }>`select run_id as "runId" from webhook_deliveries where id = ${deliveryId}`;
   const [delivery] = await listDeliveries(world.deps.database, found!.runId);
   return delivery!.attempts;
 }
@@ -261,10 +259,10 @@ describe('a response of 410', () => {
     expect(await world.attempt(waiting)).toBe('not_due');
     expect(await world.read(unrelated)).toMatchObject({ state: 'pending' });
 
-    const [marked] = await rows<{ webhookFailedAt: Date; version: number }>(
-      world.deps.database,
-      sql`select webhook_failed_at as "webhookFailedAt", version from routines where id = ${routine.id}`,
-    );
+    const [marked] = await world.deps.database.rows<{
+      webhookFailedAt: Date;
+      version: number;
+    }>`select webhook_failed_at as "webhookFailedAt", version from routines where id = ${routine.id}`;
     expect(marked).toEqual({ webhookFailedAt: expect.any(Date), version: 2 });
     const run = await world.createRun(routine);
     expect(
@@ -481,9 +479,9 @@ test('secrets and results stand in no log line and in no row of deliveries but t
   });
   await world.attempt(delivery);
   const dump = JSON.stringify([
-    await rows(world.deps.database, sql`select * from webhook_attempts`),
-    await rows(world.deps.database, sql`select * from webhook_deliveries`),
-    await rows(world.deps.database, sql`select * from routines where id = ${routine.id}`),
+    await world.deps.database.rows`select * from webhook_attempts`,
+    await world.deps.database.rows`select * from webhook_deliveries`,
+    await world.deps.database.rows`select * from routines where id = ${routine.id}`,
   ]);
   for (const secret of [routine.webhookSecret, webhookSecret]) {
     const raw = secret.slice('whsec_'.length);

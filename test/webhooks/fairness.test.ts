@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'vitest';
 import { startDueDeliveries } from '#core/webhooks/index.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
@@ -49,9 +48,7 @@ test('ten thousand deliveries to a receiver that hangs delay no other receiver a
   for (const response of open) response.destroy();
   await expect.poll(() => hanging.received.length).toBe(2 * OF_ONE_HOST);
   expect(mostOpen).toBe(OF_ONE_HOST);
-  const waiting = await row(
-    database,
-    sql`select count(*)::integer as deliveries from webhook_deliveries where attempt_count = 0 and state = 'pending'`,
-  );
+  const waiting =
+    await database.row`select count(*)::integer as deliveries from webhook_deliveries where attempt_count = 0 and state = 'pending'`;
   expect(waiting).toEqual({ deliveries: 10_000 - 2 * OF_ONE_HOST });
 });

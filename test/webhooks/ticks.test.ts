@@ -12,7 +12,7 @@ import {
   redeliver,
   startDueDeliveries,
 } from '#core/webhooks/index.ts';
-import { rows, sql, transaction } from '#lib/database/index.ts';
+import { transaction, withStatements } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import {
   EVERY,
@@ -60,17 +60,14 @@ async function endedRun(webhookUrl: string | null) {
 }
 
 function allQueued() {
-  return rows(
-    world.deps.database,
-    sql`select run_id as "runId", event_type as "eventType", state from webhook_deliveries`,
-  );
+  return world.deps.database
+    .rows`select run_id as "runId", event_type as "eventType", state from webhook_deliveries`;
 }
 
 async function redeliverIn(routine: Routine, deliveryId: string) {
-  const [found] = await rows<{ runId: string }>(
-    world.deps.database,
-    sql`select run_id as "runId" from webhook_deliveries where id = ${deliveryId}`,
-  );
+  const [found] = await world.deps.database.rows<{
+    runId: string;
+  }>`select run_id as "runId" from webhook_deliveries where id = ${deliveryId}`;
   const { projectId } = routine;
   return redeliver(world.deps.database, { projectId, runId: found!.runId, deliveryId });
 }
@@ -106,7 +103,9 @@ describe('the end of a run', () => {
       { webhookUrl: null, webhookFailedAt: null },
       { webhookUrl: 'https://example.com/', webhookFailedAt: new Date() },
     ]) {
-      expect(await enqueueDelivery({ query }, { ...run, ...webhook })).toBeUndefined();
+      expect(
+        await enqueueDelivery(withStatements({ query }), { ...run, ...webhook }),
+      ).toBeUndefined();
     }
     expect(query).not.toHaveBeenCalled();
   });
@@ -166,13 +165,10 @@ describe('ticks', () => {
     // Attempts under way count, both starting and sending ones.
     await Promise.all(claimed.map(({ id }) => claimAttempt(database, id)));
     expect(await claimDueDeliveries(database, 'shares', 100)).toEqual([]);
-    const byHost = await rows<{ host: string; count: number }>(
-      database,
-      sql`
-        select host, count(*)::integer as count from webhook_deliveries
-        where state = 'sending' and project_id = ${one.projectId} group by host order by host
-      `,
-    );
+    const byHost = await database.rows<{ host: string; count: number }>`
+      select host, count(*)::integer as count from webhook_deliveries
+      where state = 'sending' and project_id = ${one.projectId} group by host order by host
+    `;
     expect(byHost.reduce((sum, { count }) => sum + count, 0)).toBe(4);
     expect(Math.max(...byHost.map(({ count }) => count))).toBe(2);
     await withdrawSlots(database, 'w');

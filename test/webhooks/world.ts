@@ -12,7 +12,7 @@ import {
   type AttemptOutcome,
   type EndedRun,
 } from '#core/webhooks/index.ts';
-import { row, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Log } from '#lib/log.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
@@ -102,14 +102,11 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
     },
     attempt: ({ id }, over = {}) => attemptDelivery({ ...deps, ...over }, id),
     async read({ id }) {
-      const found = await row<DeliveryRow>(
-        database,
-        sql`
-          select state, reason, attempt_count as attempts, body, finished_at is not null as finished,
-            (extract(epoch from next_attempt_at - now()) * 1000)::float8 as "waitMs"
-          from webhook_deliveries where id = ${id}
-        `,
-      );
+      const found = await database.row<DeliveryRow>`
+        select state, reason, attempt_count as attempts, body, finished_at is not null as finished,
+          (extract(epoch from next_attempt_at - now()) * 1000)::float8 as "waitMs"
+        from webhook_deliveries where id = ${id}
+      `;
       return found!;
     },
     async stop() {

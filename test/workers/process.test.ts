@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
-import { rows, sql } from '#lib/database/index.ts';
 import {
   alertExpressions,
   dashboardExpressions,
@@ -43,7 +42,7 @@ test('a worker that is told to stop lets the model call under way finish, takes 
   while (chats().length === 0) await sleep(25);
   const ended = worker.end('SIGTERM');
   const announced = () =>
-    rows(service.deps.database, sql`select slots from worker_slots where expires_at > now()`);
+    service.deps.database.rows`select slots from worker_slots where expires_at > now()`;
   await expect.poll(announced).toEqual([]);
   const second = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
   release();

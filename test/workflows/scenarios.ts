@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/hostile-tools/server.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { WORKFLOW } from '#lib/temporal/index.ts';
 import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -118,10 +117,9 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
       const webhookUrl = `http://127.0.0.1:${port}/hook`;
       const run = await runOnce(key, await createRoutine(key, { webhookUrl }));
       const delivered = async () =>
-        row<{ id: string }>(
-          service.deps.database,
-          sql`select id from webhook_deliveries where run_id = ${run.id} and state = 'delivered'`,
-        );
+        service.deps.database.row<{
+          id: string;
+        }>`select id from webhook_deliveries where run_id = ${run.id} and state = 'delivered'`;
       await expect.poll(delivered).toBeDefined();
       return `${(await delivered())!.id}-1`;
     } finally {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { execute, sql } from '#lib/database/index.ts';
 import { DEFAULT_TASK_QUEUE } from '#lib/task-queues.ts';
 import { SCHEDULER_WORKFLOW_ID, WORKFLOW } from '#lib/temporal/index.ts';
 import { occurrencesOf, plantRoutine } from '#test/scheduling/planted.ts';
@@ -46,7 +45,7 @@ test('it ticks at each interval, claims what is due and starts its run', async (
 test('it survives ticks that fail', async () => {
   const { database } = service.deps;
   const handle = await startScheduler({ intervalMs: 500, ticksPerRun: 100 });
-  await execute(database, sql`alter table routines rename to hidden`);
+  await database.run`alter table routines rename to hidden`;
   const failedTicks = async () => {
     const { events } = await handle.fetchHistory();
     return events?.filter((event) => event.activityTaskFailedEventAttributes).length;
@@ -54,7 +53,7 @@ test('it survives ticks that fail', async () => {
   try {
     await expect.poll(failedTicks).toBeGreaterThanOrEqual(2);
   } finally {
-    await execute(database, sql`alter table hidden rename to routines`);
+    await database.run`alter table hidden rename to routines`;
   }
   const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
   await claimedWithin(id, 10_000);

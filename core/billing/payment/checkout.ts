@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/organizations/index.ts';
-import { execute, sql, type Database } from '#lib/database/index.ts';
+import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { planOfPrice } from '../plans.ts';
 import { ensureCustomer, requestSync, openPortal, returnAddresses } from './customers.ts';
@@ -182,12 +182,9 @@ async function record(
   { organizationId, userId, plan }: CheckoutInput,
   { id, expires_at: end }: Stripe.Checkout.Session,
 ): Promise<void> {
-  await execute(
-    database,
-    sql`
-      insert into billing_checkouts (session_id, organization_id, plan, created_by, expires_at)
-      values (${id}, ${organizationId}, ${plan}, ${userId}, ${new Date(end * 1_000)})
-      on conflict (session_id) do nothing
-    `,
-  );
+  await database.run`
+    insert into billing_checkouts (session_id, organization_id, plan, created_by, expires_at)
+    values (${id}, ${organizationId}, ${plan}, ${userId}, ${new Date(end * 1_000)})
+    on conflict (session_id) do nothing
+  `;
 }

@@ -1,4 +1,4 @@
-import { AT_ONCE, execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
   callProcessor,
@@ -10,10 +10,9 @@ import {
 
 /** Returns the processor's id of an organization's customer; undefined before there is one. */
 async function findCustomer(db: Db, organizationId: string): Promise<string | undefined> {
-  const found = await row<{ customerId: string | null }>(
-    db,
-    sql`select customer_id as "customerId" from billing_customers where organization_id = ${organizationId}`,
-  );
+  const found = await db.row<{
+    customerId: string | null;
+  }>`select customer_id as "customerId" from billing_customers where organization_id = ${organizationId}`;
   return found?.customerId ?? undefined;
 }
 
@@ -27,14 +26,11 @@ export async function ensureCustomer(
   { database, processor, watch }: PaymentDeps,
   organizationId: string,
 ): Promise<string> {
-  const known = await row<{ customerId: string | null; attempt: number }>(
-    database,
-    sql`
-      insert into billing_customers as c (organization_id, livemode) values (${organizationId}, ${processor.livemode})
-      on conflict (organization_id) do update set livemode = c.livemode
-      returning customer_id as "customerId", creation_attempt as attempt
-    `,
-  );
+  const known = await database.row<{ customerId: string | null; attempt: number }>`
+    insert into billing_customers as c (organization_id, livemode) values (${organizationId}, ${processor.livemode})
+    on conflict (organization_id) do update set livemode = c.livemode
+    returning customer_id as "customerId", creation_attempt as attempt
+  `;
   if (known?.customerId != null) return known.customerId;
   const attempt = known?.attempt ?? 1;
   let created;
@@ -46,32 +42,25 @@ export async function ensureCustomer(
       ),
     );
   } catch (error) {
-    await execute(
-      database,
-      sql`
-        update billing_customers set creation_attempt = creation_attempt + 1
-        where organization_id = ${organizationId} and creation_attempt = ${attempt}
-      `,
-    );
+    await database.run`
+      update billing_customers set creation_attempt = creation_attempt + 1
+      where organization_id = ${organizationId} and creation_attempt = ${attempt}
+    `;
     throw error;
   }
-  const stored = await row<{ customerId: string }>(
-    database,
-    sql`
-      update billing_customers set customer_id = coalesce(customer_id, ${created.id})
-      where organization_id = ${organizationId} returning customer_id as "customerId"
-    `,
-  );
+  const stored = await database.row<{ customerId: string }>`
+    update billing_customers set customer_id = coalesce(customer_id, ${created.id})
+    where organization_id = ${organizationId} returning customer_id as "customerId"
+  `;
   if (stored === undefined) throw new Error('a customer of an organization that is gone');
   return stored.customerId;
 }
 
 /** Lists the organizations that are customers. */
 export async function listCustomers(db: Db): Promise<string[]> {
-  const found = await rows<{ id: string }>(
-    db,
-    sql`select organization_id as id from billing_customers where customer_id is not null order by organization_id`,
-  );
+  const found = await db.rows<{
+    id: string;
+  }>`select organization_id as id from billing_customers where customer_id is not null order by organization_id`;
   return found.map(({ id }) => id);
 }
 
@@ -83,12 +72,9 @@ export const oldestUnsynced = sql`coalesce((
 
 /** Requests a sync of one organization; does nothing when it is no customer. */
 export async function requestSync(db: Db, organizationId: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update billing_customers set ${requested} where organization_id = ${organizationId} and customer_id is not null
-    `,
-  );
+  await db.run`
+    update billing_customers set ${requested} where organization_id = ${organizationId} and customer_id is not null
+  `;
 }
 
 /** Assignments that request another sync of a customer. */

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { recordAudit, SYSTEM } from '#core/audit/index.ts';
 import type { PaidPlan } from '#core/organizations/index.ts';
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { isBetter, planOfPrice, type PriceList } from '../plans.ts';
 
 /** The access that an organization has paid for. */
@@ -128,36 +128,27 @@ export async function replaceSubscriptions(
   organizationId: string,
   subscriptions: readonly Subscription[],
 ): Promise<void> {
-  await execute(
-    tx,
-    sql`delete from billing_subscriptions where organization_id = ${organizationId}`,
-  );
-  await execute(
-    tx,
-    sql`
-      insert into billing_subscriptions (id, organization_id, status, price_id, plan, price_cents, currency, interval,
-        started_at, period_start, period_end, cancels_at, entitled_until)
-      select id, ${organizationId}, status, "priceId", plan, "priceCents", currency, interval, "startedAt",
-        "periodStart", "periodEnd", "cancelsAt", "entitledUntil"
-      from jsonb_to_recordset(${JSON.stringify(subscriptions)}::jsonb) as s(id text, status text, "priceId" text,
-        plan text, "priceCents" integer, currency text, interval text, "startedAt" timestamptz,
-        "periodStart" timestamptz, "periodEnd" timestamptz, "cancelsAt" timestamptz, "entitledUntil" timestamptz)
-    `,
-  );
+  await tx.run`delete from billing_subscriptions where organization_id = ${organizationId}`;
+  await tx.run`
+    insert into billing_subscriptions (id, organization_id, status, price_id, plan, price_cents, currency, interval,
+      started_at, period_start, period_end, cancels_at, entitled_until)
+    select id, ${organizationId}, status, "priceId", plan, "priceCents", currency, interval, "startedAt",
+      "periodStart", "periodEnd", "cancelsAt", "entitledUntil"
+    from jsonb_to_recordset(${JSON.stringify(subscriptions)}::jsonb) as s(id text, status text, "priceId" text,
+      plan text, "priceCents" integer, currency text, interval text, "startedAt" timestamptz,
+      "periodStart" timestamptz, "periodEnd" timestamptz, "cancelsAt" timestamptz, "entitledUntil" timestamptz)
+  `;
 }
 
 /** Lists the subscriptions of an organization, the newest first. */
 export function listSubscriptions(db: Db, organizationId: string): Promise<Subscription[]> {
-  return rows<Subscription>(
-    db,
-    sql`
-      select id, status, price_id as "priceId", plan, price_cents as "priceCents", currency, interval,
-        started_at as "startedAt", period_start as "periodStart", period_end as "periodEnd",
-        cancels_at as "cancelsAt", entitled_until as "entitledUntil"
-      from billing_subscriptions where organization_id = ${organizationId}
-      order by started_at desc, id
-    `,
-  );
+  return db.rows<Subscription>`
+    select id, status, price_id as "priceId", plan, price_cents as "priceCents", currency, interval,
+      started_at as "startedAt", period_start as "periodStart", period_end as "periodEnd",
+      cancels_at as "cancelsAt", entitled_until as "entitledUntil"
+    from billing_subscriptions where organization_id = ${organizationId}
+    order by started_at desc, id
+  `;
 }
 
 /** Stores what an organization has paid for, and leaves an audit event when that is another plan than before. */
@@ -167,18 +158,15 @@ export async function recordAccess(
   access: PaidAccess | undefined,
 ): Promise<void> {
   const plan = access?.plan ?? null;
-  const before = await row<{ plan: PaidPlan | null }>(
-    tx,
-    sql`
-      with before as (
-        select id, paid_plan from organizations where id = ${organizationId} for no key update
-      )
-      update organizations o set paid_plan = ${plan}, paid_until = ${access?.until ?? null},
-        period_start = ${access?.periodStart ?? null}, period_end = ${access?.periodEnd ?? null}
-      from before where o.id = before.id
-      returning before.paid_plan as plan
-    `,
-  );
+  const before = await tx.row<{ plan: PaidPlan | null }>`
+    with before as (
+      select id, paid_plan from organizations where id = ${organizationId} for no key update
+    )
+    update organizations o set paid_plan = ${plan}, paid_until = ${access?.until ?? null},
+      period_start = ${access?.periodStart ?? null}, period_end = ${access?.periodEnd ?? null}
+    from before where o.id = before.id
+    returning before.paid_plan as plan
+  `;
   if (before === undefined || before.plan === plan) return;
   await recordAudit(tx, {
     organizationId,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { row, sql, transaction } from '#lib/database/index.ts';
+import { transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
 import { raise, type PaymentDeps, type Processor } from './processor.ts';
@@ -86,22 +86,16 @@ export async function recordEvent(
   if (event.livemode !== processor.livemode) return ignored('other_mode');
   const customer = ofCustomer.safeParse(event.data.object).data?.customer;
   const outcome = await transaction(database, async (tx) => {
-    const fresh = await row(
-      tx,
-      sql`
-        insert into payment_events (id, kind) values (${event.id}, ${event.type})
-        on conflict do nothing returning id
-      `,
-    );
+    const fresh = await tx.row`
+      insert into payment_events (id, kind) values (${event.id}, ${event.type})
+      on conflict do nothing returning id
+    `;
     if (fresh === undefined) return 'repeated';
-    return row<{ organizationId: string }>(
-      tx,
-      sql`
-        update billing_customers set ${requested}
-        where customer_id = ${customer ?? null} and livemode = ${event.livemode}
-        returning organization_id as "organizationId"
-      `,
-    );
+    return tx.row<{ organizationId: string }>`
+      update billing_customers set ${requested}
+      where customer_id = ${customer ?? null} and livemode = ${event.livemode}
+      returning organization_id as "organizationId"
+    `;
   });
   if (outcome === 'repeated') return ignored('repeated');
   if (outcome === undefined) {

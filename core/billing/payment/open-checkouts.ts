@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Stripe from 'stripe';
-import { execute, row, sql, type Database, type Db } from '#lib/database/index.ts';
+import type { Database, Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { callProcessor, type ProcessorDeps } from './processor.ts';
 
@@ -21,13 +21,10 @@ export async function oneCheckoutAtATime<T>(
   try {
     return await work(attempt);
   } finally {
-    await execute(
-      database,
-      sql`
-        update billing_customers set checkout_leased_until = null
-        where organization_id = ${organizationId} and checkout_attempt = ${attempt}
-      `,
-    );
+    await database.run`
+      update billing_customers set checkout_leased_until = null
+      where organization_id = ${organizationId} and checkout_attempt = ${attempt}
+    `;
   }
 }
 
@@ -40,29 +37,23 @@ export async function isLatestAttempt(
   organizationId: string,
   attempt: number,
 ): Promise<boolean> {
-  const latest = await row(
-    db,
-    sql`
-      select from billing_customers
-      where organization_id = ${organizationId} and checkout_attempt = ${attempt}
-    `,
-  );
+  const latest = await db.row`
+    select from billing_customers
+    where organization_id = ${organizationId} and checkout_attempt = ${attempt}
+  `;
   return latest !== undefined;
 }
 
 async function takeTurn(db: Db, organizationId: string): Promise<number> {
   const end = Date.now() + TURN_MS;
   for (;;) {
-    const taken = await row<{ attempt: number }>(
-      db,
-      sql`
-        update billing_customers set checkout_attempt = checkout_attempt + 1,
-          checkout_leased_until = now() + interval '60 seconds'
-        where organization_id = ${organizationId}
-          and (checkout_leased_until is null or checkout_leased_until < now())
-        returning checkout_attempt as attempt
-      `,
-    );
+    const taken = await db.row<{ attempt: number }>`
+      update billing_customers set checkout_attempt = checkout_attempt + 1,
+        checkout_leased_until = now() + interval '60 seconds'
+      where organization_id = ${organizationId}
+        and (checkout_leased_until is null or checkout_leased_until < now())
+      returning checkout_attempt as attempt
+    `;
     if (taken !== undefined) return taken.attempt;
     if (Date.now() > end) {
       throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {

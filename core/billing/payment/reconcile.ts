@@ -1,4 +1,4 @@
-import { execute, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { requestSync } from './customers.ts';
 import { EVENT_KINDS, recordEvent } from './events.ts';
 import type { Payment } from './payment.ts';
@@ -51,24 +51,21 @@ export async function reconcilePayments(deps: PaymentDeps, signal: AbortSignal):
 }
 
 async function dueForSync(db: Db): Promise<string[]> {
-  const due = await rows<{ id: string }>(
-    db,
-    sql`
-      select c.organization_id as id from billing_customers c
-      join organizations o on o.id = c.organization_id
-      where c.customer_id is not null and (c.next_attempt_at is null or c.next_attempt_at <= now())
-        and (
-          c.sync_requested > c.sync_done
-          or c.synced_at is null or c.synced_at < now() - interval '6 hours'
-          or (o.period_end <= now() and c.synced_at < o.period_end)
-          or (c.synced_at < now() - interval '1 minute' and exists (
-            select from billing_checkouts k where k.organization_id = c.organization_id
-              and k.closed_at is null and k.created_at < now() - interval '1 minute'))
-        )
-      order by c.sync_requested > c.sync_done desc, c.synced_at nulls first
-      limit ${BATCH}
-    `,
-  );
+  const due = await db.rows<{ id: string }>`
+    select c.organization_id as id from billing_customers c
+    join organizations o on o.id = c.organization_id
+    where c.customer_id is not null and (c.next_attempt_at is null or c.next_attempt_at <= now())
+      and (
+        c.sync_requested > c.sync_done
+        or c.synced_at is null or c.synced_at < now() - interval '6 hours'
+        or (o.period_end <= now() and c.synced_at < o.period_end)
+        or (c.synced_at < now() - interval '1 minute' and exists (
+          select from billing_checkouts k where k.organization_id = c.organization_id
+            and k.closed_at is null and k.created_at < now() - interval '1 minute'))
+      )
+    order by c.sync_requested > c.sync_done desc, c.synced_at nulls first
+    limit ${BATCH}
+  `;
   return due.map(({ id }) => id);
 }
 
@@ -77,22 +74,16 @@ async function dueForSync(db: Db): Promise<string[]> {
  * has seen what was paid by then; one that was paid is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
-  await execute(
-    database,
-    sql`
-      update billing_checkouts k set closed_at = now() from billing_customers c
-      where k.closed_at is null and k.expires_at < now()
-        and c.organization_id = k.organization_id and c.synced_at > k.expires_at
-    `,
-  );
-  const open = await rows<{ id: string; organizationId: string }>(
-    database,
-    sql`
-      select session_id as id, organization_id as "organizationId" from billing_checkouts
-      where closed_at is null and created_at < now() - interval '1 minute'
-      order by created_at limit ${BATCH}
-    `,
-  );
+  await database.run`
+    update billing_checkouts k set closed_at = now() from billing_customers c
+    where k.closed_at is null and k.expires_at < now()
+      and c.organization_id = k.organization_id and c.synced_at > k.expires_at
+  `;
+  const open = await database.rows<{ id: string; organizationId: string }>`
+    select session_id as id, organization_id as "organizationId" from billing_checkouts
+    where closed_at is null and created_at < now() - interval '1 minute'
+    order by created_at limit ${BATCH}
+  `;
   for (const { id, organizationId } of open) {
     try {
       const { status } = await callProcessor(watch, () =>
@@ -101,10 +92,7 @@ async function closeCheckouts({ database, processor, watch }: PaymentDeps): Prom
       if (status === 'open') continue;
       await transaction(database, async (tx) => {
         if (status === 'complete') await requestSync(tx, organizationId);
-        await execute(
-          tx,
-          sql`update billing_checkouts set closed_at = now() where session_id = ${id}`,
-        );
+        await tx.run`update billing_checkouts set closed_at = now() where session_id = ${id}`;
       });
     } catch (err) {
       watch.log.warn({ err }, 'a checkout could not be looked at');

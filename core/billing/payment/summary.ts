@@ -1,4 +1,4 @@
-import { row, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import {
   readPeriodUsage,
   type PeriodUsage,
@@ -35,15 +35,12 @@ export async function readBilling(
   organizationId: string,
 ): Promise<BillingSummary> {
   const [stored, subscriptions, usage] = await Promise.all([
-    row<Stored>(
-      db,
-      sql`
-        select case when o.paid_until > now() then o.paid_plan end as "paidPlan",
-          c.customer_id is not null as "isCustomer", c.synced_at as "syncedAt"
-        from organizations o left join billing_customers c on c.organization_id = o.id
-        where o.id = ${organizationId}
-      `,
-    ),
+    db.row<Stored>`
+      select case when o.paid_until > now() then o.paid_plan end as "paidPlan",
+        c.customer_id is not null as "isCustomer", c.synced_at as "syncedAt"
+      from organizations o left join billing_customers c on c.organization_id = o.id
+      where o.id = ${organizationId}
+    `,
     listSubscriptions(db, organizationId),
     readPeriodUsage(db, organizationId),
   ]);

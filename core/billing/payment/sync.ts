@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { throttle, type ThrottleRule } from '#core/rate-limits/index.ts';
-import { databaseTime, execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
+import { databaseTime, sql, transaction, type Db } from '#lib/database/index.ts';
 import { expireOpenCheckouts } from './open-checkouts.ts';
 import { requestSync } from './customers.ts';
 import {
@@ -56,16 +56,13 @@ export async function syncOrganization(
 }
 
 async function takeLease(db: Db, organizationId: string): Promise<Lease | undefined> {
-  return row<Lease>(
-    db,
-    sql`
-      update billing_customers set lease_token = ${randomUUID()}, leased_until = now() + ${LEASE}
-      where organization_id = ${organizationId} and customer_id is not null
-        and (leased_until is null or leased_until < now())
-      returning organization_id as "organizationId", customer_id as "customerId", lease_token as token,
-        sync_requested as requested, ${organizationDeleted} as "isDeleted"
-    `,
-  );
+  return db.row<Lease>`
+    update billing_customers set lease_token = ${randomUUID()}, leased_until = now() + ${LEASE}
+    where organization_id = ${organizationId} and customer_id is not null
+      and (leased_until is null or leased_until < now())
+    returning organization_id as "organizationId", customer_id as "customerId", lease_token as token,
+      sync_requested as requested, ${organizationDeleted} as "isDeleted"
+  `;
 }
 
 /** Tells in SQL whether the organization of a row of `billing_customers` is deleted. */
@@ -95,26 +92,20 @@ async function replace(
 ): Promise<boolean> {
   const { organizationId } = lease;
   const written = await transaction(database, async (tx) => {
-    const held = await row<{ requested: number; isDeleted: boolean }>(
-      tx,
-      sql`
-        select sync_requested as requested, ${organizationDeleted} as "isDeleted"
-        from billing_customers
-        where organization_id = ${organizationId} and lease_token = ${lease.token} for update
-      `,
-    );
+    const held = await tx.row<{ requested: number; isDeleted: boolean }>`
+      select sync_requested as requested, ${organizationDeleted} as "isDeleted"
+      from billing_customers
+      where organization_id = ${organizationId} and lease_token = ${lease.token} for update
+    `;
     // Another process took the lease over and has newer facts.
     if (held === undefined) return undefined;
     await replaceSubscriptions(tx, organizationId, subscriptions);
     await recordAccess(tx, organizationId, decideAccess(subscriptions, await databaseTime(tx)));
-    await execute(
-      tx,
-      sql`
-        update billing_customers set sync_done = ${lease.requested}, synced_at = now(), attempts = 0,
-          next_attempt_at = null, lease_token = null, leased_until = null
-        where organization_id = ${organizationId}
-      `,
-    );
+    await tx.run`
+      update billing_customers set sync_done = ${lease.requested}, synced_at = now(), attempts = 0,
+        next_attempt_at = null, lease_token = null, leased_until = null
+      where organization_id = ${organizationId}
+    `;
     return held;
   });
   lookForFaults(watch, { organizationId, isDeleted: written?.isDeleted === true }, subscriptions);
@@ -123,14 +114,11 @@ async function replace(
 
 /** Gives the lease back; the reconciliation tries again after a pause that doubles, up to an hour. */
 async function giveBack(db: Db, { organizationId, token }: Lease): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update billing_customers set lease_token = null, leased_until = null, attempts = attempts + 1,
-        next_attempt_at = now() + least(30 * power(2, least(attempts, 10)), 3600) * interval '1 second'
-      where organization_id = ${organizationId} and lease_token = ${token}
-    `,
-  );
+  await db.run`
+    update billing_customers set lease_token = null, leased_until = null, attempts = attempts + 1,
+      next_attempt_at = now() + least(30 * power(2, least(attempts, 10)), 3600) * interval '1 second'
+    where organization_id = ${organizationId} and lease_token = ${token}
+  `;
 }
 
 const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { lacksSecondFactor } from '#core/organizations/index.ts';
-import { deleteBatch, row, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
 import { callbackOf } from './client.ts';
@@ -42,16 +42,13 @@ export async function insertFlow(
 ): Promise<Date> {
   const hash = hashOf(state);
   const sealed = box.seal(JSON.stringify(secrets), place(hash));
-  const inserted = await row<{ expiresAt: Date }>(
-    db,
-    sql`
-      insert into oauth_flows (state_hash, project_id, user_id, session_id, provider, connection_id, name, sealed,
-        expires_at)
-      values (${hash}, ${owner.projectId}, ${owner.userId}, ${owner.sessionId}, ${owner.provider},
-        ${owner.connectionId}, ${owner.name}, ${sealed}, now() + interval '10 minutes')
-      returning expires_at as "expiresAt"
-    `,
-  );
+  const inserted = await db.row<{ expiresAt: Date }>`
+    insert into oauth_flows (state_hash, project_id, user_id, session_id, provider, connection_id, name, sealed,
+      expires_at)
+    values (${hash}, ${owner.projectId}, ${owner.userId}, ${owner.sessionId}, ${owner.provider},
+      ${owner.connectionId}, ${owner.name}, ${sealed}, now() + interval '10 minutes')
+    returning expires_at as "expiresAt"
+  `;
   if (inserted === undefined) throw new Error('the sign-in was not kept');
   return inserted.expiresAt;
 }
@@ -67,21 +64,18 @@ export async function takeFlow(
   presented: { state: string; userId: string; sessionId: string; callback: string },
 ): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);
-  const taken = await row<FlowOwner & { sealed: string; live: boolean; member: boolean }>(
-    db,
-    sql`
-      delete from oauth_flows f
-      where f.state_hash = ${hash} and f.user_id = ${presented.userId} and f.session_id = ${presented.sessionId}
-      returning f.project_id as "projectId", f.user_id as "userId", f.session_id as "sessionId", f.provider, f.connection_id as "connectionId",
-        f.name, f.sealed, f.expires_at > now() as live,
-        exists (
-          select 1 from projects p join memberships m on m.organization_id = p.organization_id
-          join organizations o on o.id = p.organization_id
-          where p.id = f.project_id and m.user_id = f.user_id and p.deleted_at is null
-            and not ${lacksSecondFactor(sql`o`, sql`f.user_id`)}
-        ) as member
-    `,
-  );
+  const taken = await db.row<FlowOwner & { sealed: string; live: boolean; member: boolean }>`
+    delete from oauth_flows f
+    where f.state_hash = ${hash} and f.user_id = ${presented.userId} and f.session_id = ${presented.sessionId}
+    returning f.project_id as "projectId", f.user_id as "userId", f.session_id as "sessionId", f.provider, f.connection_id as "connectionId",
+      f.name, f.sealed, f.expires_at > now() as live,
+      exists (
+        select 1 from projects p join memberships m on m.organization_id = p.organization_id
+        join organizations o on o.id = p.organization_id
+        where p.id = f.project_id and m.user_id = f.user_id and p.deleted_at is null
+          and not ${lacksSecondFactor(sql`o`, sql`f.user_id`)}
+      ) as member
+  `;
   if (taken === undefined) return undefined;
   const { sealed, live, member, ...owner } = taken;
   if (!live || !member) return undefined;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProviderCatalogue, OAuthProviderAuth, Provider } from '../providers/catalogue.ts';
 import type { Connection, ConnectionError, ConnectionState } from '../store/connection.ts';
@@ -114,10 +114,8 @@ function named({ id, projectId }: ConnectionRef) {
 
 /** @throws {AppError} `connection_not_found` */
 export async function readStoredGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
-  const found = await row<StoredGrant>(
-    db,
-    sql`select ${grantColumns} from connections where ${named(connection)}`,
-  );
+  const found =
+    await db.row<StoredGrant>`select ${grantColumns} from connections where ${named(connection)}`;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
@@ -133,27 +131,21 @@ export async function takeRenewalLease(
   version: number,
 ): Promise<(StoredGrant & { readonly lease: string }) | undefined> {
   const lease = randomUUID();
-  const taken = await row<StoredGrant>(
-    db,
-    sql`
-      update connections set renewal_lease = ${lease}, renewal_leased_until = now() + interval '45 seconds'
-      where ${named(connection)} and credentials_version = ${version} and state = 'ready'
-        and (renewal_leased_until is null or renewal_leased_until <= now())
-      returning ${grantColumns}
-    `,
-  );
+  const taken = await db.row<StoredGrant>`
+    update connections set renewal_lease = ${lease}, renewal_leased_until = now() + interval '45 seconds'
+    where ${named(connection)} and credentials_version = ${version} and state = 'ready'
+      and (renewal_leased_until is null or renewal_leased_until <= now())
+    returning ${grantColumns}
+  `;
   return taken === undefined ? undefined : { ...taken, lease };
 }
 
 /** Gives the lease back without new tokens. */
 export async function dropLease(db: Db, connection: ConnectionRef, lease: string): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update connections set renewal_lease = null, renewal_leased_until = null
-      where ${named(connection)} and renewal_lease = ${lease}
-    `,
-  );
+  await db.run`
+    update connections set renewal_lease = null, renewal_leased_until = null
+    where ${named(connection)} and renewal_lease = ${lease}
+  `;
 }
 
 /** Stores renewed tokens in place of the ones named. @returns whether those were still the stored ones */
@@ -163,13 +155,10 @@ export async function replaceGrant(
   version: number,
   grant: NewCredentials,
 ): Promise<boolean> {
-  const touched = await execute(
-    db,
-    sql`
-      update connections set ${credentialColumns(grant)}
-      where ${named(connection)} and credentials_version = ${version}
-    `,
-  );
+  const touched = await db.run`
+    update connections set ${credentialColumns(grant)}
+    where ${named(connection)} and credentials_version = ${version}
+  `;
   return touched === 1;
 }
 
@@ -182,14 +171,11 @@ export async function retireGrant(
   version: number,
   error: ConnectionError,
 ): Promise<boolean> {
-  const touched = await execute(
-    db,
-    sql`
-      update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now(),
-        renewal_lease = null, renewal_leased_until = null
-      where ${named(connection)} and credentials_version = ${version}
-    `,
-  );
+  const touched = await db.run`
+    update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now(),
+      renewal_lease = null, renewal_leased_until = null
+    where ${named(connection)} and credentials_version = ${version}
+  `;
   return touched === 1;
 }
 
@@ -204,14 +190,11 @@ export async function demandScopes(
   version: number,
   demanded: readonly string[],
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update connections set state = 'needs_reauthorization', public_error = 'scopes_missing', updated_at = now(),
-        demanded_scopes = (array(select distinct unnest(demanded_scopes || ${demanded}::text[])))[1:100],
-        renewal_lease = null, renewal_leased_until = null
-      where ${named(connection)} and credentials_version = ${version} and state = 'ready'
-        and not (cardinality(${demanded}::text[]) > 0 and demanded_scopes @> ${demanded}::text[])
-    `,
-  );
+  await db.run`
+    update connections set state = 'needs_reauthorization', public_error = 'scopes_missing', updated_at = now(),
+      demanded_scopes = (array(select distinct unnest(demanded_scopes || ${demanded}::text[])))[1:100],
+      renewal_lease = null, renewal_leased_until = null
+    where ${named(connection)} and credentials_version = ${version} and state = 'ready'
+      and not (cardinality(${demanded}::text[]) > 0 and demanded_scopes @> ${demanded}::text[])
+  `;
 }

@@ -1,13 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import {
-  execute,
-  row,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 import type { Connection, ConnectionState } from './connection.ts';
@@ -28,13 +20,10 @@ export async function readSealedCredentials(
   options: { lock?: boolean } = {},
 ): Promise<SealedCredentials> {
   const lock = options.lock === true ? sql`for update` : sql``;
-  const found = await row<SealedCredentials>(
-    db,
-    sql`
-      select credentials, credentials_expire_at as "expireAt", state from connections
-      where id = ${connection.id} and project_id = ${connection.projectId} ${lock}
-    `,
-  );
+  const found = await db.row<SealedCredentials>`
+    select credentials, credentials_expire_at as "expireAt", state from connections
+    where id = ${connection.id} and project_id = ${connection.projectId} ${lock}
+  `;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
@@ -61,17 +50,14 @@ export function storeCredentials(
 ): Promise<void> {
   const { id, projectId } = connection;
   return transaction(database, async (tx) => {
-    const touched = await execute(
-      tx,
-      sql`
-        update connections set ${credentialColumns(credentials)}, state = 'ready', public_error = null,
-          checked_at = now(), signed_in_by = ${by.kind === 'person' ? by.id : null}, account_label = ${credentials.accountLabel},
-          demanded_scopes = array(
-            select each from unnest(demanded_scopes) each
-            where each = any(coalesce(${credentials.askedScopes ?? null}::text[], demanded_scopes)))
-        where id = ${id} and project_id = ${projectId}
-      `,
-    );
+    const touched = await tx.run`
+      update connections set ${credentialColumns(credentials)}, state = 'ready', public_error = null,
+        checked_at = now(), signed_in_by = ${by.kind === 'person' ? by.id : null}, account_label = ${credentials.accountLabel},
+        demanded_scopes = array(
+          select each from unnest(demanded_scopes) each
+          where each = any(coalesce(${credentials.askedScopes ?? null}::text[], demanded_scopes)))
+      where id = ${id} and project_id = ${projectId}
+    `;
     if (touched === 0) throw new AppError('connection_not_found');
     const details = { fields: ['credentials'] };
     await recordProjectAudit(tx, {

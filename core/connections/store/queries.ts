@@ -1,6 +1,6 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import { holdProject } from '#core/organizations/index.ts';
-import { row, rows, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
@@ -16,33 +16,26 @@ export const connectionColumns = sql`
 
 /** @throws {AppError} `connection_not_found` */
 export async function readConnection(db: Db, projectId: string, id: string): Promise<Connection> {
-  const found = await row<Connection>(
-    db,
-    sql`select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId}`,
-  );
+  const found =
+    await db.row<Connection>`select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId}`;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
 
 /** Reads the connection and holds it for the rest of the transaction. @throws {AppError} `connection_not_found` */
 export async function lockConnection(tx: Db, projectId: string, id: string): Promise<Connection> {
-  const found = await row<Connection>(
-    tx,
-    sql`select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId} for update`,
-  );
+  const found =
+    await tx.row<Connection>`select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId} for update`;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
 
 export function listConnections(db: Db, projectId: string, page: Page): Promise<Connection[]> {
-  return rows<Connection>(
-    db,
-    sql`
-      select ${connectionColumns} from connections
-      where project_id = ${projectId} ${afterCursor(page)}
-      order by id desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<Connection>`
+    select ${connectionColumns} from connections
+    where project_id = ${projectId} ${afterCursor(page)}
+    order by id desc limit ${page.limit + 1}
+  `;
 }
 
 /** A connection to be stored, with its whole address. */
@@ -87,19 +80,16 @@ function insert(
 ): Promise<Connection | undefined> {
   const { shown, query } = input.url === null ? NO_ADDRESS : splitAddress(input.url);
   const sealedQuery = query === null ? null : secrets.sealQuery(input.id, query);
-  return row<Connection>(
-    db,
-    sql`
-      insert into connections (id, project_id, kind, provider, name, url, url_query, auth, credentials,
-        credentials_expire_at, account_label, scopes, server, state, public_error, created_by, checked_at)
-      values (${input.id}, ${input.projectId}, ${input.kind}, ${input.provider}, ${input.name}, ${shown},
-        ${sealedQuery}, ${input.auth}, ${input.sealedCredentials}, ${input.credentialsExpireAt}, ${input.accountLabel},
-        ${input.scopes}, ${input.server === null ? null : JSON.stringify(input.server)}, ${input.state},
-        ${input.publicError}, ${input.createdBy}, ${input.checkedAt})
-      on conflict (id) do nothing
-      returning ${connectionColumns}
-    `,
-  );
+  return db.row<Connection>`
+    insert into connections (id, project_id, kind, provider, name, url, url_query, auth, credentials,
+      credentials_expire_at, account_label, scopes, server, state, public_error, created_by, checked_at)
+    values (${input.id}, ${input.projectId}, ${input.kind}, ${input.provider}, ${input.name}, ${shown},
+      ${sealedQuery}, ${input.auth}, ${input.sealedCredentials}, ${input.credentialsExpireAt}, ${input.accountLabel},
+      ${input.scopes}, ${input.server === null ? null : JSON.stringify(input.server)}, ${input.state},
+      ${input.publicError}, ${input.createdBy}, ${input.checkedAt})
+    on conflict (id) do nothing
+    returning ${connectionColumns}
+  `;
 }
 
 const NO_ADDRESS = { shown: null, query: null };
@@ -109,13 +99,10 @@ export async function markReady(
   db: Db,
   connection: Pick<Connection, 'id' | 'projectId'>,
 ): Promise<void> {
-  await row(
-    db,
-    sql`
-      update connections set state = 'ready', public_error = null, checked_at = now(), updated_at = now()
-      where id = ${connection.id} and project_id = ${connection.projectId}
-    `,
-  );
+  await db.row`
+    update connections set state = 'ready', public_error = null, checked_at = now(), updated_at = now()
+    where id = ${connection.id} and project_id = ${connection.projectId}
+  `;
 }
 
 /**
@@ -127,13 +114,10 @@ export async function markConnectionNotReady(
   connection: Pick<Connection, 'id' | 'projectId' | 'updatedAt'>,
   error: ConnectionError,
 ): Promise<void> {
-  await row(
-    db,
-    sql`
-      update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now()
-      where id = ${connection.id} and project_id = ${connection.projectId} and updated_at = ${connection.updatedAt}
-    `,
-  );
+  await db.row`
+    update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now()
+    where id = ${connection.id} and project_id = ${connection.projectId} and updated_at = ${connection.updatedAt}
+  `;
 }
 
 /** The most connections of a project. */

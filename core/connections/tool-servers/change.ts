@@ -6,7 +6,7 @@ import {
   type ServerInfo,
   type ToolServer,
 } from '#core/mcp/index.ts';
-import { row, sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
@@ -151,14 +151,11 @@ function write(
     checked === undefined ? [] : 'credentials',
   ].flat();
   return transaction(database, async (tx) => {
-    const updated = await row<{ id: string }>(
-      tx,
-      sql`
-        update connections set name = coalesce(${name ?? null}, name), updated_at = now() ${working}
-        where id = ${id} and project_id = ${projectId}
-        returning id
-      `,
-    );
+    const updated = await tx.row<{ id: string }>`
+      update connections set name = coalesce(${name ?? null}, name), updated_at = now() ${working}
+      where id = ${id} and project_id = ${projectId}
+      returning id
+    `;
     if (updated === undefined) throw new AppError('connection_not_found');
     const entry = { by, projectId, targetId: id, details: { fields } };
     await recordProjectAudit(tx, { ...entry, action: 'connection.changed' });

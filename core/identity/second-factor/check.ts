@@ -2,7 +2,7 @@ import { APIError } from 'better-auth/api';
 import { z } from 'zod';
 import { recordAudit, SYSTEM, type Actor, type AuditAction } from '#core/audit/index.ts';
 import { organizationsOf } from '#core/organizations/index.ts';
-import { execute, row, sql, transaction, type Db } from '#lib/database/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
 import { CLIENT_ADDRESS_HEADER, type AuthSettings } from '../auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
 import { removeSecondFactor, useSecondFactor, type FactorProof } from './store.ts';
@@ -113,16 +113,15 @@ const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string
  * @returns whether there was one; undefined where no account has this address
  */
 export async function freeAccount(tx: Db, email: string): Promise<boolean | undefined> {
-  const user = await row<{ id: string }>(
-    tx,
-    sql`select id from users where email = ${email.toLowerCase()} for update`,
-  );
+  const user = await tx.row<{
+    id: string;
+  }>`select id from users where email = ${email.toLowerCase()} for update`;
   if (user === undefined) return undefined;
   const removed = await removeSecondFactor(tx, user.id);
   if (removed) {
     const event = { action: 'member.second_factor_removed', userId: user.id } as const;
     await recordFactorEvent(tx, SYSTEM, event);
-    await execute(tx, sql`delete from sessions where user_id = ${user.id}`);
+    await tx.run`delete from sessions where user_id = ${user.id}`;
   }
   return removed;
 }

@@ -1,7 +1,7 @@
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint, sensitiveSessionMiddleware } from 'better-auth/api';
 import { z } from 'zod';
-import { execute, sql, transaction, type Db } from '#lib/database/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
 import type { AuthSettings } from '../auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from '../guesses.ts';
 import {
@@ -91,10 +91,7 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
             const codes = await confirmSecondFactor(tx, secrets, input);
             if (codes === undefined) return undefined;
             // Those were signed in by the password alone.
-            await execute(
-              tx,
-              sql`delete from sessions where user_id = ${user.id} and id <> ${session.id}`,
-            );
+            await tx.run`delete from sessions where user_id = ${user.id} and id <> ${session.id}`;
             return codes;
           });
           if (recoveryCodes === undefined) {

@@ -6,7 +6,7 @@ import { APIError } from 'better-auth/api';
 import { expireCookie, type setSessionCookie } from 'better-auth/cookies';
 import { generateRandomString } from 'better-auth/crypto';
 import { z } from 'zod';
-import { execute, row, rows, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { AuthSettings } from '../auth-options.ts';
 
 type Context = Parameters<typeof setSessionCookie>[0];
@@ -124,22 +124,16 @@ interface ListedPasskey {
 export const MAX_PASSKEYS = 10;
 
 export function listPasskeys(db: Db, userId: string): Promise<ListedPasskey[]> {
-  return rows<ListedPasskey>(
-    db,
-    sql`
-      select id, name, created_at as "createdAt", last_used_at as "lastUsedAt" from passkeys
-      where user_id = ${userId} order by created_at, id
-    `,
-  );
+  return db.rows<ListedPasskey>`
+    select id, name, created_at as "createdAt", last_used_at as "lastUsedAt" from passkeys
+    where user_id = ${userId} order by created_at, id
+  `;
 }
 
 function findPasskey(db: Db, id: string): Promise<Passkey | undefined> {
-  return row<Passkey>(
-    db,
-    sql`
-      select id, user_id as "userId", public_key as "publicKey", counter from passkeys where id = ${id}
-    `,
-  );
+  return db.row<Passkey>`
+    select id, user_id as "userId", public_key as "publicKey", counter from passkeys where id = ${id}
+  `;
 }
 
 /** Keeps a new passkey. @returns false where its id is known already, or the person has `MAX_PASSKEYS` */
@@ -148,16 +142,13 @@ export async function insertPasskey(
   { id, userId, name, publicKey, counter }: Passkey & { readonly name: string },
 ): Promise<boolean> {
   // Held, so that passkeys that are added at the same time are counted one after the other.
-  await row(tx, sql`select 1 from second_factors where user_id = ${userId} for update`);
-  const inserted = await execute(
-    tx,
-    sql`
-      insert into passkeys (id, user_id, name, public_key, counter)
-      select ${id}, ${userId}, ${name}, ${publicKey}, ${counter}
-      where (select count(*) from passkeys where user_id = ${userId}) < ${MAX_PASSKEYS}
-      on conflict (id) do nothing
-    `,
-  );
+  await tx.row`select 1 from second_factors where user_id = ${userId} for update`;
+  const inserted = await tx.run`
+    insert into passkeys (id, user_id, name, public_key, counter)
+    select ${id}, ${userId}, ${name}, ${publicKey}, ${counter}
+    where (select count(*) from passkeys where user_id = ${userId}) < ${MAX_PASSKEYS}
+    on conflict (id) do nothing
+  `;
   return inserted === 1;
 }
 
@@ -166,13 +157,10 @@ export async function insertPasskey(
  * or the passkey is gone
  */
 async function notePasskeyUse(db: Db, { id, counter }: Pick<Passkey, 'id' | 'counter'>) {
-  const noted = await execute(
-    db,
-    sql`
-      update passkeys set counter = ${counter}, last_used_at = now()
-      where id = ${id} and (counter < ${counter} or counter = 0 and ${counter} = 0)
-    `,
-  );
+  const noted = await db.run`
+    update passkeys set counter = ${counter}, last_used_at = now()
+    where id = ${id} and (counter < ${counter} or counter = 0 and ${counter} = 0)
+  `;
   return noted === 1;
 }
 
@@ -180,7 +168,5 @@ export async function removePasskey(
   tx: Db,
   { id, userId }: Pick<Passkey, 'id' | 'userId'>,
 ): Promise<boolean> {
-  return (
-    (await execute(tx, sql`delete from passkeys where id = ${id} and user_id = ${userId}`)) === 1
-  );
+  return (await tx.run`delete from passkeys where id = ${id} and user_id = ${userId}`) === 1;
 }

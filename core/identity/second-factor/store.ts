@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 
 /** What a person shows as their second factor. */
@@ -18,15 +18,12 @@ const RECOVERY_CODES = 10;
 
 /** Reads the second factor of a person; undefined until it is confirmed. */
 export function findSecondFactor(db: Db, userId: string): Promise<SecondFactor | undefined> {
-  return row<SecondFactor>(
-    db,
-    sql`
-      select confirmed_at as "confirmedAt", (
-        select count(*) from recovery_codes c where c.user_id = f.user_id and c.used_at is null
-      ) as "recoveryCodesLeft"
-      from second_factors f where user_id = ${userId} and confirmed_at is not null
-    `,
-  );
+  return db.row<SecondFactor>`
+    select confirmed_at as "confirmedAt", (
+      select count(*) from recovery_codes c where c.user_id = f.user_id and c.used_at is null
+    ) as "recoveryCodesLeft"
+    from second_factors f where user_id = ${userId} and confirmed_at is not null
+  `;
 }
 
 /**
@@ -40,14 +37,11 @@ export async function beginSecondFactor(
 ): Promise<string | undefined> {
   const secret = newTotpSecret();
   const sealed = secrets.seal(secret, placeOf(userId));
-  const kept = await execute(
-    db,
-    sql`
-      insert into second_factors as f (user_id, secret) values (${userId}, ${sealed})
-      on conflict (user_id) do update set secret = excluded.secret, created_at = now()
-      where f.confirmed_at is null
-    `,
-  );
+  const kept = await db.run`
+    insert into second_factors as f (user_id, secret) values (${userId}, ${sealed})
+    on conflict (user_id) do update set secret = excluded.secret, created_at = now()
+    where f.confirmed_at is null
+  `;
   return kept === 0 ? undefined : secret;
 }
 
@@ -60,31 +54,24 @@ export async function confirmSecondFactor(
   secrets: SecretBox,
   { userId, code }: { userId: string; code: string },
 ): Promise<string[] | undefined> {
-  const begun = await row<{ secret: string }>(
-    tx,
-    sql`select secret from second_factors where user_id = ${userId} and confirmed_at is null for update`,
-  );
+  const begun = await tx.row<{
+    secret: string;
+  }>`select secret from second_factors where user_id = ${userId} and confirmed_at is null for update`;
   if (begun === undefined) return undefined;
   const step = stepOfCode(secrets.open(begun.secret, placeOf(userId)), code);
   if (step === undefined) return undefined;
-  await execute(
-    tx,
-    sql`update second_factors set confirmed_at = now(), last_step = ${step} where user_id = ${userId}`,
-  );
+  await tx.run`update second_factors set confirmed_at = now(), last_step = ${step} where user_id = ${userId}`;
   return replaceRecoveryCodes(tx, userId);
 }
 
 /** Makes ten recovery codes in place of those there are. Only their hashes are kept. */
 export async function replaceRecoveryCodes(tx: Db, userId: string): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
-  await execute(tx, sql`delete from recovery_codes where user_id = ${userId}`);
-  await execute(
-    tx,
-    sql`
-      insert into recovery_codes (user_id, hash)
-      select ${userId}, unnest(${codes.map(hashRecoveryCode)}::bytea[])
-    `,
-  );
+  await tx.run`delete from recovery_codes where user_id = ${userId}`;
+  await tx.run`
+    insert into recovery_codes (user_id, hash)
+    select ${userId}, unnest(${codes.map(hashRecoveryCode)}::bytea[])
+  `;
   return codes;
 }
 
@@ -95,40 +82,31 @@ export async function useSecondFactor(
   userId: string,
   { code, recoveryCode }: FactorProof,
 ): Promise<'code' | 'recovery_code' | undefined> {
-  const factor = await row<{ secret: string; lastStep: number }>(
-    tx,
-    sql`
-      select secret, last_step as "lastStep" from second_factors
-      where user_id = ${userId} and confirmed_at is not null for update
-    `,
-  );
+  const factor = await tx.row<{ secret: string; lastStep: number }>`
+    select secret, last_step as "lastStep" from second_factors
+    where user_id = ${userId} and confirmed_at is not null for update
+  `;
   if (factor === undefined) return undefined;
   if (code !== undefined) {
     const step = stepOfCode(secrets.open(factor.secret, placeOf(userId)), code);
     if (step === undefined || step <= factor.lastStep) return undefined;
-    await execute(tx, sql`update second_factors set last_step = ${step} where user_id = ${userId}`);
+    await tx.run`update second_factors set last_step = ${step} where user_id = ${userId}`;
     return 'code';
   }
   if (recoveryCode === undefined) return undefined;
-  const used = await execute(
-    tx,
-    sql`
-      update recovery_codes set used_at = now()
-      where user_id = ${userId} and hash = ${hashRecoveryCode(recoveryCode)} and used_at is null
-    `,
-  );
+  const used = await tx.run`
+    update recovery_codes set used_at = now()
+    where user_id = ${userId} and hash = ${hashRecoveryCode(recoveryCode)} and used_at is null
+  `;
   return used === 0 ? undefined : 'recovery_code';
 }
 
 /** Removes the second factor of a person with its recovery codes. @returns false where there is none */
 export async function removeSecondFactor(tx: Db, userId: string): Promise<boolean> {
-  const removed = await row<{ wasConfirmed: boolean }>(
-    tx,
-    sql`
-      delete from second_factors where user_id = ${userId}
-      returning confirmed_at is not null as "wasConfirmed"
-    `,
-  );
+  const removed = await tx.row<{ wasConfirmed: boolean }>`
+    delete from second_factors where user_id = ${userId}
+    returning confirmed_at is not null as "wasConfirmed"
+  `;
   return removed?.wasConfirmed === true;
 }
 

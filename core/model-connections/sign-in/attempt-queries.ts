@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lacksSecondFactor } from '#core/organizations/index.ts';
-import {
-  execute,
-  row,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
@@ -48,27 +40,21 @@ export function insertAttempt(
   const sealed = sealSecrets(box, input.id, input.secrets);
   return transaction(database, async (tx) => {
     const key = `model sign-in ${input.projectId} ${input.userId} ${input.provider}`;
-    await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
-    await execute(
-      tx,
-      sql`
-        update model_sign_ins set ${ended('cancelled', null)}
-        where project_id = ${input.projectId} and user_id = ${input.userId}
-          and provider = ${input.provider} and state = 'pending'
-      `,
-    );
-    const inserted = await row<Attempt>(
-      tx,
-      sql`
-        insert into model_sign_ins (id, project_id, user_id, session_id, provider, file_hash, connection_id, state_hash,
-          sealed, interval_seconds, next_poll_at, expires_at)
-        values (${input.id}, ${input.projectId}, ${input.userId}, ${input.sessionId}, ${input.provider},
-          ${input.fileHash}, ${input.connectionId}, ${input.stateHash}, ${sealed}, ${input.intervalSeconds},
-          now() + make_interval(secs => ${input.intervalSeconds ?? 0}::integer),
-          now() + make_interval(secs => ${input.expiresInSeconds}::integer))
-        returning ${attemptColumns}
-      `,
-    );
+    await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+    await tx.run`
+      update model_sign_ins set ${ended('cancelled', null)}
+      where project_id = ${input.projectId} and user_id = ${input.userId}
+        and provider = ${input.provider} and state = 'pending'
+    `;
+    const inserted = await tx.row<Attempt>`
+      insert into model_sign_ins (id, project_id, user_id, session_id, provider, file_hash, connection_id, state_hash,
+        sealed, interval_seconds, next_poll_at, expires_at)
+      values (${input.id}, ${input.projectId}, ${input.userId}, ${input.sessionId}, ${input.provider},
+        ${input.fileHash}, ${input.connectionId}, ${input.stateHash}, ${sealed}, ${input.intervalSeconds},
+        now() + make_interval(secs => ${input.intervalSeconds ?? 0}::integer),
+        now() + make_interval(secs => ${input.expiresInSeconds}::integer))
+      returning ${attemptColumns}
+    `;
     if (inserted === undefined) throw new Error('the sign-in was not kept');
     return inserted;
   });
@@ -82,14 +68,11 @@ export async function readAttempt(
   id: string,
 ): Promise<Attempt> {
   await expireOwn(db, owner);
-  const found = await row<Attempt>(
-    db,
-    sql`
-      select ${attemptColumns} from model_sign_ins
-      where id = ${id} and project_id = ${owner.projectId} and user_id = ${owner.userId}
-        and provider = ${provider}
-    `,
-  );
+  const found = await db.row<Attempt>`
+    select ${attemptColumns} from model_sign_ins
+    where id = ${id} and project_id = ${owner.projectId} and user_id = ${owner.userId}
+      and provider = ${provider}
+  `;
   if (found === undefined) throw new AppError('attempt_not_found');
   return found;
 }
@@ -104,38 +87,29 @@ export async function endAttempt(
     readonly connectionId?: string;
   },
 ): Promise<boolean> {
-  const touched = await execute(
-    db,
-    sql`
-      update model_sign_ins set ${ended(end.state, end.error ?? null)},
-        connection_id = coalesce(${end.connectionId ?? null}, connection_id)
-      where id = ${id} and project_id = ${projectId} and state = 'pending'
-    `,
-  );
+  const touched = await db.run`
+    update model_sign_ins set ${ended(end.state, end.error ?? null)},
+      connection_id = coalesce(${end.connectionId ?? null}, connection_id)
+    where id = ${id} and project_id = ${projectId} and state = 'pending'
+  `;
   return touched === 1;
 }
 
 /** Ends the attempts of a project that is being deleted, and with them what they have sealed. */
 export async function endAttemptsOfProject(tx: Db, projectId: string): Promise<void> {
-  await execute(
-    tx,
-    sql`
-      update model_sign_ins set ${ended('cancelled', null)}
-      where project_id = ${projectId} and state = 'pending'
-    `,
-  );
+  await tx.run`
+    update model_sign_ins set ${ended('cancelled', null)}
+    where project_id = ${projectId} and state = 'pending'
+  `;
 }
 
 /** Ends what has run out, a day later forgets it. */
 export async function sweepAttempts(db: Db): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update model_sign_ins set ${ended('expired', null)}
-      where state = 'pending' and expires_at <= now()
-    `,
-  );
-  await execute(db, sql`delete from model_sign_ins where expires_at < now() - interval '1 day'`);
+  await db.run`
+    update model_sign_ins set ${ended('expired', null)}
+    where state = 'pending' and expires_at <= now()
+  `;
+  await db.run`delete from model_sign_ins where expires_at < now() - interval '1 day'`;
 }
 
 /** Opens what an attempt has sealed. @throws {AppError} `attempt_expired` when it is over */
@@ -152,13 +126,10 @@ async function expireOwn(
   db: Db,
   { projectId, userId }: Pick<AttemptOwner, 'projectId' | 'userId'>,
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update model_sign_ins set ${ended('expired', null)}
-      where project_id = ${projectId} and user_id = ${userId} and state = 'pending' and expires_at <= now()
-    `,
-  );
+  await db.run`
+    update model_sign_ins set ${ended('expired', null)}
+    where project_id = ${projectId} and user_id = ${userId} and state = 'pending' and expires_at <= now()
+  `;
 }
 
 function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
@@ -179,16 +150,13 @@ function place(id: string) {
  * @returns undefined when it is too early, another caller has the turn, or the attempt is over
  */
 export function takeTurn(db: Db, { id, projectId }: Attempt): Promise<Attempt | undefined> {
-  return row<Attempt>(
-    db,
-    sql`
-      update model_sign_ins set polling_until = now() + interval '2 minutes',
-        next_poll_at = now() + make_interval(secs => interval_seconds)
-      where id = ${id} and project_id = ${projectId} and state = 'pending' and expires_at > now()
-        and next_poll_at <= now() and (polling_until is null or polling_until <= now())
-      returning ${attemptColumns}
-    `,
-  );
+  return db.row<Attempt>`
+    update model_sign_ins set polling_until = now() + interval '2 minutes',
+      next_poll_at = now() + make_interval(secs => interval_seconds)
+    where id = ${id} and project_id = ${projectId} and state = 'pending' and expires_at > now()
+      and next_poll_at <= now() and (polling_until is null or polling_until <= now())
+    returning ${attemptColumns}
+  `;
 }
 
 /**
@@ -202,14 +170,11 @@ export async function endTurn(
 ): Promise<void> {
   const added = wait.slowDown === true ? 5 : 0;
   const factor = wait.pause === true ? 2 : 1;
-  await execute(
-    db,
-    sql`
-      update model_sign_ins set polling_until = null, interval_seconds = interval_seconds + ${added}::integer,
-        next_poll_at = now() + make_interval(secs => (interval_seconds + ${added}::integer) * ${factor}::integer)
-      where id = ${id} and project_id = ${projectId} and state = 'pending'
-    `,
-  );
+  await db.run`
+    update model_sign_ins set polling_until = null, interval_seconds = interval_seconds + ${added}::integer,
+      next_poll_at = now() + make_interval(secs => (interval_seconds + ${added}::integer) * ${factor}::integer)
+    where id = ${id} and project_id = ${projectId} and state = 'pending'
+  `;
 }
 
 /**
@@ -225,20 +190,17 @@ export function takeByState(
     readonly provider: ProviderSlot;
   },
 ): Promise<(Attempt & { readonly live: boolean; readonly member: boolean }) | undefined> {
-  return row(
-    db,
-    sql`
-      update model_sign_ins s set state_hash = null
-      where s.state_hash = ${hashState(presented.state)} and s.user_id = ${presented.userId}
-        and s.session_id = ${presented.sessionId} and s.provider = ${presented.provider} and s.state = 'pending'
-      returning ${attemptColumns}, s.expires_at > now() as live,
-        exists (
-          select 1 from projects p join memberships m on m.organization_id = p.organization_id
-          join organizations o on o.id = p.organization_id
-          where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null
-            and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}) as member
-    `,
-  );
+  return db.row`
+    update model_sign_ins s set state_hash = null
+    where s.state_hash = ${hashState(presented.state)} and s.user_id = ${presented.userId}
+      and s.session_id = ${presented.sessionId} and s.provider = ${presented.provider} and s.state = 'pending'
+    returning ${attemptColumns}, s.expires_at > now() as live,
+      exists (
+        select 1 from projects p join memberships m on m.organization_id = p.organization_id
+        join organizations o on o.id = p.organization_id
+        where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null
+          and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}) as member
+  `;
 }
 
 /** Keeps what a later turn goes on from. @returns false when the attempt is over meanwhile */
@@ -248,12 +210,9 @@ export async function keepSecrets(
   { id, projectId }: Attempt,
   secrets: AttemptSecrets,
 ): Promise<boolean> {
-  const touched = await execute(
-    db,
-    sql`
-      update model_sign_ins set sealed = ${sealSecrets(box, id, secrets)}
-      where id = ${id} and project_id = ${projectId} and state = 'pending'
-    `,
-  );
+  const touched = await db.run`
+    update model_sign_ins set sealed = ${sealSecrets(box, id, secrets)}
+    where id = ${id} and project_id = ${projectId} and state = 'pending'
+  `;
   return touched === 1;
 }

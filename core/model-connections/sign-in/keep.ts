@@ -1,7 +1,7 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
 import type { ModelProvider } from '#core/model-providers/index.ts';
 import { holdProject } from '#core/organizations/index.ts';
-import { row, sql, transaction, type Db } from '#lib/database/index.ts';
+import { sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { recordCatalogue } from '../catalogue.ts';
@@ -115,47 +115,38 @@ async function readOwnConnection(
  * `project_not_found`
  */
 async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Promise<void> {
-  const held = await row(
-    tx,
-    sql`
-      select 1 from projects p join memberships m on m.organization_id = p.organization_id
-      where p.id = ${projectId} and m.user_id = ${ownerId} for key share
-    `,
-  );
+  const held = await tx.row`
+    select 1 from projects p join memberships m on m.organization_id = p.organization_id
+    where p.id = ${projectId} and m.user_id = ${ownerId} for key share
+  `;
   if (held === undefined) throw new AppError('project_not_found');
 }
 
 /** Lets one sign-in of a person at a provider be stored at a time, so that two to the same new account make one row. */
 async function takeTurnOfOwner(tx: Db, account: TriedAccount): Promise<void> {
   const key = `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`;
-  await row(tx, sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`);
+  await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }
 
 /** Returns the row to write: the one named, the one of the same account, or a new one. */
 async function idFor(tx: Db, account: TriedAccount): Promise<string> {
   const { projectId, ownerId, provider, accountId, connectionId } = account;
-  const same = await row<{ id: string }>(
-    tx,
-    sql`
-      select id from model_connections
-      where project_id = ${projectId} and owner_id = ${ownerId} and provider = ${provider.slot}
-        and account_id = ${accountId} and state <> 'revoked' for update
-    `,
-  );
+  const same = await tx.row<{ id: string }>`
+    select id from model_connections
+    where project_id = ${projectId} and owner_id = ${ownerId} and provider = ${provider.slot}
+      and account_id = ${accountId} and state <> 'revoked' for update
+  `;
   if (connectionId === null) return same?.id ?? account.id;
-  const named = await row<{
+  const named = await tx.row<{
     ownerId: string;
     accountId: string | null;
     state: string;
     identity: string;
-  }>(
-    tx,
-    sql`
-      select owner_id as "ownerId", account_id as "accountId", state, provider_identity as identity
-      from model_connections
-      where id = ${connectionId} and project_id = ${projectId} and provider = ${provider.slot} for update
-    `,
-  );
+  }>`
+    select owner_id as "ownerId", account_id as "accountId", state, provider_identity as identity
+    from model_connections
+    where id = ${connectionId} and project_id = ${projectId} and provider = ${provider.slot} for update
+  `;
   if (named === undefined) throw new AppError('connection_not_found');
   if (named.ownerId !== ownerId) throw new AppError('owner_required');
   if (named.state === 'revoked') throw new AppError('connection_not_ready');
@@ -174,24 +165,21 @@ async function upsert(tx: Db, account: TriedAccount & { readonly sealed: string 
   const { provider, tried } = account;
   const isEntitled = tried.verdict === 'accepted';
   const state = isEntitled ? 'ready' : 'plan_not_entitled';
-  await row(
-    tx,
-    sql`
-      insert into model_connections as c (id, project_id, owner_id, provider, provider_name, provider_identity,
-        account_id, account_label, state, public_error, credential, credential_expires_at, not_before, validated_at)
-      values (${account.id}, ${account.projectId}, ${account.ownerId}, ${provider.slot}, ${provider.file.name},
-        ${provider.identity}, ${account.accountId}, ${account.accountLabel}, ${state},
-        ${isEntitled ? null : 'plan_not_entitled'}, ${account.sealed}, ${account.expiresAt}, ${tried.notBefore},
-        now())
-      on conflict (id) do update set provider_name = excluded.provider_name,
-        account_id = coalesce(excluded.account_id, c.account_id), account_label = excluded.account_label,
-        state = excluded.state, public_error = excluded.public_error, credential = excluded.credential,
-        credential_version = c.credential_version + 1, credential_expires_at = excluded.credential_expires_at,
-        provider_identity = excluded.provider_identity, renewal_lease = null, renewal_leased_until = null,
-        renewal_sent_version = null, not_before = excluded.not_before, validated_at = now(),
-        catalogue_fresh_until = null, updated_at = now()
-    `,
-  );
+  await tx.row`
+    insert into model_connections as c (id, project_id, owner_id, provider, provider_name, provider_identity,
+      account_id, account_label, state, public_error, credential, credential_expires_at, not_before, validated_at)
+    values (${account.id}, ${account.projectId}, ${account.ownerId}, ${provider.slot}, ${provider.file.name},
+      ${provider.identity}, ${account.accountId}, ${account.accountLabel}, ${state},
+      ${isEntitled ? null : 'plan_not_entitled'}, ${account.sealed}, ${account.expiresAt}, ${tried.notBefore},
+      now())
+    on conflict (id) do update set provider_name = excluded.provider_name,
+      account_id = coalesce(excluded.account_id, c.account_id), account_label = excluded.account_label,
+      state = excluded.state, public_error = excluded.public_error, credential = excluded.credential,
+      credential_version = c.credential_version + 1, credential_expires_at = excluded.credential_expires_at,
+      provider_identity = excluded.provider_identity, renewal_lease = null, renewal_leased_until = null,
+      renewal_sent_version = null, not_before = excluded.not_before, validated_at = now(),
+      catalogue_fresh_until = null, updated_at = now()
+  `;
 }
 
 /**

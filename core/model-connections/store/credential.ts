@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { execute, row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
@@ -84,10 +84,8 @@ export async function readStoredCredential(
   db: Db,
   ref: ModelConnectionRef,
 ): Promise<StoredCredential> {
-  const found = await row<StoredCredential>(
-    db,
-    sql`select ${columns} from model_connections where ${named(ref)}`,
-  );
+  const found =
+    await db.row<StoredCredential>`select ${columns} from model_connections where ${named(ref)}`;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
@@ -103,16 +101,13 @@ export async function takeRenewal(
   version: number,
 ): Promise<string | undefined> {
   const lease = randomUUID();
-  const touched = await execute(
-    db,
-    sql`
-      update model_connections set renewal_lease = ${lease}, renewal_sent_version = credential_version,
-        renewal_leased_until = now() + interval '45 seconds'
-      where ${named(ref)} and credential_version = ${version} and state = 'ready'
-        and (renewal_leased_until is null or renewal_leased_until <= now())
-        and renewal_sent_version is distinct from credential_version
-    `,
-  );
+  const touched = await db.run`
+    update model_connections set renewal_lease = ${lease}, renewal_sent_version = credential_version,
+      renewal_leased_until = now() + interval '45 seconds'
+    where ${named(ref)} and credential_version = ${version} and state = 'ready'
+      and (renewal_leased_until is null or renewal_leased_until <= now())
+      and renewal_sent_version is distinct from credential_version
+  `;
   return touched === 1 ? lease : undefined;
 }
 
@@ -123,14 +118,11 @@ export async function dropRenewal(
   lease: string,
   { mayBeSentAgain }: { readonly mayBeSentAgain: boolean },
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update model_connections set renewal_lease = null, renewal_leased_until = null,
-        renewal_sent_version = case when ${mayBeSentAgain}::boolean then null else renewal_sent_version end
-      where ${named(ref)} and renewal_lease = ${lease}
-    `,
-  );
+  await db.run`
+    update model_connections set renewal_lease = null, renewal_leased_until = null,
+      renewal_sent_version = case when ${mayBeSentAgain}::boolean then null else renewal_sent_version end
+    where ${named(ref)} and renewal_lease = ${lease}
+  `;
 }
 
 /** Stores a renewed credential in place of the one named. @returns whether that was still the stored one */
@@ -140,14 +132,11 @@ export async function replaceCredential(
   version: number,
   next: { readonly sealed: string; readonly expiresInSeconds: number | undefined },
 ): Promise<boolean> {
-  const touched = await execute(
-    db,
-    sql`
-      update model_connections set credential = ${next.sealed}, credential_version = credential_version + 1,
-        credential_expires_at = now() + make_interval(secs => ${next.expiresInSeconds ?? null}::integer),
-        renewal_lease = null, renewal_leased_until = null, renewal_sent_version = null, updated_at = now()
-      where ${named(ref)} and credential_version = ${version} and state <> 'revoked'
-    `,
-  );
+  const touched = await db.run`
+    update model_connections set credential = ${next.sealed}, credential_version = credential_version + 1,
+      credential_expires_at = now() + make_interval(secs => ${next.expiresInSeconds ?? null}::integer),
+      renewal_lease = null, renewal_leased_until = null, renewal_sent_version = null, updated_at = now()
+    where ${named(ref)} and credential_version = ${version} and state <> 'revoked'
+  `;
   return touched === 1;
 }

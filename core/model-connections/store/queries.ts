@@ -1,16 +1,6 @@
 import type { ModelProviders } from '#core/model-providers/index.ts';
 import { enqueueMail } from '#core/outbox/index.ts';
-import {
-  execute,
-  raw,
-  row,
-  rows,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { raw, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { ModelConnection, ModelConnectionError, ModelConnectionRef } from '../connection.ts';
@@ -21,13 +11,10 @@ export async function readModelConnection(
   projectId: string,
   id: string,
 ): Promise<ModelConnection> {
-  const found = await row<ModelConnection>(
-    db,
-    sql`
-      select ${connectionColumns} from model_connections c
-      where c.id = ${id} and c.project_id = ${projectId}
-    `,
-  );
+  const found = await db.row<ModelConnection>`
+    select ${connectionColumns} from model_connections c
+    where c.id = ${id} and c.project_id = ${projectId}
+  `;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
@@ -38,14 +25,11 @@ export function listModelConnections(
   projectId: string,
   page: Page,
 ): Promise<ModelConnection[]> {
-  return rows<ModelConnection>(
-    db,
-    sql`
-      select ${connectionColumns} from model_connections c
-      where c.project_id = ${projectId} ${afterCursor(page, sql`c.id`)}
-      order by c.id desc limit ${page.limit + 1}
-    `,
-  );
+  return db.rows<ModelConnection>`
+    select ${connectionColumns} from model_connections c
+    where c.project_id = ${projectId} ${afterCursor(page, sql`c.id`)}
+    order by c.id desc limit ${page.limit + 1}
+  `;
 }
 
 /** An account that may be used, with its sealed credential. */
@@ -62,15 +46,12 @@ export function findUsableConnection(
   projectId: string,
   id: string,
 ): Promise<UsableConnection | undefined> {
-  return row<UsableConnection>(
-    db,
-    sql`
-      select ${connectionColumns}, c.credential as sealed, c.credential_version as "credentialVersion",
-        c.credential_expires_at as "credentialExpiresAt"
-      from model_connections c
-      where c.id = ${id} and c.project_id = ${projectId} and ${isUsable(providers)}
-    `,
-  );
+  return db.row<UsableConnection>`
+    select ${connectionColumns}, c.credential as sealed, c.credential_version as "credentialVersion",
+      c.credential_expires_at as "credentialExpiresAt"
+    from model_connections c
+    where c.id = ${id} and c.project_id = ${projectId} and ${isUsable(providers)}
+  `;
 }
 
 /**
@@ -86,18 +67,15 @@ export function markNotReady(
 ): Promise<boolean> {
   const state = error === 'plan_not_entitled' ? 'plan_not_entitled' : 'needs_reauthorization';
   return transaction(database, async (tx) => {
-    const marked = await row<NotReady>(
-      tx,
-      sql`
-        update model_connections c set state = ${state}, public_error = ${error}, renewal_lease = null,
-          renewal_leased_until = null, updated_at = now()
-        from projects p
-        where c.id = ${id} and c.project_id = ${projectId} and c.state = 'ready'
-          and c.credential_version = ${credentialVersion} and p.id = c.project_id
-        returning c.owner_id as "ownerId", c.provider, c.account_label as "accountLabel",
-          p.organization_id as "organizationId", p.name as "projectName"
-      `,
-    );
+    const marked = await tx.row<NotReady>`
+      update model_connections c set state = ${state}, public_error = ${error}, renewal_lease = null,
+        renewal_leased_until = null, updated_at = now()
+      from projects p
+      where c.id = ${id} and c.project_id = ${projectId} and c.state = 'ready'
+        and c.credential_version = ${credentialVersion} and p.id = c.project_id
+      returning c.owner_id as "ownerId", c.provider, c.account_label as "accountLabel",
+        p.organization_id as "organizationId", p.name as "projectName"
+    `;
     if (marked === undefined) return false;
     if (state === 'needs_reauthorization') {
       await mailOwner(tx, { ...marked, id, projectId, credentialVersion });
@@ -144,13 +122,10 @@ export async function waitUntil(
   { id, projectId }: ModelConnectionRef,
   notBefore: Date,
 ): Promise<void> {
-  await execute(
-    db,
-    sql`
-      update model_connections set not_before = greatest(not_before, ${notBefore}), updated_at = now()
-      where id = ${id} and project_id = ${projectId}
-    `,
-  );
+  await db.run`
+    update model_connections set not_before = greatest(not_before, ${notBefore}), updated_at = now()
+    where id = ${id} and project_id = ${projectId}
+  `;
 }
 
 /** The columns of a connection, under the names of `ModelConnection`; `c` is the alias of its row. */

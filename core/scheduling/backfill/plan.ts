@@ -2,7 +2,7 @@ import { type RetentionRule, runDaysOf } from '#core/settings/index.ts';
 import { hasProofRun, type Routine } from '#core/routines/index.ts';
 import { isOver, timetableOf, withoutJitter } from '#core/timetable/index.ts';
 import { readOnRecord } from '#core/runs/index.ts';
-import { row, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { nextInTimetable, ScheduleError } from '#lib/schedule/index.ts';
 
@@ -114,13 +114,10 @@ async function assertPast(
   { projectId, from, to }: PastWindow & { readonly projectId: string },
   retention: RetentionRule,
 ): Promise<void> {
-  const kept = await row<{ now: Date; since: Date }>(
-    db,
-    sql`
-      select now() as now, now() - make_interval(days => ${runDaysOf(retention, sql`p`)}) as since
-      from projects p where p.id = ${projectId}
-    `,
-  );
+  const kept = await db.row<{ now: Date; since: Date }>`
+    select now() as now, now() - make_interval(days => ${runDaysOf(retention, sql`p`)}) as since
+    from projects p where p.id = ${projectId}
+  `;
   if (kept === undefined) throw new AppError('project_not_found');
   const faults: Fault[] = [];
   if (from > to) faults.push({ path: 'from', message: 'must not be later than to' });

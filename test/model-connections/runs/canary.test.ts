@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
+import { sql } from '#lib/database/index.ts';
 import { SLOTS } from '#test/runtime/rig.ts';
 import { Canaries } from '#test/secrets/canaries.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
@@ -39,7 +39,7 @@ async function tables(): Promise<string> {
   const { database } = world.service.deps;
   const names = ['runs', 'steps', 'model_calls', 'model_connections', 'model_breakers'];
   const found = await Promise.all(
-    names.map((name) => rows(database, sql([`select to_jsonb(t) as row from ${name} t`]))),
+    names.map((name) => database.rows`${sql([`select to_jsonb(t) as row from ${name} t`])}`),
   );
   return JSON.stringify(found);
 }

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ModelFailure, performModelStep } from '#core/steps/index.ts';
-import { row, sql } from '#lib/database/index.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { modelOn, startWorld, type World } from './world.ts';
 import { claimedRun } from '#test/support/given.ts';
@@ -32,17 +31,16 @@ function perform(runId: string) {
 
 /** Reads the input tokens in each place that counts them, and what is still reserved. */
 function counted(runId: string) {
-  return row<Record<'run' | 'step' | 'ledger' | 'entries' | 'total' | 'reserved', number>>(
-    world.service.deps.database,
-    sql`
-      select r.input_tokens as run, s.input_tokens as step, r.estimated_usage as estimated,
-        t.day_tokens as total, t.reserved_tokens as reserved,
-        (select count(*)::integer from usage_ledger where run_id = r.id) as entries,
-        (select coalesce(sum(total_tokens), 0)::integer from usage_ledger where run_id = r.id) as ledger
-      from runs r join steps s on s.run_id = r.id and s.index = 0 join usage_totals t on t.scope_id = r.routine_id
-      where r.id = ${runId}
-    `,
-  );
+  return world.service.deps.database.row<
+    Record<'run' | 'step' | 'ledger' | 'entries' | 'total' | 'reserved', number>
+  >`
+    select r.input_tokens as run, s.input_tokens as step, r.estimated_usage as estimated,
+      t.day_tokens as total, t.reserved_tokens as reserved,
+      (select count(*)::integer from usage_ledger where run_id = r.id) as entries,
+      (select coalesce(sum(total_tokens), 0)::integer from usage_ledger where run_id = r.id) as ledger
+    from runs r join steps s on s.run_id = r.id and s.index = 0 join usage_totals t on t.scope_id = r.routine_id
+    where r.id = ${runId}
+  `;
 }
 
 /** Expects that one call has been counted with its input, as estimated, and that nothing is reserved. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE, sql } from '#lib/database/index.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
@@ -176,13 +176,10 @@ describe('with a worker', () => {
     const ended = await runEnded(world.key, runId);
     expect(ended).toMatchObject({ state: 'succeeded' });
     expect(ended.steps[0].attempt).toBeGreaterThan(1);
-    const epoch = await row<{ call: number; lease: number }>(
-      database,
-      sql`
-        select k.epoch as call, l.epoch as lease from model_calls k, runtime_lease l
-        where k.run_id = ${runId} and k.state = 'succeeded'
-      `,
-    );
+    const epoch = await database.row<{ call: number; lease: number }>`
+      select k.epoch as call, l.epoch as lease from model_calls k, runtime_lease l
+      where k.run_id = ${runId} and k.state = 'succeeded'
+    `;
     expect(epoch?.call).toBe(epoch?.lease);
   });
 
@@ -191,10 +188,9 @@ describe('with a worker', () => {
     const ended = await runEnded(world.key, runId);
     expect(ended).toMatchObject({ state: 'failed', reason: 'model_credential_refused' });
     expect(JSON.stringify(ended)).not.toContain('a-key-that-is-over');
-    const account = await row<{ state: string }>(
-      world.service.deps.database,
-      sql`select state from model_connections where id = ${connection.id}`,
-    );
+    const account = await world.service.deps.database.row<{
+      state: string;
+    }>`select state from model_connections where id = ${connection.id}`;
     expect(account?.state).toBe('needs_reauthorization');
     const again = await runOnce(world.key, ended.routineId);
     expect(again).toMatchObject({ state: 'failed', reason: 'blocked_connection', stepCount: 0 });
@@ -217,10 +213,9 @@ describe('with a worker', () => {
     expect(again).toMatchObject({ state: 'failed', reason: 'blocked_usage_limit' });
     expect(again.errorMessage).toContain(new Date(resetAt * 1_000).toISOString());
     expect(world.asked()).toBe(1);
-    const breaker = await row<{ until: Date }>(
-      service.deps.database,
-      sql`select pause_until as until from model_breakers where account = ${connectionId}`,
-    );
+    const breaker = await service.deps.database.row<{
+      until: Date;
+    }>`select pause_until as until from model_breakers where account = ${connectionId}`;
     expect(breaker?.until).toEqual(new Date(resetAt * 1_000));
     await provenBy(again.id);
     expect(await world.occurrence(routineId)).toMatchObject({
@@ -236,7 +231,7 @@ describe('with a worker', () => {
     const probe = await world.occurrence(routineId);
     expect(await runEnded(key, probe.id)).toMatchObject({ state: 'succeeded' });
     const left = sql`select from model_breakers where account = ${connectionId}`;
-    expect(await row(service.deps.database, left)).toBeUndefined();
+    expect(await service.deps.database.row`${left}`).toBeUndefined();
   });
 
   test('a request that the provider refuses is not repeated, and one that it could not answer is', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { performModelStep } from '#core/steps/index.ts';
-import { AT_ONCE, row, rows, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { modelOn, startWorld, type World } from './world.ts';
 import { changeCalls, changeRuns, claimedRun } from '#test/support/given.ts';
 
@@ -28,13 +28,11 @@ async function twoAttempts(runId: string) {
   await expect.poll(() => world.asked()).toBe(1);
   const second = perform();
   await expect
-    .poll(() =>
-      row(
-        world.service.deps.database,
-        sql`select attempt, reserved_tokens > 0 as reserved from steps
-            join runs on runs.id = run_id join usage_totals t on t.scope_id = runs.routine_id
-            where run_id = ${runId}`,
-      ),
+    .poll(
+      () =>
+        world.service.deps.database.row`select attempt, reserved_tokens > 0 as reserved from steps
+          join runs on runs.id = run_id join usage_totals t on t.scope_id = runs.routine_id
+          where run_id = ${runId}`,
     )
     .toEqual({ attempt: 2, reserved: true });
   return Promise.all([first, second]);
@@ -42,17 +40,16 @@ async function twoAttempts(runId: string) {
 
 /** Reads the tokens in each place that counts them, and what is still reserved. */
 function counted(runId: string) {
-  return row<Record<'ledger' | 'entries' | 'total' | 'reserved' | 'run' | 'step', number>>(
-    world.service.deps.database,
-    sql`
-      select r.input_tokens + r.output_tokens as run, s.input_tokens + s.output_tokens as step,
-        t.day_tokens as total, t.reserved_tokens as reserved,
-        (select count(*)::integer from usage_ledger where run_id = r.id) as entries,
-        (select sum(total_tokens)::integer from usage_ledger where run_id = r.id) as ledger
-      from runs r join steps s on s.run_id = r.id and s.index = 0 join usage_totals t on t.scope_id = r.routine_id
-      where r.id = ${runId}
-    `,
-  );
+  return world.service.deps.database.row<
+    Record<'ledger' | 'entries' | 'total' | 'reserved' | 'run' | 'step', number>
+  >`
+    select r.input_tokens + r.output_tokens as run, s.input_tokens + s.output_tokens as step,
+      t.day_tokens as total, t.reserved_tokens as reserved,
+      (select count(*)::integer from usage_ledger where run_id = r.id) as entries,
+      (select sum(total_tokens)::integer from usage_ledger where run_id = r.id) as ledger
+    from runs r join steps s on s.run_id = r.id and s.index = 0 join usage_totals t on t.scope_id = r.routine_id
+    where r.id = ${runId}
+  `;
 }
 
 /** Counts the tokens that one such call uses. */
@@ -93,7 +90,7 @@ test('a response that comes when its run has ended is spend, once for all attemp
   const attempts = twoAttempts(runId);
   await expect.poll(() => world.asked()).toBe(1);
   await expect
-    .poll(() => rows(database, sql`select attempt from steps where run_id = ${runId}`))
+    .poll(() => database.rows`select attempt from steps where run_id = ${runId}`)
     .toEqual([{ attempt: 2 }]);
   // As the end of a run leaves it, for any reason.
   await transaction(database, async (tx) => {
@@ -122,10 +119,7 @@ test('nothing is asked for a run that ends before its call is issued, and nothin
   const perform = () => performModelStep(deps, { runId, index: 0 }, new AbortController().signal);
   const { attempt } = await transaction(database, async (tx) => {
     // The issue of a call locks the account first.
-    await row(
-      tx,
-      sql`select c.id from model_connections c join runs on model_connection_id = c.id where runs.id = ${runId} for update of c`,
-    );
+    await tx.row`select c.id from model_connections c join runs on model_connection_id = c.id where runs.id = ${runId} for update of c`;
     const attempt = perform();
     await expect.poll(() => counted(runId).then((found) => found!.reserved)).toBeGreaterThan(0);
     await changeRuns(database, runId, { state: 'cancelled', finishedAt: AT_ONCE });

@@ -2,7 +2,6 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keepRuntimeLease, type ModelRuntime } from '#core/model-providers/index.ts';
 import { createModelRuntime, readRuntimeLease } from '#core/model-providers/runtime.ts';
-import { row, sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { EVERY, ago, changeRuntimeLease, removeRuntimeLease } from '#test/support/given.ts';
@@ -45,10 +44,7 @@ function runOut() {
 }
 
 function expiresAt() {
-  return row<{ at: Date }>(
-    world.service.deps.database,
-    sql`select expires_at as at from runtime_lease`,
-  );
+  return world.service.deps.database.row<{ at: Date }>`select expires_at as at from runtime_lease`;
 }
 
 test('two workers keep one lease of one runtime, under one epoch', async () => {

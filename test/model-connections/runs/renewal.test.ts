@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { rows, sql } from '#lib/database/index.ts';
 import {
   connectByDevice,
   connectWithKey,
@@ -28,10 +27,8 @@ function completions() {
 }
 
 function failuresOf(runId: string) {
-  return rows(
-    fixture.service.deps.database,
-    sql`select state, failure from model_calls where run_id = ${runId} order by attempt`,
-  );
+  return fixture.service.deps.database
+    .rows`select state, failure from model_calls where run_id = ${runId} order by attempt`;
 }
 
 test('a token that the provider refuses in a run is renewed once, and the next attempt has the new one', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pauseOfDisabledProviders } from '#core/scheduling/reconcile.ts';
 import { tick } from '#core/scheduling/tick.ts';
-import { AT_ONCE, row, sql } from '#lib/database/index.ts';
+import { AT_ONCE } from '#lib/database/index.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
@@ -49,10 +49,10 @@ test('a provider that is switched off pauses its routines once, keeps everything
     expect((await key.get(`/v1/routines/${id}`)).data.state).toBe('active');
   }
   expect(await pauseOfDisabledProviders(switchedOff())).toBe(0);
-  const kept = await row<{ state: string; credential: string | null }>(
-    service.deps.database,
-    sql`select state, credential from model_connections where id = ${connectionId}`,
-  );
+  const kept = await service.deps.database.row<{
+    state: string;
+    credential: string | null;
+  }>`select state, credential from model_connections where id = ${connectionId}`;
   expect(kept).toMatchObject({ state: 'ready', credential: expect.any(String) });
 
   // On again: nothing starts by itself, and a person activates it.

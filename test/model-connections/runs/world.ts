@@ -4,7 +4,7 @@ import { recordCatalogue } from '#core/model-connections/catalogue.ts';
 import { sealCredential, type ModelCredential } from '#core/model-connections/store/credential.ts';
 import { freePort } from '#dev/ports.ts';
 import { FIXTURE_KEY } from '#dev/providers/server.ts';
-import { AT_ONCE, rows, sql, transaction } from '#lib/database/index.ts';
+import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import { createRig, type Rig, type RigOptions } from '#test/runtime/rig.ts';
@@ -91,13 +91,10 @@ export async function startWorld(
       return data[0];
     },
     calls: (runId) =>
-      rows<LedgerRow>(
-        database,
-        sql`
-          select request_id as "requestId", state, failure from model_calls
-          where run_id = ${runId} order by step_index, attempt
-        `,
-      ),
+      database.rows<LedgerRow>`
+        select request_id as "requestId", state, failure from model_calls
+        where run_id = ${runId} order by step_index, attempt
+      `,
     async close() {
       await service.close();
       await rig.close();

@@ -3,7 +3,7 @@ import { SYSTEM } from '#core/audit/index.ts';
 import { insertConnection } from '#core/connections/store/queries.ts';
 import { definitionForm } from '#core/definition/index.ts';
 import { insertVersions } from '#core/routines/versions.ts';
-import { execute, sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Service } from '../service.ts';
 import { plant, type Values } from './rows.ts';
@@ -48,7 +48,7 @@ export async function plantActiveRoutines(
   };
   await plant(db, 'routines', values, sql`from unnest(${ids}::text[]) as planted (id)`);
   const written = sql`select * from routines where id = any(${ids})`;
-  await execute(db, sql`with written as (${written}) ${insertVersions({ actor: null })}`);
+  await db.run`with written as (${written}) ${insertVersions({ actor: null })}`;
 }
 
 /** Writes a definition as a routine stores it, with the defaults of the fields that are left out. */

@@ -1,5 +1,5 @@
 /** Writes rows of any table, for the verbs of `given.ts`: columns are named as in the code. */
-import { empty, execute, join, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, join, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 type Value = string | number | boolean | Date | null | Sql | readonly string[];
 
@@ -66,10 +66,7 @@ export function changer<Name extends string>(
       return [];
     });
     if (definition !== undefined) set.push(sql`definition = ${definition}`);
-    const changed = await execute(
-      db,
-      sql`update ${raw(table)} set ${join(set)} where ${chosen(which)}`,
-    );
+    const changed = await db.run`update ${raw(table)} set ${join(set)} where ${chosen(which)}`;
     checkCount(table, which, changed);
   };
 }
@@ -77,7 +74,7 @@ export function changer<Name extends string>(
 /** Makes a function that deletes rows. It throws where a row that is meant is not there. */
 export function remover<Name extends string = never>(table: string) {
   return async (db: Db, which: Which<Name>): Promise<void> => {
-    const removed = await execute(db, sql`delete from ${raw(table)} where ${chosen(which)}`);
+    const removed = await db.run`delete from ${raw(table)} where ${chosen(which)}`;
     checkCount(table, which, removed);
   };
 }
@@ -91,10 +88,8 @@ export async function plant(
 ): Promise<void> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const columns = join(given.map(([name]) => columnOf(name)));
-  const planted = await execute(
-    db,
-    sql`insert into ${raw(table)} (${columns}) select ${join(given.map(([, value]) => value))} ${from}`,
-  );
+  const planted =
+    await db.run`insert into ${raw(table)} (${columns}) select ${join(given.map(([, value]) => value))} ${from}`;
   if (planted === 0) throw new Error(`no row of ${table} was planted`);
 }
 
