@@ -4,10 +4,7 @@ import LongestFirst from './test/support/longest-first.ts';
 import { TIMES } from './test/support/properties.ts';
 
 // Each project has processes of its own, and many start more: all would compile the same modules again.
-process.env['NODE_COMPILE_CACHE'] ??= path.join(
-  import.meta.dirname,
-  'node_modules/.cache/compiled',
-);
+process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
 
 /** Pure: no service, no database, no process. A file that asks for one fails here. */
 const UNIT = [

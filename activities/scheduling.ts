@@ -25,8 +25,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
     startDeliveries: () => untilCancelled(async (signal) => void (await parts.deliveries(signal))),
     expireQueued: () => untilCancelled(async (signal) => void (await parts.expire(signal))),
     sweepRuns: () => untilCancelled(async (signal) => void (await parts.sweep(signal))),
-    refreshCatalogues: () =>
-      untilCancelled(async (signal) => void (await parts.catalogues(signal))),
+    refreshCatalogues: () => untilCancelled(async (signal) => void (await parts.catalogues(signal))),
     sendMessages: () => untilCancelled(async (signal) => void (await parts.messages(signal))),
     keepHouse: () => untilCancelled((signal) => parts.housekeeping(signal)),
     applyRetention: () => untilCancelled(async (signal) => void (await parts.retention(signal))),

@@ -22,9 +22,7 @@ export function createWebhookActivities(
       const { cancellationSignal: signal, info } = Context.current();
       const after = brokenOff(info);
       const started = performance.now();
-      const outcome = await withHeartbeat(() =>
-        attemptDelivery(deps, deliveryId, { signal, after }),
-      );
+      const outcome = await withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal, after }));
       const seconds = (performance.now() - started) / 1_000;
       if (outcome !== 'not_due') deps.metrics.webhookAttempt({ outcome, seconds });
       // The slot of this one is free for another.

@@ -79,11 +79,7 @@ export type Via = NonNullable<Actor['via']>;
 /** A caller with an id: a person or a key. */
 export type Caller = Actor & { readonly id: string };
 
-export type ActorOf<A extends AuthKind> = A extends
-  | 'none'
-  | 'scheduler-secret'
-  | 'ui-origin'
-  | 'stripe-signature'
+export type ActorOf<A extends AuthKind> = A extends 'none' | 'scheduler-secret' | 'ui-origin' | 'stripe-signature'
   ? Actor
   : Caller;
 

@@ -28,9 +28,7 @@ export function createApp(deps: Deps): Koa {
   app.use(errors(deps.log));
   app.use(strictHttp);
   app.use(securityHeaders);
-  app.use(
-    cors({ origin: deps.config.UI_ORIGIN, credentials: true, exposeHeaders: EXPOSED_HEADERS }),
-  );
+  app.use(cors({ origin: deps.config.UI_ORIGIN, credentials: true, exposeHeaders: EXPOSED_HEADERS }));
   app.use(router.routes());
   app.use(assistantSignIn(deps));
   app.use(authMount(deps));

@@ -148,10 +148,7 @@ function tenantOf(access: AccessOf<AuthKind>): string {
 
 function idempotencyKey({ idempotencyKey: key }: Call): string | undefined {
   if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key;
-  throw new AppError(
-    'invalid_request',
-    'Idempotency-Key: 1 to 255 printable ASCII characters without spaces',
-  );
+  throw new AppError('invalid_request', 'Idempotency-Key: 1 to 255 printable ASCII characters without spaces');
 }
 
 /** Takes out of a response what is shown once: another person of the project may repeat the request. */

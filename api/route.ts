@@ -171,11 +171,7 @@ export function route<
   D extends z.ZodType = z.ZodType,
 >(spec: RouteSpec<A, P, Q, B, D>) {
   return {
-    to(
-      handle: (
-        input: Input<A, z.output<P>, z.output<Q>, z.output<B>>,
-      ) => Promise<Reply<z.input<D>>>,
-    ): Route {
+    to(handle: (input: Input<A, z.output<P>, z.output<Q>, z.output<B>>) => Promise<Reply<z.input<D>>>): Route {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the pipeline parses with the schemas that the handler's types come from
       return { spec, handle: handle as unknown as JsonRoute['handle'] };
     },

@@ -81,9 +81,5 @@ function overrides(specific: string, path: string): boolean {
   const [words, segments] = [specific.split('/'), path.split('/')];
   const isBoth = (at: number) =>
     words[at] === segments[at] || words[at]?.startsWith(':') || segments[at]?.startsWith(':');
-  return (
-    words.length === segments.length &&
-    words.every((_, at) => isBoth(at)) &&
-    bySpecificity(specific, path) < 0
-  );
+  return words.length === segments.length && words.every((_, at) => isBoth(at)) && bySpecificity(specific, path) < 0;
 }

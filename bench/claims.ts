@@ -5,13 +5,7 @@ import { createMetrics } from '#lib/metrics/index.ts';
 import { openDatabase, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
-import {
-  type Bench,
-  type Benchmark,
-  type Benchmarks,
-  compared,
-  plain,
-} from './harness/benchmark.ts';
+import { type Bench, type Benchmark, type Benchmarks, compared, plain } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
 import { alternate, timed, explained, rateFor } from './harness/measure.ts';
 import { UNSERVED_TASK_QUEUE, bareClient, startEmptyWorkflow } from './bare/client.ts';
@@ -42,9 +36,7 @@ const claim: Benchmark = {
         baseline: () => measure(few),
       });
       await makeDue(many);
-      note(
-        `The plans of one claim of ${BATCH} of ${CLAIMED} due among a million:\n\n${await plans(many)}`,
-      );
+      note(`The plans of one claim of ${BATCH} of ${CLAIMED} due among a million:\n\n${await plans(many)}`);
       return [compared(`claim of ${CLAIMED} due routines`, 'ms', rounds, { atMost: 1.2 })];
     } finally {
       await Promise.all([many.database.end(), few.database.end()]);
@@ -101,9 +93,7 @@ const burst: Benchmark = {
   async run({ stack, long }) {
     const url = await stack.createDatabase();
     const small = await loadDue(url);
-    const replicas = [1, 2].map(() =>
-      openDatabase({ url, poolSize: 10, applicationName: 'bench' }),
-    );
+    const replicas = [1, 2].map(() => openDatabase({ url, poolSize: 10, applicationName: 'bench' }));
     const [database] = replicas as [Database, Database];
     const server = await stack.startTemporal();
     const temporal = await openTemporal({
@@ -131,14 +121,9 @@ const burst: Benchmark = {
         plain(`${DUE} due claimed by two replicas`, 's', [claimedInMs / 1_000], { atMost: 10 }),
         plain('occurrences claimed twice or not at all', '', [doubled], { atMost: 0 }),
         compared('workflows started a second', '/s', rates, { atLeast: 0.85 }),
-        plain(
-          `all ${SMALL} of one project started beside ${LARGE} of another, after`,
-          's',
-          [Math.max(...waits)],
-          {
-            atMost: 5,
-          },
-        ),
+        plain(`all ${SMALL} of one project started beside ${LARGE} of another, after`, 's', [Math.max(...waits)], {
+          atMost: 5,
+        }),
       ];
     } finally {
       await Promise.all(replicas.map((pool) => pool.end()));
@@ -215,10 +200,7 @@ async function startRate(
 
 const PLAN_RULE = { billingConfigured: false, defaultPlan: 'scale' as const };
 
-function watched(
-  engine: Engine,
-  started: (run: Parameters<Engine['startRun']>[0]) => void,
-): Engine {
+function watched(engine: Engine, started: (run: Parameters<Engine['startRun']>[0]) => void): Engine {
   return {
     ...engine,
     async startRun(run) {

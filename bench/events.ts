@@ -1,13 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import {
-  type Benchmark,
-  type Benchmarks,
-  compared,
-  plain,
-  quantile,
-  type Figure,
-} from './harness/benchmark.ts';
+import { type Benchmark, type Benchmarks, compared, plain, quantile, type Figure } from './harness/benchmark.ts';
 import { loadRunning } from './harness/bulk.ts';
 import { rateFor, cpuSeconds } from './harness/measure.ts';
 import { residentMb, startService, type Service } from './harness/service.ts';
@@ -46,8 +39,7 @@ const events: Benchmark = {
       const rest = await residentMb(service.api);
       const followers = await followAll(service, runIds);
       const atWork = await residentMb(service.api);
-      const readCpu = () =>
-        Promise.all([cpuSeconds(service.api.pid), cpuSeconds(stack.postgresPid)]);
+      const readCpu = () => Promise.all([cpuSeconds(service.api.pid), cpuSeconds(stack.postgresPid)]);
       const [apiBefore, postgresBefore] = await readCpu();
       await sleep(10_000);
       const [apiAfter, postgresAfter] = await readCpu();
@@ -80,12 +72,7 @@ const events: Benchmark = {
       );
       return [
         ...figuresOf('one run each', each),
-        plain(
-          'API at rest, with all of them',
-          '% of a core',
-          [(apiAfter - apiBefore) * 10],
-          AT_REST,
-        ),
+        plain('API at rest, with all of them', '% of a core', [(apiAfter - apiBefore) * 10], AT_REST),
         plain('Postgres at rest', '% of a core', [(postgresAfter - postgresBefore) * 10], AT_REST),
         plain('API at work', 'ms CPU an event', [each.cpuMs]),
         plain('API memory', 'kB a follower', [((atWork - rest) * 1_024) / FOLLOWERS]),

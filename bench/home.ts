@@ -6,13 +6,7 @@ import { buildLocked } from '#test/ui/support/build.ts';
 import { launchChromium } from '#test/ui/support/chromium.ts';
 import { HOSTILE, longReport } from '#test/ui/support/reports.ts';
 import { cookiesOf } from '#test/ui/support/session.ts';
-import {
-  type Benchmark,
-  type Benchmarks,
-  compared,
-  type Figure,
-  plain,
-} from './harness/benchmark.ts';
+import { type Benchmark, type Benchmarks, compared, type Figure, plain } from './harness/benchmark.ts';
 import { load, loadRoutines, loadRuns } from './harness/bulk.ts';
 import { alternate } from './harness/measure.ts';
 import { startService, type Service } from './harness/service.ts';
@@ -49,10 +43,7 @@ const home: Benchmark = {
       while (!(await isListening(port))) await sleep(50);
       const at: Visitor = { browser, service, url: `http://localhost:${port}` };
       const rounds = long ? 21 : 9;
-      return [
-        ...(await homeFigures(at, rounds, note)),
-        ...(await hostileFigures(at, results, long ? 9 : 3)),
-      ];
+      return [...(await homeFigures(at, rounds, note)), ...(await hostileFigures(at, results, long ? 9 : 3))];
     } finally {
       await browser.close();
       await dashboard.stop();
@@ -69,11 +60,7 @@ interface Visitor {
 
 const SECOND = { of: 'value', atMost: 1_000 } as const;
 
-async function homeFigures(
-  at: Visitor,
-  rounds: number,
-  note: (text: string) => void,
-): Promise<Figure[]> {
+async function homeFigures(at: Visitor, rounds: number, note: (text: string) => void): Promise<Figure[]> {
   const ofHome = { path: `/p/${at.service.projectId}`, shown: HOME_SHOWN };
   const ofSignIn = { path: '/sign-in', shown: SIGN_IN_SHOWN };
   const once = async (page: Shown, signedIn: boolean) => {
@@ -97,9 +84,7 @@ async function homeFigures(
     value: async () => (await visit(signedIn, ofHome)).ms,
     baseline: async () => (await visit(signedOut, ofSignIn)).ms,
   });
-  note(
-    `What a warm Home waits for, in ms from its beginning:\n${await waterfall(signedIn, ofHome)}`,
-  );
+  note(`What a warm Home waits for, in ms from its beginning:\n${await waterfall(signedIn, ofHome)}`);
   await Promise.all([signedIn.close(), signedOut.close()]);
   return [
     compared('Home interactive, nothing cached', 'ms', cold, SECOND),
@@ -110,11 +95,7 @@ async function homeFigures(
 const BLOCK = { of: 'value', atMost: 200 } as const;
 
 /** Measures from the response that brings a result to an open page until it is shown, and how long the page stood still. */
-async function hostileFigures(
-  at: Visitor,
-  results: readonly Planted[],
-  rounds: number,
-): Promise<Figure[]> {
+async function hostileFigures(at: Visitor, results: readonly Planted[], rounds: number): Promise<Figure[]> {
   const context = await open(at, true);
   const runs = `/p/${at.service.projectId}/runs`;
   const [before, ...others] = results;
@@ -215,10 +196,7 @@ const HOME_SHOWN = `document.querySelector('main [data-run]') !== null
 const SIGN_IN_SHOWN = `document.querySelector('input[type=password]') !== null`;
 
 /** Opens a browser that has cached nothing. */
-async function open(
-  { browser, service, url }: Visitor,
-  signedIn: boolean,
-): Promise<BrowserContext> {
+async function open({ browser, service, url }: Visitor, signedIn: boolean): Promise<BrowserContext> {
   const context = await browser.newContext({
     baseURL: url,
     viewport: { width: 1280, height: 860 },
@@ -243,11 +221,7 @@ function visit(context: BrowserContext, shown: Shown): Promise<Visited> {
   return see(context, shown, 'window.seen');
 }
 
-async function see<Found>(
-  context: BrowserContext,
-  { path, shown, opened }: Shown,
-  wanted: string,
-): Promise<Found> {
+async function see<Found>(context: BrowserContext, { path, shown, opened }: Shown, wanted: string): Promise<Found> {
   const page = await context.newPage();
   try {
     await page.addInitScript(WATCH);

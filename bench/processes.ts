@@ -53,11 +53,7 @@ const memory: Benchmark = {
         plain(`worker at work, up to the ${few}th run`, 'MB', afterFew.atWork.worker),
         plain(`worker at work, up to the ${many}th run`, 'MB', afterMany.atWork.worker),
         growth(`API after ${many} runs against ${few}`, afterMany.held.api, afterFew.held.api),
-        growth(
-          `worker after ${many} runs against ${few}`,
-          afterMany.held.worker,
-          afterFew.held.worker,
-        ),
+        growth(`worker after ${many} runs against ${few}`, afterMany.held.worker, afterFew.held.worker),
       ];
     } finally {
       await watch.stop();
@@ -92,8 +88,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
 const LEFT_OUT = new Set(['node_modules', '.git', '.data', '.env', path.join('bench', 'results')]);
 
 const startTime: Benchmark = {
-  about:
-    '`npm start` in a clone of its own, until the summary is printed; the Temporal binary is in the cache',
+  about: '`npm start` in a clone of its own, until the summary is printed; the Temporal binary is in the cache',
   async run({ long }) {
     const clone = await mkdtemp(path.join(tmpdir(), 'ras-bench-clone-'));
     try {
@@ -118,8 +113,7 @@ const startTime: Benchmark = {
 /** Seconds from the command to its summary. Everything it started has ended when this resolves. */
 async function start(folder: string): Promise<number> {
   const ports: Record<string, string> = {};
-  for (const [variable] of Object.values(PORT_VARIABLES))
-    ports[variable] = String(await freePort());
+  for (const [variable] of Object.values(PORT_VARIABLES)) ports[variable] = String(await freePort());
   const started = performance.now();
   const npm = spawn('npm', ['start', '--', '--fixture'], {
     cwd: folder,

@@ -5,13 +5,7 @@ import { listRuns } from '#core/runs/index.ts';
 import { freePort, isListening } from '#dev/ports.ts';
 import { sql, type Database, type Sql } from '#lib/database/index.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import {
-  type Benchmark,
-  type Benchmarks,
-  compared,
-  type Figure,
-  plain,
-} from './harness/benchmark.ts';
+import { type Benchmark, type Benchmarks, compared, type Figure, plain } from './harness/benchmark.ts';
 import { loadResources, load, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
 import { alternate, cpuSeconds, timed, explained } from './harness/measure.ts';
 import { startService, type Service } from './harness/service.ts';
@@ -57,8 +51,7 @@ const routineRead: Benchmark = {
 };
 
 const mcpCall: Benchmark = {
-  about:
-    'read_routine over /mcp against GET /v1/routines/:id: CPU time of the API for a call, one at a time',
+  about: 'read_routine over /mcp against GET /v1/routines/:id: CPU time of the API for a call, one at a time',
   async run({ service: shared, long }) {
     const { url, client, authorization, api } = await shared();
     const id = await createRoutine(client);
@@ -146,9 +139,7 @@ const lists: Benchmark = {
       const [first] = LISTS;
       for (const list of RARE) figures.push(await rareFilter(service, { first, list, rounds }));
       for (const [name, filter] of PLANNED) {
-        const plans = await explained(databaseUrl, (db) =>
-          listRuns(db, projectId, { ...NO_FILTER, ...filter }),
-        );
+        const plans = await explained(databaseUrl, (db) => listRuns(db, projectId, { ...NO_FILTER, ...filter }));
         note(`The plan of ${name}:\n\n${plans.join('\n\n')}`);
       }
       return figures;
@@ -199,9 +190,7 @@ async function fetchPage(
   expected?: number,
 ): Promise<void> {
   const client = session === true ? service.session : service.client;
-  const { status, data, body } = await client.get(
-    `${path}?${new URLSearchParams(query).toString()}`,
-  );
+  const { status, data, body } = await client.get(`${path}?${new URLSearchParams(query).toString()}`);
   if (status !== 200) throw new Error(`${path} responded with ${status}: ${JSON.stringify(body)}`);
   if (expected !== undefined && data.length !== expected) {
     throw new Error(`${path} gave ${data.length} instead of ${expected}`);

@@ -1,11 +1,5 @@
 import { runBareWorkflow } from './bare/client.ts';
-import {
-  type Benchmark,
-  type Benchmarks,
-  compared,
-  plain,
-  type Figure,
-} from './harness/benchmark.ts';
+import { type Benchmark, type Benchmarks, compared, plain, type Figure } from './harness/benchmark.ts';
 import { rateFor, warmUp, cpuSeconds } from './harness/measure.ts';
 import { runToSuccess, watchRuns } from './harness/watch.ts';
 import { demoRoutine, startService, type Service } from './harness/service.ts';
@@ -39,9 +33,7 @@ const runCost: Benchmark = {
       const workflows = await cpuOf({ worker: bare.pid, Temporal: temporal }, count, workflow);
       const rate = await rateFor(long ? 30 : 10, IN_FLIGHT, run);
       note(await historyOf(service));
-      note(
-        `${rate.toFixed(1)} runs a second meanwhile, all processes and the benchmark on this machine.`,
-      );
+      note(`${rate.toFixed(1)} runs a second meanwhile, all processes and the benchmark on this machine.`);
       return [
         plain('API', 'ms CPU a run', [runs.API]),
         compared('worker', 'ms CPU a run', {
@@ -159,9 +151,7 @@ async function historyOf({ database, temporal }: Service): Promise<string> {
   const last = await database.row<{
     id: string;
   }>`select id from runs where state = 'succeeded' order by id desc limit 1`;
-  const { historyLength, historySize } = await temporal.workflow
-    .getHandle(last?.id ?? '')
-    .describe();
+  const { historyLength, historySize } = await temporal.workflow.getHandle(last?.id ?? '').describe();
   return `The history of a run: ${historyLength} events, ${historySize} bytes.`;
 }
 

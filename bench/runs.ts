@@ -142,11 +142,7 @@ async function discoveries(service: Service, toolServer: HostileTools): Promise<
   return times;
 }
 
-async function discover(
-  service: Service,
-  routineId: string,
-  url: string,
-): Promise<{ id: string }[]> {
+async function discover(service: Service, routineId: string, url: string): Promise<{ id: string }[]> {
   const connectionId = await connect(service, url);
   const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
   const { data } = await service.client.post(path);

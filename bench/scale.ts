@@ -39,9 +39,7 @@ const scale: Benchmark = {
     const few = await populate(stack, FEW);
     const loading = performance.now();
     const many = await populate(stack, count);
-    note(
-      `Loading ${count} runs took ${((performance.now() - loading) / 1_000).toFixed(0)} s. ${await sizes(many)}`,
-    );
+    note(`Loading ${count} runs took ${((performance.now() - loading) / 1_000).toFixed(0)} s. ${await sizes(many)}`);
     try {
       const figures: Figure[] = [];
       for (const { what, prepare, work, times } of WORK) {
@@ -58,9 +56,7 @@ const scale: Benchmark = {
         figures.push(compared(what, 'ms', rounds));
         const buffers = async (population: Population) => {
           await prepare?.(population);
-          const plans = await explained(population.url, (database) =>
-            work({ ...population, database }),
-          );
+          const plans = await explained(population.url, (database) => work({ ...population, database }));
           return buffersOf(plans);
         };
         const touched = { value: [await buffers(many)], baseline: [await buffers(few)] };
@@ -141,14 +137,12 @@ const WORK: readonly Work[] = [
   },
   {
     what: 'page of its failed runs',
-    work: ({ database, projectId }) =>
-      listRuns(database, projectId, { ...NO_FILTER, state: 'failed' }),
+    work: ({ database, projectId }) => listRuns(database, projectId, { ...NO_FILTER, state: 'failed' }),
     times: 20,
   },
   {
     what: 'page of the runs of a routine',
-    work: ({ database, projectId }) =>
-      listRuns(database, projectId, { ...NO_FILTER, routineId: routineId(0) }),
+    work: ({ database, projectId }) => listRuns(database, projectId, { ...NO_FILTER, routineId: routineId(0) }),
     times: 20,
   },
   {

@@ -25,8 +25,7 @@ const queue: Benchmark = {
       await tick(service);
       // Waits for the third round, when all slots are taken and hundreds wait.
       await until(service, sql`state in ('running', 'succeeded')`, 2 * SLOTS + 1);
-      await service.database
-        .run`update routines set next_run_at = ${AT_ONCE} where project_id = ${small}`;
+      await service.database.run`update routines set next_run_at = ${AT_ONCE} where project_id = ${small}`;
       await tick(service);
       await until(service, sql`state not in ('queued', 'running', 'skipped')`, LARGE + SMALL);
       const found = await figures(service, small);
@@ -51,9 +50,7 @@ const queue: Benchmark = {
 };
 
 async function tick({ client, env }: Service): Promise<void> {
-  await client
-    .with({ 'X-Scheduler-Secret': env['SCHEDULER_SECRET'] ?? '' })
-    .post('/internal/scheduler/tick');
+  await client.with({ 'X-Scheduler-Secret': env['SCHEDULER_SECRET'] ?? '' }).post('/internal/scheduler/tick');
 }
 
 /** Waits until so many runs are in such a state. */
@@ -129,27 +126,17 @@ const lateness: Benchmark = {
         .with({ 'X-Scheduler-Secret': service.env['SCHEDULER_SECRET'] ?? '' })
         .post('/internal/scheduler/tick');
       const following = new Date(minute.getTime() + 60_000);
-      await service.database
-        .run`update routines set next_run_at = ${following} where project_id = ${small}`;
+      await service.database.run`update routines set next_run_at = ${following} where project_id = ${small}`;
       const open = sleep(following.getTime() - Date.now()).then(() => openRuns(service));
       const [behind] = await endedAfter(service, small, following);
-      note(
-        `At the second minute ${await open} runs of the other project were waiting or under way.`,
-      );
+      note(`At the second minute ${await open} runs of the other project were waiting or under way.`);
       const timesOf = claimed.toSorted((a, b) => a - b);
       return [
         plain(`claim of ${DUE} due, p99 late by`, 's', [quantile(timesOf, 0.99)], { atMost: 1 }),
-        plain(`${SMALL} runs succeeded beside ${DUE - SMALL} of another project, after`, 's', [
-          beside ?? Number.NaN,
-        ]),
-        plain(
-          `${SMALL} runs succeeded behind a backlog of another project, after`,
-          's',
-          [behind ?? Number.NaN],
-          {
-            atMost: 5,
-          },
-        ),
+        plain(`${SMALL} runs succeeded beside ${DUE - SMALL} of another project, after`, 's', [beside ?? Number.NaN]),
+        plain(`${SMALL} runs succeeded behind a backlog of another project, after`, 's', [behind ?? Number.NaN], {
+          atMost: 5,
+        }),
       ];
     } finally {
       await service.stop();
@@ -179,11 +166,7 @@ async function claimedAfter({ database }: Service, instant: Date): Promise<numbe
 }
 
 /** Returns the seconds from the instant until the last of the project's runs succeeded. */
-async function endedAfter(
-  { database }: Service,
-  projectId: string,
-  instant: Date,
-): Promise<number[]> {
+async function endedAfter({ database }: Service, projectId: string, instant: Date): Promise<number[]> {
   const end = instant.getTime() + 50_000;
   for (;;) {
     const found = await database.rows<{ late: number }>`
@@ -192,8 +175,7 @@ async function endedAfter(
       order by finished_at desc
     `;
     if (found.length >= SMALL) return found.map(({ late }) => late);
-    if (Date.now() > end)
-      throw new Error(`${found.length} of ${SMALL} runs succeeded within the minute`);
+    if (Date.now() > end) throw new Error(`${found.length} of ${SMALL} runs succeeded within the minute`);
     await sleep(50);
   }
 }

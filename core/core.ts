@@ -9,8 +9,8 @@ import type { Tracing } from '#lib/tracing.ts';
 import type { Emit } from '#core/events.ts';
 
 /**
- * The parts that `openServices` hands to every subject. A function names those that it takes, `Pick<Core, 'database' | 'log'>`, and
- * takes a part that another subject makes beside it.
+ * The parts that `openServices` hands to every subject. A function names those that it takes, `Pick<Core, 'database' |
+ * 'log'>`, and takes a part that another subject makes beside it.
  */
 export interface Core {
   readonly database: Database;
@@ -31,7 +31,9 @@ export interface Core {
   /** Recipient of business enquiries; undefined keeps them in their table. */
   readonly leadsEmail: string | undefined;
   readonly auditRetentionDays: number;
-  /** US dollars a month that each organization may spend on models that the operator pays for; undefined for no limit. */
+  /**
+   * US dollars a month that each organization may spend on models that the operator pays for; undefined for no limit.
+   */
   readonly maxCostUsdPerOrganization: string | undefined;
   /** Returns true when routines of this model provider may run now. */
   readonly providerEnabled: (provider: string) => boolean;

@@ -2,8 +2,8 @@ import type { Actor } from '#core/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /**
- * Lists what a subject tells those above it, which it cannot call. `handlersOf` in `core/services.ts` lists what follows each. A subject
- * that is above the others calls them instead, and so does one that needs a value in return.
+ * Lists what a subject tells those above it, which it cannot call. `handlersOf` in `core/services.ts` lists what
+ * follows each. A subject that is above the others calls them instead, and so does one that needs a value in return.
  */
 export interface Events {
   /** Routines do something else from now on: they have a new revision and are drafts without a proof run. */
@@ -46,11 +46,7 @@ export interface ChangedTools extends Routines {
  * Calls the handlers of an event one after another, in the transaction that makes the change: an error of one rolls the
  * change back. What a handler does outside Postgres it leaves to `afterCommit`.
  */
-export type Emit = <Name extends keyof Events>(
-  tx: Db,
-  name: Name,
-  event: Events[Name],
-) => Promise<void>;
+export type Emit = <Name extends keyof Events>(tx: Db, name: Name, event: Events[Name]) => Promise<void>;
 
 /** The handlers of each event, in the order in which they are called. */
 export type Handlers = {

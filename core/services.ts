@@ -8,11 +8,7 @@ import {
 import { createEngine } from '#core/engine/index.ts';
 import { createToolSessions } from '#core/mcp/index.ts';
 import { createModelCredentials, createServerDirectory } from '#core/model-connections/index.ts';
-import {
-  loadModelProviders,
-  openModelRuntime,
-  type ModelProviders,
-} from '#core/model-providers/index.ts';
+import { loadModelProviders, openModelRuntime, type ModelProviders } from '#core/model-providers/index.ts';
 import { notifyPaused } from '#core/notifications/index.ts';
 import { createUnsubscribeLinks } from '#core/outbox/index.ts';
 import {
@@ -23,12 +19,7 @@ import {
   createProjectModels,
   providerSwitch,
 } from '#core/models/index.ts';
-import {
-  observeModelCalls,
-  watchBacklog,
-  watchFeed,
-  watchPool,
-} from '#core/observability/index.ts';
+import { observeModelCalls, watchBacklog, watchFeed, watchPool } from '#core/observability/index.ts';
 import { createSealedWebhookSecrets, takeNewTools } from '#core/routines/index.ts';
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/steps/index.ts';
 import { createAdmission, type Admission } from '#core/admission/index.ts';
@@ -206,19 +197,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
 }
 
 /** Lists what follows each event of `core/events.ts`, in the transaction that emits it and in this order. */
-function handlersOf(
-  core: Pick<Core, 'emit' | 'metrics'> & { readonly admission: Admission },
-): Handlers {
+function handlersOf(core: Pick<Core, 'emit' | 'metrics'> & { readonly admission: Admission }): Handlers {
   return {
-    'routine.changed': [
-      (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' }),
-    ],
-    'routine.paused': [
-      (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'paused' }),
-    ],
-    'routine.archived': [
-      (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' }),
-    ],
+    'routine.changed': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' })],
+    'routine.paused': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'paused' })],
+    'routine.archived': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' })],
     'routine.paused_by_service': [
       (tx, { paused }) => followPausesByService(core, tx, paused),
       (tx, { paused }) => notifyPaused(tx, paused),

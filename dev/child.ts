@@ -86,8 +86,7 @@ export async function spawnChild(options: ChildOptions): Promise<Child> {
     stopOptions,
     exited,
     exit: () => exit,
-    outputTail: () =>
-      logFile === undefined ? '' : readFileSync(logFile).subarray(logStart).toString().slice(-4000),
+    outputTail: () => (logFile === undefined ? '' : readFileSync(logFile).subarray(logStart).toString().slice(-4000)),
     stop: async () => {
       if (exit !== undefined) return;
       if (identity === undefined) child.kill();

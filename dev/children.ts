@@ -116,8 +116,7 @@ function keepWatchdog(children: () => readonly Guarded[], log: Log) {
     current.once('exit', () => {
       if (stopping) return;
       if (started < MAX_WATCHDOGS) start();
-      else
-        log('The watchdog does not stay up: a kill -9 would leave processes until the next start.');
+      else log('The watchdog does not stay up: a kill -9 would leave processes until the next start.');
     });
     update();
   };

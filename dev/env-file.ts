@@ -13,10 +13,7 @@ const ASSIGNMENT =
  * @returns hints at names that are probably mistyped
  * @throws naming every line that assigns nothing, which Node's parser would pass over in silence
  */
-export function readEnvFile(
-  file: string,
-  env: NodeJS.ProcessEnv,
-): { env: NodeJS.ProcessEnv; hints: string[] } {
+export function readEnvFile(file: string, env: NodeJS.ProcessEnv): { env: NodeJS.ProcessEnv; hints: string[] } {
   const text = contentOf(file)
     .replace(/^\uFEFF/, '')
     .replaceAll('\r\n', '\n');
@@ -25,9 +22,7 @@ export function readEnvFile(
     names.push(name);
     return assignment.replace(/[^\n]+/g, '');
   });
-  const wrong = rest
-    .split('\n')
-    .flatMap((line, index) => (/^\s*(#|$)/.test(line) ? [] : [String(index + 1)]));
+  const wrong = rest.split('\n').flatMap((line, index) => (/^\s*(#|$)/.test(line) ? [] : [String(index + 1)]));
   if (wrong.length > 0) {
     const lines = wrong.length === 1 ? `line ${wrong[0]} is` : `lines ${wrong.join(', ')} are`;
     throw new Error(

@@ -85,8 +85,7 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
 
 /** Ports above 1023 that browsers and `fetch` refuse: https://fetch.spec.whatwg.org/#port-blocking. */
 const BLOCKED: ReadonlySet<number> = new Set([
-  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
-  6679, 6697, 10_080,
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
 ]);
 const NO_HTTP: ReadonlySet<keyof Ports> = new Set(['postgres', 'temporal', 'smtp']);
 
@@ -103,11 +102,7 @@ export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /** Returns true for a variable that the service, its start or a model provider's key goes by. */
 export function isSetting(name: string): boolean {
-  return (
-    SETTINGS.has(name) ||
-    isSecret(name.replace(/_FILE$/, '')) ||
-    /^CONNECTION_[A-Z0-9_]+_CLIENT_ID$/.test(name)
-  );
+  return SETTINGS.has(name) || isSecret(name.replace(/_FILE$/, '')) || /^CONNECTION_[A-Z0-9_]+_CLIENT_ID$/.test(name);
 }
 
 /** Names of all variables that mean something to `npm start`. */

@@ -10,18 +10,12 @@ import { stopSurvivors } from './guarded.ts';
  * @returns the folder that holds the data now; undefined where there was none
  * @throws when another start works with the data
  */
-export async function setDataAside(
-  dataDir: string,
-  log: Log,
-  now = new Date(),
-): Promise<string | undefined> {
+export async function setDataAside(dataDir: string, log: Log, now = new Date()): Promise<string | undefined> {
   if (!existsSync(dataDir)) return undefined;
   await stopSurvivors(path.join(dataDir, 'pids.json'), log);
   const folder = asideOf(dataDir, now);
   renameSync(dataDir, folder);
-  log(
-    `The data of earlier starts is in ${path.basename(folder)} now, and this start begins without.`,
-  );
+  log(`The data of earlier starts is in ${path.basename(folder)} now, and this start begins without.`);
   return folder;
 }
 

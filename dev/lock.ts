@@ -19,11 +19,7 @@ const STALE_MS = 5 * RENEW_MS;
  * no longer renews. Two waiters that find the same abandoned lock at the same instant may both get
  * in: use it to save work, not to be safe.
  */
-export async function withLock<T>(
-  path: string,
-  work: () => Promise<T>,
-  onWait: () => void = () => {},
-): Promise<T> {
+export async function withLock<T>(path: string, work: () => Promise<T>, onWait: () => void = () => {}): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
   const token = JSON.stringify({
     id: randomUUID(),

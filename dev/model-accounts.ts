@@ -37,9 +37,7 @@ const ROOT = path.resolve(import.meta.dirname, '..');
  * no runtime.
  * @returns no variables where there is no runtime
  */
-export async function startModelAccounts(
-  options: ModelAccountsOptions,
-): Promise<Record<string, string>> {
+export async function startModelAccounts(options: ModelAccountsOptions): Promise<Record<string, string>> {
   const { env, note, ports, dataDir, platform = process.platform } = options;
   if (SLOTS.some((slot) => env[`MODEL_PROVIDER_${SLOT_LETTER[slot]}_ENABLED`])) return {};
   if (platform !== 'linux') {
@@ -131,11 +129,10 @@ function writeProviderFiles(folder: string, ports: Ports): Record<string, string
 function certificates(folder: string): { ca: string; cert: string; key: string } {
   const tls = path.join(folder, 'tls');
   if (!existsSync(path.join(tls, 'ca.pem'))) {
-    execFileSync(
-      process.execPath,
-      ['runtime/certificates/main.ts', tls, '127.0.0.1', 'localhost'],
-      { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] },
-    );
+    execFileSync(process.execPath, ['runtime/certificates/main.ts', tls, '127.0.0.1', 'localhost'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   }
   const file = (name: string) => path.join(tls, `${name}.pem`);
   return { ca: file('ca'), cert: file('cert'), key: file('key') };

@@ -21,9 +21,7 @@ export async function assertPortFree(port: number, variable: string): Promise<vo
       );
     }
     if (code === 'EACCES') {
-      throw new Error(
-        `Port ${port} may not be used by this user. Set ${variable} to a port above 1023.`,
-      );
+      throw new Error(`Port ${port} may not be used by this user. Set ${variable} to a port above 1023.`);
     }
   }
 }

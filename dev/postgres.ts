@@ -71,11 +71,7 @@ export async function startPostgres({
 
   const all = { ...SETTINGS, port: String(port), ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const { command, args, ...owner } = account.command(binaries.postgres, [
-    '-D',
-    clusterDir,
-    ...flags,
-  ]);
+  const { command, args, ...owner } = account.command(binaries.postgres, ['-D', clusterDir, ...flags]);
   let starting = true;
   const start = (): Promise<Child> =>
     spawn({
@@ -89,8 +85,7 @@ export async function startPostgres({
       stop: { signal: 'SIGINT', graceMs: 15_000 },
     });
 
-  const url = (database: string): string =>
-    `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
+  const url = (database: string): string => `postgres://${USER}:${password}@127.0.0.1:${port}/${database}`;
   const server = await startedAndReady(start, ({ pid }) => isReady(clusterDir, pid));
   try {
     await ensureDatabase(url('postgres'));
@@ -136,9 +131,7 @@ async function ensureDatabase(adminUrl: string): Promise<void> {
   const client = new Client({ connectionString: adminUrl });
   await client.connect();
   try {
-    const { rowCount } = await client.query('select from pg_database where datname = $1', [
-      DATABASE,
-    ]);
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
     if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(DATABASE)}`);
   } finally {
     await client.end();

@@ -75,8 +75,7 @@ export function exists(pid: number): boolean {
 
 /** Returns the pid of a process's parent; undefined where it cannot be determined. */
 export function parentOf(pid: number): number | undefined {
-  const text =
-    process.platform === 'linux' ? statFields(pid)?.[1] : ps(pid, 'ppid=')?.trim() || undefined;
+  const text = process.platform === 'linux' ? statFields(pid)?.[1] : ps(pid, 'ppid=')?.trim() || undefined;
   return text === undefined ? undefined : Number(text);
 }
 

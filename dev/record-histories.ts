@@ -9,11 +9,7 @@ const ROOT = path.dirname(import.meta.dirname);
 
 const child = spawn(
   process.execPath,
-  [
-    path.join(ROOT, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    'test/workflows/record-histories.test.ts',
-  ],
+  [path.join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', 'test/workflows/record-histories.test.ts'],
   { cwd: ROOT, stdio: 'inherit', env: { ...process.env, RECORD_HISTORIES: 'true' } },
 );
 child.once('exit', (code) => {

@@ -3,13 +3,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { ACCOUNT, caller, createKey, enter, type Call, type Person } from './demo/account.ts';
-import {
-  FIXTURE_MODEL,
-  makeRoutines,
-  markEarlierRead,
-  modelsFor,
-  type Model,
-} from './demo/make.ts';
+import { FIXTURE_MODEL, makeRoutines, markEarlierRead, modelsFor, type Model } from './demo/make.ts';
 import { markDemo, plantHistory, stateOfProject, withDatabase } from './demo/plant.ts';
 import { DEMO_ROUTINES, SITE_CHECK } from './demo/routines.ts';
 import type { Database } from '#lib/database/index.ts';
@@ -89,9 +83,7 @@ export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<D
     // A start that is broken off leaves the project to the next one.
     keep({ apiKey, projectId });
     await markDemo(database, projectId);
-    return makeDemo(call, database, { ...options, model }, (ids) =>
-      keep({ apiKey, projectId, ...ids }),
-    );
+    return makeDemo(call, database, { ...options, model }, (ids) => keep({ apiKey, projectId, ...ids }));
   });
 }
 
@@ -192,8 +184,7 @@ async function lookAfter(
 function runIt(names: readonly string[], modelId?: string): string {
   const why = modelId === undefined ? '' : `, as a run on ${modelId} may cost money`;
   const quoted = new Intl.ListFormat('en-GB').format(names.map((name) => `"${name}"`));
-  const [are, page] =
-    names.length === 1 ? ['is a draft', 'its page'] : ['are drafts', 'the page of each'];
+  const [are, page] = names.length === 1 ? ['is a draft', 'its page'] : ['are drafts', 'the page of each'];
   return `${quoted} ${are}${why}: press "Run now" on ${page}, and activate it once that has succeeded.`;
 }
 
@@ -210,17 +201,13 @@ async function startFirstRun(
   const name = `The first run of "${SITE_CHECK.body.name}"`;
   const runs: string[] = [];
   for (const id of routineIds) {
-    const run = z
-      .object({ id: z.string() })
-      .parse(await call('POST', `/v1/routines/${id}/run`, {}));
+    const run = z.object({ id: z.string() }).parse(await call('POST', `/v1/routines/${id}/run`, {}));
     runs.push(run.id);
   }
   return {
     leftToDo: `${name} is under way; its end is told below.`,
     firstRun: Promise.all(
-      routineIds.map((routineId, index) =>
-        followRun(call, name, { routineId, runId: runs[index] ?? '' }),
-      ),
+      routineIds.map((routineId, index) => followRun(call, name, { routineId, runId: runs[index] ?? '' })),
     ).then(([told = '']) => told),
   };
 }

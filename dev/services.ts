@@ -86,11 +86,7 @@ export async function startPayments(ports: Ports, env: NodeJS.ProcessEnv, childr
 }
 
 /** Throws where another process listens on a port that is needed here, other than the fixture gateway's. */
-export async function assertPortsFree(
-  ports: Ports,
-  env: NodeJS.ProcessEnv,
-  payments: boolean,
-): Promise<void> {
+export async function assertPortsFree(ports: Ports, env: NodeJS.ProcessEnv, payments: boolean): Promise<void> {
   const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
   const needed: (keyof Ports)[] = [
     'api',

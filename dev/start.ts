@@ -17,12 +17,7 @@ import { seedDemo } from './seed.ts';
 import { stopOnSignals } from './shutdown.ts';
 import { summary } from './summary.ts';
 import { startCatcher } from './mail/start.ts';
-import {
-  assertPortsFree,
-  serviceEnvironment,
-  startFixtureGateway,
-  startPayments,
-} from './services.ts';
+import { assertPortsFree, serviceEnvironment, startFixtureGateway, startPayments } from './services.ts';
 import { serveDemoTools } from './demo/tools.ts';
 import { WATCH } from './watch.ts';
 
@@ -62,10 +57,7 @@ interface StartOptions {
   readonly fresh: boolean;
 }
 
-async function start(
-  env: NodeJS.ProcessEnv,
-  { watch, payments, fixture, fresh }: StartOptions,
-): Promise<void> {
+async function start(env: NodeJS.ProcessEnv, { watch, payments, fixture, fresh }: StartOptions): Promise<void> {
   const ports = readPorts(env);
   if (fresh) await setDataAside(DATA_DIR, log);
   mkdirSync(DATA_DIR, { recursive: true });
@@ -120,10 +112,7 @@ async function start(
     const dev = { dataDir: DATA_DIR, env, spawn: children.spawn };
     const tools = during('the tool server', serveDemoTools(ports.tools));
     tools.catch(() => undefined);
-    const catcher = during(
-      'the mail catcher',
-      startCatcher({ smtpPort: ports.smtp, port: ports.mail, ...dev }),
-    );
+    const catcher = during('the mail catcher', startCatcher({ smtpPort: ports.smtp, port: ports.mail, ...dev }));
     catcher.catch(() => undefined);
     const processes = [
       await run('API', 'api/server.ts'),
@@ -189,9 +178,7 @@ async function buildDashboard(env: NodeJS.ProcessEnv, { spawn }: Children): Prom
 
 /** Returns the metrics port of the worker, ten above the API's: two processes on one machine cannot share one. */
 function workerMetricsPort({ METRICS_PORT: port }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return port === undefined || port === '' || port === '0'
-    ? {}
-    : { METRICS_PORT: String(Number(port) + 10) };
+  return port === undefined || port === '' || port === '0' ? {} : { METRICS_PORT: String(Number(port) + 10) };
 }
 
 function baseEnvironment(ports: Ports, env: NodeJS.ProcessEnv) {

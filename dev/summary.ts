@@ -52,8 +52,7 @@ function linesToPaste(api: string, { apiKey, routineId }: Demo, payments: boolea
   const list = `  curl -s ${auth} ${api}/v1/models`;
   const latest = `  curl -s ${auth} '${api}/v1/runs?limit=1'`;
   if (payments) {
-    const why =
-      'Keys write on a paid plan only: pay on the page Billing, and they do. Until then they read:';
+    const why = 'Keys write on a paid plan only: pay on the page Billing, and they do. Until then they read:';
     return [`  ${why}`, '', list, latest, ''];
   }
   if (routineId === null) return ['  List the models:', '', list, ''];

@@ -12,8 +12,8 @@ export interface ExternalName {
 }
 
 /**
- * Tells what a change does to the mark of drift: the manager of a thing names itself in each of its changes, and what is
- * changed without that is drift.
+ * Tells what a change does to the mark of drift: the manager of a thing names itself in each of its changes, and what
+ * is changed without that is drift.
  */
 export function driftOf(
   before: object,
@@ -22,9 +22,7 @@ export function driftOf(
 ): 'begins' | 'ends' | 'stays' {
   if (patch.managedBy !== undefined) return 'ends';
   const was = new Map<string, unknown>(Object.entries(before));
-  const isOther = Object.entries(after).some(
-    ([name, value]) => !isDeepStrictEqual(value, was.get(name)),
-  );
+  const isOther = Object.entries(after).some(([name, value]) => !isDeepStrictEqual(value, was.get(name)));
   return after.managedBy !== null && isOther ? 'begins' : 'stays';
 }
 
@@ -71,8 +69,7 @@ const OVERTAKEN: ReadonlySet<string> = new Set([
 /** Waits for a statement that writes a key. @throws {AppError} `external_key_taken` where another thing has it */
 export async function freeKey<T>(written: Promise<T>): Promise<T> {
   return written.catch((error: unknown) => {
-    const isTaken =
-      error instanceof Error && 'constraint' in error && KEYS.test(String(error.constraint));
+    const isTaken = error instanceof Error && 'constraint' in error && KEYS.test(String(error.constraint));
     throw isTaken ? new AppError('external_key_taken') : error;
   });
 }

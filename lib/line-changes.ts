@@ -13,8 +13,8 @@ const LINES_OF_A_KIND = 5;
 const LINE_LENGTH = 300;
 
 /**
- * Finds the lines that one text has and the other has not, wherever they stand: a line that has moved is no news. Empty lines and
- * the space around a line do not count. Takes time in proportion to the texts.
+ * Finds the lines that one text has and the other has not, wherever they stand: a line that has moved is no news. Empty
+ * lines and the space around a line do not count. Takes time in proportion to the texts.
  */
 export function findLineChanges(before: string, after: string): LineChanges {
   const [old, fresh] = [linesOf(before), linesOf(after)];

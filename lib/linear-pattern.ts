@@ -2,7 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { BoundedThread, JobLimitError, ThreadBusyError } from './bounded-thread.ts';
 
-/** Thrown where a text is so long, and a pattern so large, that matching them passed its time, or had to wait too long. */
+/**
+ * Thrown where a text is so long, and a pattern so large, that matching them passed its time, or had to wait too long.
+ */
 export class PatternTooSlow extends Error {
   override readonly name = 'PatternTooSlow';
 }
@@ -43,11 +45,7 @@ export function patternFault(pattern: string): string | undefined {
  * @param pattern one that `patternFault` has nothing against
  * @throws {PatternTooSlow}
  */
-export async function matchesPattern(
-  owner: string,
-  pattern: string,
-  text: string,
-): Promise<boolean> {
+export async function matchesPattern(owner: string, pattern: string, text: string): Promise<boolean> {
   if (sizeBound(pattern) * text.length <= QUICK_STEPS) {
     return compiled.memo(pattern).matcher(text).find();
   }

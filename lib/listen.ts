@@ -23,10 +23,7 @@ export const CLOSE_GRACE_MS = 20_000;
  * @returns the port: the one that was asked for, or the one that the system chose for 0
  * @throws the error of the socket, such as `EADDRINUSE`
  */
-export async function listenOn(
-  server: Server,
-  { host, port }: { host: string; port: number },
-): Promise<number> {
+export async function listenOn(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -63,8 +60,7 @@ export function gracefulClose(server: Server): (graceMs?: number) => Promise<voi
   };
   return (graceMs) =>
     new Promise((resolve) => {
-      const cut =
-        graceMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), graceMs);
+      const cut = graceMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), graceMs);
       // A connection whose request ends after this would stay open for its next one, which we will not take.
       const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS);
       server.close(() => {
@@ -90,8 +86,8 @@ export function onStopSignal(log: Log, stop: () => Promise<void>): void {
 }
 
 /**
- * Returns a listener for `clientError`, which refuses what Node's parser gave up on, in the envelope of all responses and
- * with these headers, and closes the connection.
+ * Returns a listener for `clientError`, which refuses what Node's parser gave up on, in the envelope of all responses
+ * and with these headers, and closes the connection.
  */
 export function refuseMalformed(own: Readonly<Record<string, string>>) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {

@@ -9,10 +9,7 @@ export type Log = Logger;
  * stand at the first two levels, and credentials of `Authorization` headers in errors; nothing should put either
  * there, this is the second fence.
  */
-export function createLog(
-  options: { level: string; name: string },
-  write: (line: string) => void = writeLine,
-): Log {
+export function createLog(options: { level: string; name: string }, write: (line: string) => void = writeLine): Log {
   return pino(
     {
       name: options.name,

@@ -35,12 +35,7 @@ const RETRY_DELAYS_MS = [1_000, 10_000];
  * Opens the way to a mail server.
  * @param options.requireTls refuses a server that offers no encryption on a `smtp:` address
  */
-export function openMailer(options: {
-  url: string;
-  from: string;
-  requireTls: boolean;
-  log: Log;
-}): Mailer {
+export function openMailer(options: { url: string; from: string; requireTls: boolean; log: Log }): Mailer {
   const { from, log } = options;
   const { protocol, hostname, port, username, password } = new URL(options.url);
   const secure = protocol === 'smtps:';
@@ -49,9 +44,7 @@ export function openMailer(options: {
     port: port === '' ? (secure ? 465 : 587) : Number(port),
     secure,
     requireTLS: options.requireTls,
-    ...(username === ''
-      ? {}
-      : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
+    ...(username === '' ? {} : { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
     pool: true,
     maxConnections: 3,
     connectionTimeout: 10_000,
@@ -154,7 +147,5 @@ function replyOf(error: unknown): number | undefined {
 }
 
 function textOf(error: unknown, key: 'code'): string | undefined {
-  return error instanceof Error && key in error && typeof error[key] === 'string'
-    ? error[key]
-    : undefined;
+  return error instanceof Error && key in error && typeof error[key] === 'string' ? error[key] : undefined;
 }

@@ -8,10 +8,7 @@ const SCHEME =
 const CREDENTIALS = String.raw`(?:(?:[\w-]+=(?:"[^"]*"|[^\s,"']+),?\s*)+|[\w.~+/-]+=*)`;
 
 /** A header, as it stands in a request, an object or a command line. */
-const HEADER = new RegExp(
-  String.raw`\b(authorization["']?\s*[:=]\s*["']?${SCHEME})\s+${CREDENTIALS}`,
-  'gi',
-);
+const HEADER = new RegExp(String.raw`\b(authorization["']?\s*[:=]\s*["']?${SCHEME})\s+${CREDENTIALS}`, 'gi');
 
 /** The credential without its header, with a digit in it so that "Basic requirements" stays what it is. */
 const ALONE = /\b(Bearer|Basic|Token|ApiKey|DPoP|Negotiate)\s+(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;

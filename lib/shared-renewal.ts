@@ -9,11 +9,7 @@ const PATIENCE_MS = 70_000;
  * Creates a function that renews a credential once at a time in this process, by key. A caller that cancels does not
  * end a renewal: its new tokens would be lost.
  */
-export function createRenewals<T>(): (
-  key: string,
-  renew: () => Promise<T>,
-  signal: AbortSignal,
-) => Promise<T> {
+export function createRenewals<T>(): (key: string, renew: () => Promise<T>, signal: AbortSignal) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return (key, renew, signal) => {
     let renewing = underWay.get(key);

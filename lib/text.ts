@@ -26,11 +26,11 @@ export function shownText(text: string, maxLength: number): string {
 }
 
 /**
- * Matches characters that no reader sees, and those that turn text round: controls, formats like bidirectional overrides
- * and zero widths, tags, private use. The joiners of scripts and the presentation of emoji are left, as text needs them.
+ * Matches characters that no reader sees, and those that turn text round: controls, formats like bidirectional
+ * overrides and zero widths, tags, private use. The joiners of scripts and the presentation of emoji are left, as text
+ * needs them.
  */
-const UNSEEN =
-  /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSEEN = /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Names the first character of a text that no reader sees, like `U+202E`. */
 export function unseenIn(text: string): string | undefined {

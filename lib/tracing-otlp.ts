@@ -50,9 +50,7 @@ export function createOtlpTracing(settings: { endpoint: string; service: string 
     record({ name, spanId, parent, attributes, startedAtMs, endedAtMs, failed }) {
       const context = contextOf(parent);
       if (context === undefined) return;
-      const span = ids.choosing(spanId, () =>
-        tracer.startSpan(name, { attributes, startTime: startedAtMs }, context),
-      );
+      const span = ids.choosing(spanId, () => tracer.startSpan(name, { attributes, startTime: startedAtMs }, context));
       if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end(endedAtMs);
     },

@@ -2,7 +2,9 @@ import type { Attributes } from '@opentelemetry/api';
 
 export interface Span {
   set(attributes: Attributes): void;
-  /** W3C Trace Context `traceparent` (section 3.2) of this span, for a process that goes on with it; undefined when off. */
+  /**
+   * W3C Trace Context `traceparent` (section 3.2) of this span, for a process that goes on with it; undefined when off.
+   */
   readonly traceparent: string | undefined;
 }
 

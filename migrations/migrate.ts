@@ -19,9 +19,7 @@ import {
  * @throws {FormerData} when the database was made before the first release
  */
 export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Promise<string[]> {
-  const guard = withStatements(
-    new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' }),
-  );
+  const guard = withStatements(new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' }));
   await guard.connect();
   try {
     await lock(guard);
@@ -39,8 +37,7 @@ export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Pr
       },
     });
     try {
-      if (await knex.schema.hasTable('migrations_lock'))
-        await knex.migrate.forceFreeMigrationsLock();
+      if (await knex.schema.hasTable('migrations_lock')) await knex.migrate.forceFreeMigrationsLock();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- knex types its answer as any: the batch and the names
       const [, applied] = (await knex.migrate.latest()) as [number, string[]];
       return applied;
@@ -58,10 +55,7 @@ export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Pr
  */
 async function lock(guard: pg.Client): Promise<void> {
   for (;;) {
-    const { rows } = await guard.query<{ held: boolean }>(
-      'select pg_try_advisory_lock($1) as held',
-      [ADVISORY_LOCK],
-    );
+    const { rows } = await guard.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [ADVISORY_LOCK]);
     if (rows[0]?.held === true) return;
     await setTimeout(LOCK_POLL_MS);
   }

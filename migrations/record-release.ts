@@ -10,12 +10,8 @@ import { MIGRATION_STEPS, migrationFiles } from '#lib/database/index.ts';
 const LIST = new URL('released.json', import.meta.url);
 const PACKAGE = new URL('../package.json', import.meta.url);
 
-const releases = z
-  .record(z.string(), z.record(z.string(), z.string()))
-  .parse(JSON.parse(await readFile(LIST, 'utf8')));
-const { version } = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(await readFile(PACKAGE, 'utf8')));
+const releases = z.record(z.string(), z.record(z.string(), z.string())).parse(JSON.parse(await readFile(LIST, 'utf8')));
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(await readFile(PACKAGE, 'utf8')));
 
 const released = new Set(Object.values(releases).flatMap((files) => Object.keys(files)));
 const added = (await migrationFiles()).filter((file) => !released.has(file));

@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run build` bundles what a model session runs into dist/, where the development dependencies are installed.
- * Without the bundle sessions run the sources, and take twice as long to start.
+ * Entry: `npm run build` bundles what a model session runs into dist/, where the development dependencies are
+ * installed. Without the bundle sessions run the sources, and take twice as long to start.
  */
 import { existsSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
@@ -49,8 +49,6 @@ if (import.meta.main) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) {
       throw error;
     }
-    console.log(
-      'Model sessions are not bundled: that needs the development dependencies (npm ci).',
-    );
+    console.log('Model sessions are not bundled: that needs the development dependencies (npm ci).');
   }
 }

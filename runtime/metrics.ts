@@ -41,8 +41,7 @@ export function createRuntimeMetrics(underWay: () => number): {
     registry,
     metrics: {
       refused: (status) => refused.inc({ status }),
-      call: ({ purpose, provider, outcome, seconds }) =>
-        calls.observe({ purpose, provider, outcome }, seconds),
+      call: ({ purpose, provider, outcome, seconds }) => calls.observe({ purpose, provider, outcome }, seconds),
     },
   };
 }

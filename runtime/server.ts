@@ -10,10 +10,7 @@ const log = createLog({ level: config.LOG_LEVEL, name: 'runtime' });
 forbidCoreFiles();
 if (process.getuid?.() === 0) log.warn('the runtime runs as root; give it a user of its own');
 const runtime = await startRuntime(config, log);
-log.info(
-  { host: config.MODEL_RUNTIME_HOST, port: runtime.port, instanceId: runtime.instanceId },
-  'listening',
-);
+log.info({ host: config.MODEL_RUNTIME_HOST, port: runtime.port, instanceId: runtime.instanceId }, 'listening');
 onStopSignal(log, async () => {
   await runtime.stop();
   log.info('stopped');

@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ConfigOf } from '#lib/config/index.ts';
-import {
-  createStoreBox,
-  envelopeKeys,
-  LONELY_MS,
-  MAX_PLAINTEXT_BYTES,
-} from '#lib/envelope/index.ts';
+import { createStoreBox, envelopeKeys, LONELY_MS, MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
@@ -154,11 +149,7 @@ export interface ProviderClient {
  * redirects.
  * @param allowPrivateNetwork allows http and this machine, for fixture providers
  */
-function createProviderClient({
-  allowPrivateNetwork,
-}: {
-  readonly allowPrivateNetwork: boolean;
-}): ProviderClient {
+function createProviderClient({ allowPrivateNetwork }: { readonly allowPrivateNetwork: boolean }): ProviderClient {
   const client = createOutboundClient({
     allowPrivateNetwork,
     connectTimeoutMs: CONNECT_MS,

@@ -33,8 +33,6 @@ const report = await chaos({
   },
 });
 console.log(report.figures.join('\n'));
-console.log(
-  report.violations.length === 0 ? 'Nothing lost, nothing doubled.' : 'NOT AS IT MUST BE:',
-);
+console.log(report.violations.length === 0 ? 'Nothing lost, nothing doubled.' : 'NOT AS IT MUST BE:');
 for (const violation of report.violations) console.log(`  ${violation}`);
 process.exitCode = report.violations.length === 0 ? 0 : 1;

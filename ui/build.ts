@@ -57,9 +57,7 @@ async function hashOfSources(): Promise<string> {
 
 if (import.meta.main) {
   if (!existsSync(path.dirname(STAMP))) {
-    console.error(
-      'ui/node_modules is missing: run `npm ci` in the top folder, which fills it too.',
-    );
+    console.error('ui/node_modules is missing: run `npm ci` in the top folder, which fills it too.');
     process.exitCode = 1;
   } else if (process.argv.includes('--if-changed')) await buildIfChanged();
   else {

@@ -38,8 +38,6 @@ function serveSources({ middlewares }: ViteDevServer): Middleware {
       ctx.respond = false;
       ctx.res.statusCode = 200;
       ctx.res.once('close', resolve);
-      middlewares(ctx.req, ctx.res, (error?: unknown) =>
-        error === undefined ? resolve(next()) : reject(error),
-      );
+      middlewares(ctx.req, ctx.res, (error?: unknown) => (error === undefined ? resolve(next()) : reject(error)));
     });
 }

@@ -11,9 +11,7 @@ export default defineConfig({
   resolve: {
     alias: {
       // What it gives browsers asks a document, which a worker does not have.
-      'decode-named-character-reference': fileURLToPath(
-        import.meta.resolve('decode-named-character-reference'),
-      ),
+      'decode-named-character-reference': fileURLToPath(import.meta.resolve('decode-named-character-reference')),
     },
   },
   build: {

@@ -17,9 +17,7 @@ const database = openDatabase({
 try {
   const removed = await transaction(database, (tx) => freeAccount(tx, email));
   if (removed === true) {
-    console.log(
-      'The second factor is removed, and every session has ended: the password signs in.',
-    );
+    console.log('The second factor is removed, and every session has ended: the password signs in.');
   } else {
     console.error(removed === false ? 'This person has no second factor.' : 'No such address.');
     process.exitCode = 1;

@@ -48,9 +48,7 @@ export async function serveHealth(
     }
     respond().then(
       ([status, body]) =>
-        response
-          .writeHead(status, { 'content-type': 'application/json' })
-          .end(`${JSON.stringify(body)}\n`),
+        response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`),
       () => response.writeHead(503).end(),
     );
   });

@@ -14,8 +14,7 @@ const log = createLog({ level: config.LOG_LEVEL, name: 'worker' });
 const { METRICS_HOST: host, TEMPORAL_METRICS_PORT: port } = config;
 installRuntime(log, {
   shutdownSignals: ['SIGINT', 'SIGTERM'],
-  metricsAddress:
-    port === undefined ? undefined : `${host.includes(':') ? `[${host}]` : host}:${port}`,
+  metricsAddress: port === undefined ? undefined : `${host.includes(':') ? `[${host}]` : host}:${port}`,
 });
 
 const services = await openServices(config, log, 'ras-worker');

@@ -48,17 +48,16 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
 
 const STUCK_AFTER_MS = 120_000;
 
-/** Ends a scheduler whose next step waits for so long that no worker can take it. It has no state that would be lost. */
+/**
+ * Ends a scheduler whose next step waits for so long that no worker can take it. It has no state that would be lost.
+ */
 async function endStuck(settings: SchedulerSettings, workflowId: string): Promise<void> {
   const { client, log, stuckAfterMs = STUCK_AFTER_MS } = settings;
   try {
     const { raw, runId } = await client.workflow.getHandle(workflowId).describe();
     const waitsSince = optionalTsToMs(raw.pendingWorkflowTask?.originalScheduledTime);
     if (waitsSince === undefined || Date.now() - waitsSince < stuckAfterMs) return;
-    log.warn(
-      { workflowId, waitsSince: new Date(waitsSince) },
-      'the scheduler is stuck and starts again',
-    );
+    log.warn({ workflowId, waitsSince: new Date(waitsSince) }, 'the scheduler is stuck and starts again');
     await client.workflow.getHandle(workflowId, runId).terminate('it was stuck');
   } catch (err) {
     if (!(err instanceof WorkflowNotFoundError)) throw err;

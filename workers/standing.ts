@@ -46,10 +46,7 @@ export function followStanding(settings: {
   };
 }
 
-function report(
-  log: Log,
-  found: { build: Build | undefined; known: boolean; before: boolean | undefined },
-): void {
+function report(log: Log, found: { build: Build | undefined; known: boolean; before: boolean | undefined }): void {
   const { build, known, before } = found;
   if (known) {
     if (build !== undefined) log.info({ build }, 'this build is current: new runs start on it');

@@ -80,11 +80,7 @@ function buildOf(config: ConfigOf<'worker'>): Build | undefined {
  * Registers the search attributes. Where these credentials may not, an administrator has to; until then the server
  * refuses every run.
  */
-async function registerSearchAttributes(
-  connection: NativeConnection,
-  namespace: string,
-  log: Log,
-): Promise<void> {
+async function registerSearchAttributes(connection: NativeConnection, namespace: string, log: Log): Promise<void> {
   try {
     const registered = await ensureSearchAttributes(connection.operatorService, namespace);
     if (registered.length > 0) log.info({ registered }, 'search attributes registered');

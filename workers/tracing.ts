@@ -21,8 +21,7 @@ export function observeActivities(tracing: Tracing): ActivityInterceptorsFactory
         const header = input.headers[TRACE_HEADER];
         const options = {
           kind: 'consumer',
-          parent:
-            header === undefined ? undefined : defaultPayloadConverter.fromPayload<string>(header),
+          parent: header === undefined ? undefined : defaultPayloadConverter.fromPayload<string>(header),
           attributes: {
             'temporal.activity.attempt': attempt,
             'temporal.workflow.type': workflowType ?? '',

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
-import {
-  Worker,
-  type NativeConnection,
-  type WorkerOptions as SdkOptions,
-} from '@temporalio/worker';
+import { Worker, type NativeConnection, type WorkerOptions as SdkOptions } from '@temporalio/worker';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
@@ -83,9 +79,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       maxConcurrentActivityTaskExecutions: settings.concurrency,
       maxConcurrentWorkflowTaskExecutions: settings.workflowConcurrency ?? 40,
       sinks: workflowSinks(deps.tracing),
-      ...(settings.maxCachedWorkflows === undefined
-        ? {}
-        : { maxCachedWorkflows: settings.maxCachedWorkflows }),
+      ...(settings.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: settings.maxCachedWorkflows }),
     }),
     Worker.create({
       ...common,
@@ -160,10 +154,7 @@ function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymen
   };
 }
 
-async function keepLease(
-  { database, modelRuntime: runtime, log }: WorkerDeps,
-  signal: AbortSignal,
-): Promise<void> {
+async function keepLease({ database, modelRuntime: runtime, log }: WorkerDeps, signal: AbortSignal): Promise<void> {
   if (runtime !== undefined) await keepRuntimeLease({ database, runtime, log }, signal);
 }
 

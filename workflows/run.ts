@@ -43,9 +43,7 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
         continue;
       }
       for (const [offset, name] of outcome.toolCalls.entries()) {
-        const { toolCall } = proxyActivities<RunActivities>(
-          toolCallPolicy(deadline, `tool ${name}`),
-        );
+        const { toolCall } = proxyActivities<RunActivities>(toolCallPolicy(deadline, `tool ${name}`));
         await toolCall({ runId, index: index + 1 + offset });
       }
       index = outcome.nextIndex;

@@ -1,11 +1,5 @@
 import type { Duration } from '@temporalio/common';
-import {
-  log,
-  makeContinueAsNewFunc,
-  proxyActivities,
-  sleep,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { log, makeContinueAsNewFunc, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { SchedulingActivities } from '#activities/scheduling.ts';
 import { schedulerTaskQueue } from '#lib/task-queues.ts';
 import { tickPolicy } from './policies.ts';

@@ -37,8 +37,7 @@ export const factorOperations: readonly AuthOperation[] = [
     path: '/sign-in/passkey/begin',
     id: 'beginPasskeySignIn',
     summary: 'Begin a sign-in with a passkey',
-    description:
-      'Also begins a proof by a passkey. The challenge is for this browser and five minutes.',
+    description: 'Also begins a proof by a passkey. The challenge is for this browser and five minutes.',
     body: z.strictObject({}),
     success: passkeyOptions,
     errors: {},
@@ -77,10 +76,7 @@ export const factorOperations: readonly AuthOperation[] = [
     summary: 'Read your second factor',
     success: z
       .object({
-        confirmedAt: z
-          .string()
-          .nullable()
-          .meta({ description: 'Since when you have one; null for none.' }),
+        confirmedAt: z.string().nullable().meta({ description: 'Since when you have one; null for none.' }),
         recoveryCodesLeft: z.number().int(),
         passkeys: z.array(
           z.object({
@@ -150,8 +146,7 @@ export const factorOperations: readonly AuthOperation[] = [
     path: '/passkeys/begin',
     id: 'beginPasskey',
     summary: 'Begin to add a passkey',
-    description:
-      'Needs a second factor, whose recovery codes are the way back when a passkey is lost.',
+    description: 'Needs a second factor, whose recovery codes are the way back when a passkey is lost.',
     body: z.strictObject({}),
     success: passkeyOptions,
     needsSession: true,

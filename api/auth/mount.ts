@@ -70,11 +70,7 @@ const failure = z.object({ code: z.string().optional(), message: z.string().opti
  * Sends what the library responds: its success with the documented fields only, its errors in the envelope that every
  * other error has, and redirects as they are.
  */
-async function sendLibraryResponse(
-  ctx: Context,
-  { success }: AuthOperation,
-  response: Response,
-): Promise<void> {
+async function sendLibraryResponse(ctx: Context, { success }: AuthOperation, response: Response): Promise<void> {
   ctx.status = response.status;
   ctx.set('Cache-Control', 'no-store');
   const cookies = response.headers.getSetCookie();

@@ -46,10 +46,7 @@ export const authOperations: readonly AuthOperation[] = [
     body: z.strictObject({
       email: emailAddress,
       password: givenPassword,
-      rememberMe: z
-        .boolean()
-        .optional()
-        .meta({ description: 'False ends the session with the browser.' }),
+      rememberMe: z.boolean().optional().meta({ description: 'False ends the session with the browser.' }),
       callbackURL: returnTo.optional(),
     }),
     success: z.union([z.object({ user }), z.object({ secondFactorRequired: z.literal(true) })]),
@@ -95,8 +92,7 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/verify-email',
     id: 'verifyEmail',
     summary: 'Confirm an address',
-    description:
-      'The link in the mail. With `callbackURL` it leads there, with `error` when it failed.',
+    description: 'The link in the mail. With `callbackURL` it leads there, with `error` when it failed.',
     query: z.strictObject({
       token,
       callbackURL: returnTo.optional().meta({ description: 'Where it leads to afterwards.' }),
@@ -135,8 +131,7 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/change-password',
     id: 'changePassword',
     summary: 'Change your password',
-    description:
-      'Five attempts in a quarter of an hour, together with those to delete the account.',
+    description: 'Five attempts in a quarter of an hour, together with those to delete the account.',
     body: z.strictObject({
       currentPassword: givenPassword,
       newPassword: password,

@@ -84,7 +84,5 @@ function errorsOf({ method, needsSession, errors }: AuthOperation): Map<number, 
     500: ['internal_error'],
     503: ['service_unavailable'],
   };
-  return new Map(
-    STATUSES.map((status) => [status, [...derived[status], ...(errors[status] ?? [])]]),
-  );
+  return new Map(STATUSES.map((status) => [status, [...derived[status], ...(errors[status] ?? [])]]));
 }

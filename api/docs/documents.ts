@@ -5,9 +5,7 @@ const FOLDER = path.join(import.meta.dirname, '../../docs');
 
 /** Returns a document for people in Markdown by its file name; undefined where there is none. */
 export async function documentNamed(name: string): Promise<string | undefined> {
-  return (await readdir(FOLDER)).includes(name)
-    ? readFile(path.join(FOLDER, name), 'utf8')
-    : undefined;
+  return (await readdir(FOLDER)).includes(name) ? readFile(path.join(FOLDER, name), 'utf8') : undefined;
 }
 
 /** Lists the documents for models that are to use the service (llmstxt.org): each with its title and first sentence. */

@@ -10,10 +10,7 @@ import { operation } from './operation.ts';
 import { HEADERS } from './responses.ts';
 
 /** Builds the OpenAPI 3.1 document of the declared routes: schemas, security and every error of every operation. */
-export function buildOpenApi(
-  routes: readonly Route[],
-  options: { publicUrl: string; productTag: string },
-) {
+export function buildOpenApi(routes: readonly Route[], options: { publicUrl: string; productTag: string }) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const { spec } of routes) {
     const path = spec.path.replaceAll(/:(\w+)/g, '{$1}');

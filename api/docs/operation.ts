@@ -10,9 +10,7 @@ export function operation(spec: RouteSpec): ZodOpenApiOperationObject {
     operationId: spec.id,
     tags: [spec.tag],
     summary: spec.summary,
-    description: [spec.description ?? `${spec.summary}.`, scopeNote(spec)]
-      .filter(Boolean)
-      .join('\n\n'),
+    description: [spec.description ?? `${spec.summary}.`, scopeNote(spec)].filter(Boolean).join('\n\n'),
     security: securityOf(spec),
     requestParams: {
       ...(spec.params instanceof z.ZodObject ? { path: spec.params } : {}),
@@ -64,10 +62,7 @@ function headersOf(spec: RouteSpec) {
   if (spec.conditional !== undefined) {
     shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
     if (spec.conditional === 'create') {
-      shape['If-None-Match'] = z
-        .string()
-        .optional()
-        .meta({ description: '`*` where it must not be there yet.' });
+      shape['If-None-Match'] = z.string().optional().meta({ description: '`*` where it must not be there yet.' });
     }
   }
   return Object.keys(shape).length === 0 ? {} : { header: z.object(shape) };

@@ -15,8 +15,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves `/v1/openapi.json`, `/docs`, which shows it, the documents in Markdown and `/llms.txt`, which lists them. All are
- * public: they say nothing that is not in the source.
+ * Serves `/v1/openapi.json`, `/docs`, which shows it, the documents in Markdown and `/llms.txt`, which lists them. All
+ * are public: they say nothing that is not in the source.
  */
 export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middleware {
   // Made when it is first asked for: it takes 0.15 s of CPU, which no start has to wait for.
@@ -25,9 +25,7 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     if (ctx.path === '/v1/openapi.json') {
       ctx.type = 'application/json';
-      api ??= JSON.stringify(
-        buildOpenApi(routes, { publicUrl: config.PUBLIC_URL, productTag: config.PRODUCT_TAG }),
-      );
+      api ??= JSON.stringify(buildOpenApi(routes, { publicUrl: config.PUBLIC_URL, productTag: config.PRODUCT_TAG }));
       ctx.body = api;
     } else if (ctx.path === '/docs' || ctx.path === '/docs/') {
       ctx.type = 'text/html';

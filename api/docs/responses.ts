@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import type {
-  ZodOpenApiMediaTypeObject,
-  ZodOpenApiResponseObject,
-  ZodOpenApiResponsesObject,
-} from 'zod-openapi';
+import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
 import { notFoundOf } from '../http/validate.ts';
 import type { RouteSpec } from '../route.ts';
@@ -41,13 +37,10 @@ export function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
   return responses;
 }
 
-const NOTHING_MORE =
-  '`Last-Event-ID` names the last event there will ever be; a browser stops reconnecting.';
+const NOTHING_MORE = '`Last-Event-ID` names the last event there will ever be; a browser stops reconnecting.';
 
 function refs(headers: readonly (keyof typeof HEADERS)[]) {
-  return Object.fromEntries(
-    headers.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]),
-  );
+  return Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` as const }]));
 }
 
 const errorResponses = new Map<string, ZodOpenApiResponseObject>();
@@ -98,8 +91,7 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
     if (spec.auth === 'key-or-session' && writes) add('plan_write_required');
     if (spec.auth === 'org-owner-session') add('owner_required');
   }
-  if (writes && spec.auth !== 'stripe-signature')
-    add('invalid_json', 'body_too_large', 'unsupported_media_type');
+  if (writes && spec.auth !== 'stripe-signature') add('invalid_json', 'body_too_large', 'unsupported_media_type');
   if (spec.idempotent === true) add('idempotency_in_progress', 'idempotency_key_reused');
   return [...codes];
 }

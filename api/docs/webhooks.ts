@@ -47,9 +47,7 @@ export const pausedEvent = z
         description: 'In the words that the routine shows as `stateReason`.',
         example: 'paused after 5 failed runs in a row',
       }),
-      runId: idOf('run', EXAMPLE.run)
-        .nullable()
-        .meta({ description: 'The run that led to it, if one did.' }),
+      runId: idOf('run', EXAMPLE.run).nullable().meta({ description: 'The run that led to it, if one did.' }),
     }),
   })
   .meta({ id: 'RoutinePausedEvent' });

@@ -128,7 +128,6 @@ function countByAddress(limit: number, now = () => performance.now()): AddressWi
       windows.set(address, { events: events + 1, endsAt });
     },
     isFull: (address) => (windowOf(address)?.events ?? 0) >= limit,
-    secondsLeft: (address) =>
-      Math.max(Math.ceil(((windowOf(address)?.endsAt ?? 0) - now()) / 1_000), 1),
+    secondsLeft: (address) => Math.max(Math.ceil(((windowOf(address)?.endsAt ?? 0) - now()) / 1_000), 1),
   };
 }

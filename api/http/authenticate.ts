@@ -1,12 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'koa';
 import { effectivePlan, mayWrite, verifyEvent, writeRefused } from '#core/billing/index.ts';
-import {
-  assertFreshProof,
-  authenticateKey,
-  findMemberships,
-  stillStands,
-} from '#core/identity/index.ts';
+import { assertFreshProof, authenticateKey, findMemberships, stillStands } from '#core/identity/index.ts';
 import { touchApiKey } from '#core/organizations/index.ts';
 import { countUse, type WindowUse } from '#core/rate-limits/index.ts';
 import { persistently } from '#lib/database/index.ts';
@@ -22,11 +17,7 @@ import { networkOf } from './client-address.ts';
  * Decides who is calling, for which tenant and within which limits, before a byte of the body is read.
  * @throws {AppError} of authentication, rate limit, scope, plan, origin and project selection
  */
-export async function authenticate(
-  ctx: Context,
-  spec: RouteSpec,
-  deps: Deps,
-): Promise<AccessOf<AuthKind>> {
+export async function authenticate(ctx: Context, spec: RouteSpec, deps: Deps): Promise<AccessOf<AuthKind>> {
   switch (spec.auth) {
     case 'none':
       return undefined;
@@ -47,9 +38,7 @@ export async function authenticate(
     case 'stripe-signature':
       return { event: await signedEvent(ctx, deps) };
     case 'key-or-session':
-      return ctx.get('authorization') === ''
-        ? projectOfSession(ctx, spec, deps)
-        : keyAccess(ctx, spec, deps);
+      return ctx.get('authorization') === '' ? projectOfSession(ctx, spec, deps) : keyAccess(ctx, spec, deps);
   }
 }
 
@@ -58,9 +47,7 @@ export async function countedKey(ctx: Context, deps: Deps) {
   const presented = bearerOf(ctx);
   const address = networkOf(deps.clientAddress(ctx.req));
   const key = await deps.keyAttempts.lookUp({ address, presented }, async () =>
-    presented === ''
-      ? undefined
-      : authenticateKey(deps.database, deps.config.PRODUCT_TAG, presented),
+    presented === '' ? undefined : authenticateKey(deps.database, deps.config.PRODUCT_TAG, presented),
   );
   if (key === undefined) {
     const isBearer = /^Bearer /i.test(ctx.get('authorization'));
@@ -89,10 +76,7 @@ async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<Pro
 }
 
 /** Returns what a key gives access to, before the scope that an operation needs is looked at. */
-export function accessOfKey(
-  key: Awaited<ReturnType<typeof countedKey>>,
-  { planRule }: Deps,
-): ProjectAccess {
+export function accessOfKey(key: Awaited<ReturnType<typeof countedKey>>, { planRule }: Deps): ProjectAccess {
   return {
     projectId: key.projectId,
     organizationId: key.organizationId,

@@ -11,9 +11,7 @@ const SMALL_BODY_BYTES = 16 * 1024;
 /** Tells whether the request announces a body at all (RFC 9112, section 6.3). */
 export function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
-  return (
-    request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
-  );
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
 /** Tells whether the caller holds the body back until it is asked for (RFC 9110, section 10.1.1). */
@@ -30,10 +28,7 @@ interface Exchange {
  * Reads the body, up to `limit` bytes.
  * @throws {AppError} `body_too_large`, before reading where the length is announced
  */
-export async function readBody(
-  { req: request, res }: Exchange,
-  limit = MAX_BODY_BYTES,
-): Promise<Buffer> {
+export async function readBody({ req: request, res }: Exchange, limit = MAX_BODY_BYTES): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (awaitsContinue(request) && announced <= limit) res.writeContinue();
   try {
@@ -65,9 +60,7 @@ export async function readJson(
 ): Promise<{ readonly raw: Buffer; readonly value: unknown }> {
   const { headers } = exchange.req;
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';');
-  const charset = parameters.find((parameter) =>
-    parameter.trim().toLowerCase().startsWith('charset='),
-  );
+  const charset = parameters.find((parameter) => parameter.trim().toLowerCase().startsWith('charset='));
   const utf8 = charset === undefined || /^charset="?utf-?8"?$/i.test(charset.trim());
   if (type.trim().toLowerCase() !== 'application/json' || !utf8) {
     throw new AppError('unsupported_media_type');
@@ -97,8 +90,7 @@ function parseJson(raw: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
   } catch (error) {
-    const position =
-      error instanceof SyntaxError ? /position \d+/.exec(error.message)?.[0] : undefined;
+    const position = error instanceof SyntaxError ? /position \d+/.exec(error.message)?.[0] : undefined;
     throw new AppError(
       'invalid_json',
       error instanceof SyntaxError
@@ -150,8 +142,6 @@ function faultOfText(text: string): string | undefined {
 
 /** Writes a path as text: `skills[3]` for `['skills', 3]`, `body` for the body itself. */
 export function showPath(path: readonly PropertyKey[]): string {
-  const text = path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
-    .join('');
+  const text = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
   return text === '' ? 'body' : text.replace(/^\./, '');
 }

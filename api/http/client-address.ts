@@ -17,17 +17,13 @@ export function clientAddressBehind(
   onUnnamed: (peer: string) => void = () => undefined,
 ): ClientAddress {
   let isTold = false;
-  const networks = trustedProxies.map((text) =>
-    text.includes('/') ? ipaddr.parseCIDR(text) : single(text),
-  );
+  const networks = trustedProxies.map((text) => (text.includes('/') ? ipaddr.parseCIDR(text) : single(text)));
 
   function isTrusted(address: string): boolean {
     if (isIP(address) === 0) return false;
     // A socket that takes both families shows IPv4 as a part of IPv6.
     const parsed = ipaddr.process(address);
-    return networks.some(
-      ([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits),
-    );
+    return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
   }
 
   return (request) => {

@@ -96,10 +96,7 @@ async function* timed(frames: AsyncIterable<string>, patience: Patience): AsyncG
 }
 
 /** Yields the lines of a stream: the events, and a comment whenever none has come for `heartbeatMs`. */
-export async function* framed(
-  events: AsyncIterable<SentEvent>,
-  heartbeatMs = HEARTBEAT_MS,
-): AsyncGenerator<string> {
+export async function* framed(events: AsyncIterable<SentEvent>, heartbeatMs = HEARTBEAT_MS): AsyncGenerator<string> {
   yield 'retry: 2000\n\n';
   const iterator = events[Symbol.asyncIterator]();
   let next = iterator.next();

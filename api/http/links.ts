@@ -20,8 +20,7 @@ export function linkToNext(
 ): { Link: string } {
   const url = new URL(request.path, request.publicUrl);
   for (const [name, value] of Object.entries(request.query)) {
-    if (value !== undefined)
-      url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
+    if (value !== undefined) url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
   url.searchParams.set('cursor', cursor);
   return { Link: `<${url.href}>; rel="next"` };

@@ -1,13 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { Context, Next } from 'koa';
 import { AppError } from '#lib/errors.ts';
-import {
-  CLOSE_GRACE_MS,
-  gracefulClose,
-  HTTP_LIMITS,
-  listenOn,
-  refuseMalformed,
-} from '#lib/listen.ts';
+import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn, refuseMalformed } from '#lib/listen.ts';
 
 export interface RunningServer {
   readonly port: number;

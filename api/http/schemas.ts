@@ -1,12 +1,6 @@
 import { z } from 'zod';
 import { idPattern, type Resource } from '#lib/ids.ts';
-import {
-  cursorPattern,
-  DEFAULT_PAGE_SIZE,
-  MAX_PAGE_SIZE,
-  type Order,
-  type Page,
-} from '#lib/paging.ts';
+import { cursorPattern, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Order, type Page } from '#lib/paging.ts';
 
 /** Returns the schema of an id, as a path parameter or a field. */
 export function idOf(resource: Resource, example: string) {
@@ -108,10 +102,7 @@ const ONE_LINE =
   /^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/;
 
 /** An e-mail address, as long as a mail server takes it and its local part (RFC 5321, section 4.5.3.1). */
-export const emailAddress = z
-  .email({ pattern: LOCAL_PART_FITS })
-  .max(254)
-  .meta({ example: 'grace@example.com' });
+export const emailAddress = z.email({ pattern: LOCAL_PART_FITS }).max(254).meta({ example: 'grace@example.com' });
 
 export const personId = z
   .string()
@@ -130,12 +121,7 @@ export const returnedFields = {
     .max(4_096)
     .optional()
     .meta({ description: 'The authorization code, where access was granted.' }),
-  error: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .meta({ description: 'Why it was not.', example: 'access_denied' }),
+  error: z.string().min(1).max(200).optional().meta({ description: 'Why it was not.', example: 'access_denied' }),
   iss: z
     .string()
     .min(1)

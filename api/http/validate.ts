@@ -21,16 +21,13 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
       message: 'unknown field',
     }));
   }
-  const message =
-    issue.code === 'invalid_type' && issue.input === undefined ? 'required' : issue.message;
+  const message = issue.code === 'invalid_type' && issue.input === undefined ? 'required' : issue.message;
   return [{ path: showPath(issue.path), message }];
 }
 
 /** Says once what is wrong with an empty value: that it breaks other rules too is no news. */
 function once(faults: readonly Fault[]): Fault[] {
-  const empty = new Map(
-    faults.filter(({ message }) => message.startsWith(EMPTY)).map((each) => [each.path, each]),
-  );
+  const empty = new Map(faults.filter(({ message }) => message.startsWith(EMPTY)).map((each) => [each.path, each]));
   return faults.filter((each) => (empty.get(each.path) ?? each) === each);
 }
 
@@ -46,17 +43,9 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'too_small':
-      return limit(
-        issue.origin,
-        Number(issue.minimum),
-        issue.inclusive === false ? 'more' : 'least',
-      );
+      return limit(issue.origin, Number(issue.minimum), issue.inclusive === false ? 'more' : 'least');
     case 'too_big':
-      return limit(
-        issue.origin,
-        Number(issue.maximum),
-        issue.inclusive === false ? 'less' : 'most',
-      );
+      return limit(issue.origin, Number(issue.maximum), issue.inclusive === false ? 'less' : 'most');
     case 'invalid_type':
       return `expected ${named(issue.expected)}${received(issue.input)}`;
     case 'invalid_format':
@@ -87,8 +76,7 @@ type Bound = 'least' | 'most' | 'more' | 'less';
 
 function limit(origin: string, value: number, bound: Bound): string | undefined {
   const unit = UNITS[origin];
-  if (unit === undefined)
-    return NUMBERS.has(origin) ? `must be ${BOUNDS[bound]} ${value}` : undefined;
+  if (unit === undefined) return NUMBERS.has(origin) ? `must be ${BOUNDS[bound]} ${value}` : undefined;
   if (bound === 'least' && value === 1) return EMPTY;
   return `must have ${BOUNDS[bound]} ${value} ${unit}${value === 1 ? '' : 's'}`;
 }

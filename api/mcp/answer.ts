@@ -89,9 +89,7 @@ function shortened(value: unknown, limits: (typeof LIMITS)[number]): unknown {
     return left > 0 ? [...shown, `… (${left} more)`] : shown;
   }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, shortened(each, limits)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each, limits)]));
 }
 
 /** Takes the named fields of a value, or of each item of a list. */

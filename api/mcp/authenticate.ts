@@ -16,8 +16,8 @@ export interface Assistant {
 }
 
 /**
- * Decides who calls `/mcp`: an assistant with the consent of a person (OAuth 2.1), or the holder of an API key. Both are
- * counted by the rate limit.
+ * Decides who calls `/mcp`: an assistant with the consent of a person (OAuth 2.1), or the holder of an API key. Both
+ * are counted by the rate limit.
  * @throws {AppError} of authentication, with the challenge of RFC 9728, and of the rate limit
  */
 export async function authenticateAssistant(ctx: Context, deps: Deps): Promise<Assistant> {
@@ -40,9 +40,7 @@ export async function authenticateAssistant(ctx: Context, deps: Deps): Promise<A
 
 async function consented(ctx: Context, presented: string, deps: Deps): Promise<Assistant> {
   const address = networkOf(deps.clientAddress(ctx.req));
-  const found = await deps.keyAttempts.lookUp({ address, presented }, () =>
-    authenticateMcpToken(deps, presented),
-  );
+  const found = await deps.keyAttempts.lookUp({ address, presented }, () => authenticateMcpToken(deps, presented));
   if (found === undefined) {
     throw new AppError('invalid_api_key', 'The access token is unknown, expired or revoked.');
   }

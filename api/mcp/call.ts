@@ -22,7 +22,9 @@ export interface Caller {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Calls a tool, and returns the text that the model is to read. @throws {AppError} of permission and of the operation */
+/**
+ * Calls a tool, and returns the text that the model is to read. @throws {AppError} of permission and of the operation
+ */
 export async function callTool(
   tool: RouteTool,
   given: Arguments,
@@ -56,9 +58,7 @@ export async function callTool(
         data: etag === undefined ? shown : { ...Object(shown), etag },
         foreign,
         notes: [
-          ...(nextCursor === undefined
-            ? []
-            : [`There are more: call again with cursor "${nextCursor}".`]),
+          ...(nextCursor === undefined ? [] : [`There are more: call again with cursor "${nextCursor}".`]),
           ...pageOf(data, context),
         ],
       });
@@ -73,11 +73,7 @@ interface Context {
 }
 
 /** Performs the operation of a tool with arguments of one object, of which each goes to its place in the request. */
-function performed(
-  tool: RouteTool,
-  given: Arguments,
-  { caller, deps, wait }: Context,
-): Promise<Performed> {
+function performed(tool: RouteTool, given: Arguments, { caller, deps, wait }: Context): Promise<Performed> {
   const { spec } = tool.route;
   const { idempotencyKey, ifMatch, ...values } = given;
   const params: Record<string, unknown> = {};
@@ -93,9 +89,7 @@ function performed(
   const call: Call = {
     ...caller,
     wait,
-    path: spec.path.replaceAll(/:(\w+)/g, (_, name: string) =>
-      encodeURIComponent(String(params[name])),
-    ),
+    path: spec.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name]))),
     params,
     query,
     body: () => Promise.resolve({ raw: Buffer.from(JSON.stringify(body)), value: body }),
@@ -114,8 +108,7 @@ function asText(value: unknown): unknown {
 /** Waits for the end of a run for some seconds, and returns how it stands then. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<string> {
   const { signal } = context.caller;
-  const wait: Wait = (until) =>
-    until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
+  const wait: Wait = (until) => until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
   const patient = { ...context, wait: seconds === 0 ? undefined : wait };
   const { data } = await performed(READ_RUN, { runId }, patient);
   return runText(data, readArguments.parse({}), context);
@@ -131,11 +124,7 @@ const readable = z.looseObject({
   result: z.string().nullable(),
 });
 
-function runText(
-  data: unknown,
-  { detail, resultFrom }: z.output<typeof readArguments>,
-  context: Context,
-): string {
+function runText(data: unknown, { detail, resultFrom }: z.output<typeof readArguments>, context: Context): string {
   const run = readable.parse(data);
   const { view, foreign = [] } = READ_RUN.tool;
   const shown = { full: undefined, steps: [...(view ?? []), 'steps'], summary: view }[detail];

@@ -45,13 +45,10 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
   const inner = { ...within, depth: within.depth + 1 };
   const short: Record<string, unknown> = {};
   for (const keyword of KEPT) if (rest[keyword] !== undefined) short[keyword] = rest[keyword];
-  if (typeof description === 'string' && within.depth === 1)
-    short['description'] = gist(description);
+  if (typeof description === 'string' && within.depth === 1) short['description'] = gist(description);
   if (properties !== undefined && within.depth < DEEPEST) {
     const fields = Object.entries(asSchema(properties)).filter(([, each]) => !isEmptyList(each));
-    short['properties'] = Object.fromEntries(
-      fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]),
-    );
+    short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }
   if (items !== undefined && within.depth < DEEPEST) {
     short['items'] = shortened(asSchema(items), inner);

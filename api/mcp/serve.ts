@@ -126,10 +126,7 @@ function createServer(request: McpRequest, deps: Deps): Server {
     try {
       const tool = toolNamed(name);
       if (readsOnly && !tool.definition.annotations.readOnlyHint) {
-        throw new AppError(
-          'forbidden',
-          'A routine may read this service, and start or change nothing.',
-        );
+        throw new AppError('forbidden', 'A routine may read this service, and start or change nothing.');
       }
       return said(await callTool(tool, given, { caller: { ...rest, access, via }, deps }));
     } catch (thrown) {

@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import { AppError } from '#lib/errors.ts';
 import type { Scope } from '../access.ts';
-import {
-  type JsonRoute,
-  type Route,
-  type RouteSpec,
-  type Tool,
-  TOOLSETS,
-  type Toolset,
-} from '../route.ts';
+import { type JsonRoute, type Route, type RouteSpec, type Tool, TOOLSETS, type Toolset } from '../route.ts';
 import { routes } from '../routes.ts';
 import { gist, inputSchemaOf, type JsonSchema } from './input-schema.ts';
 
@@ -45,9 +38,7 @@ export const runArguments = z.strictObject({
 });
 
 export const waitArguments = z.strictObject({
-  timeoutSeconds: seconds
-    .default(50)
-    .meta({ description: 'Return after so long at the latest, with its state.' }),
+  timeoutSeconds: seconds.default(50).meta({ description: 'Return after so long at the latest, with its state.' }),
 });
 
 export const readArguments = z.strictObject({
@@ -87,10 +78,7 @@ export function toolNamed(name: string): RouteTool {
 }
 
 /** Returns the tools that a caller with these scopes sees of these groups, in their order. */
-export function visibleTools(
-  scopes: readonly Scope[],
-  toolsets: readonly Toolset[],
-): readonly RouteTool[] {
+export function visibleTools(scopes: readonly Scope[], toolsets: readonly Toolset[]): readonly RouteTool[] {
   return [...TOOLS.values()].filter(
     ({ route: { spec }, tool }) =>
       toolsets.includes(tool.toolset) && (spec.scope === undefined || scopes.includes(spec.scope)),
@@ -118,8 +106,7 @@ function waitingFor(reading: RouteTool): RouteTool {
   const definition = {
     ...reading.definition,
     name: 'wait_for_run',
-    description:
-      'Wait for the end of a run and return what it brought. Call again while it has not ended.',
+    description: 'Wait for the end of a run and return what it brought. Call again while it has not ended.',
     inputSchema: withArguments('wait_for_run', reading.route.spec),
   };
   return { ...reading, definition };

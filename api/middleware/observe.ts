@@ -5,8 +5,8 @@ import type { Tracing } from '#lib/tracing.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 
 /**
- * Puts on every line that is logged on behalf of a request its ids, the address it comes from, and who sends it; project
- * and sender once they are known.
+ * Puts on every line that is logged on behalf of a request its ids, the address it comes from, and who sends it;
+ * project and sender once they are known.
  */
 export function logContext(clientAddress: ClientAddress): Middleware {
   return (ctx: Context, next) => {

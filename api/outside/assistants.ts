@@ -23,7 +23,10 @@ const authorization = z.object({
   prompt: text.optional(),
 });
 
-/** Names what the token and revocation endpoints take of a client. Clients are public: a secret or an assertion counts for nothing. */
+/**
+ * Names what the token and revocation endpoints take of a client. Clients are public: a secret or an assertion counts
+ * for nothing.
+ */
 const tokenRequest = z.object({
   grant_type: text.optional(),
   client_id: text.optional(),
@@ -51,9 +54,9 @@ const ENDPOINTS: Readonly<Record<string, 'GET' | 'POST'>> = {
 };
 
 /**
- * Serves the authorization server for assistants (OAuth 2.1). Its endpoints are no operations of the API: standards lay down
- * their form, which has no envelope. Only what is listed here reaches the library, without the cookies of a browser: a
- * person consents on the page `/authorize` of the user interface.
+ * Serves the authorization server for assistants (OAuth 2.1). Its endpoints are no operations of the API: standards lay
+ * down their form, which has no envelope. Only what is listed here reaches the library, without the cookies of a
+ * browser: a person consents on the page `/authorize` of the user interface.
  */
 export function assistantSignIn(deps: Deps): Middleware {
   const { config } = deps;
@@ -142,8 +145,9 @@ async function forward(ctx: Context, deps: Deps): Promise<void> {
 }
 
 /**
- * Reads the request for access. The resource is ours unless it is named, and a refresh token is asked for in any case, as an
- * assistant works while its person is away. A person consents each time, so other prompts than `none` say nothing.
+ * Reads the request for access. The resource is ours unless it is named, and a refresh token is asked for in any case,
+ * as an assistant works while its person is away. A person consents each time, so other prompts than `none` say
+ * nothing.
  */
 function authorizationQuery(ctx: Context, publicUrl: string): URLSearchParams {
   const given = { ...ctx.query };
@@ -187,11 +191,7 @@ async function client(ctx: Context) {
 }
 
 /** Sends what the library responds; an error of its own gets the form of the standard. */
-async function send(
-  ctx: Context,
-  response: Response,
-  { UI_ORIGIN: uiOrigin }: Deps['config'],
-): Promise<void> {
+async function send(ctx: Context, response: Response, { UI_ORIGIN: uiOrigin }: Deps['config']): Promise<void> {
   const location = response.headers.get('location');
   ctx.status = response.status;
   if (location !== null && response.status < 400) {
@@ -213,8 +213,8 @@ async function send(
 }
 
 /**
- * Packs the signed query for our page into one parameter: it repeats names, which the page's address would not keep on its
- * way over a sign-in.
+ * Packs the signed query for our page into one parameter: it repeats names, which the page's address would not keep on
+ * its way over a sign-in.
  */
 function packed(location: string, page: string): string {
   const [address, query = ''] = location.split('?');
@@ -237,8 +237,6 @@ function fail(ctx: Context, status: number, error: string, description: string):
 /** Leaves out what is empty, which says the same. */
 function defined(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined || value === '' ? [] : [[name, value]],
-    ),
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]])),
   );
 }

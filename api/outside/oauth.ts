@@ -30,13 +30,7 @@ export const completeConnectionSignIn = route({
   }),
   query: z.object(returnedFields),
   success: { status: 200, data: connection, description: 'The connection, ready.' },
-  errors: [
-    'attempt_expired',
-    'forbidden',
-    'connection_not_found',
-    'project_not_found',
-    'provider_error',
-  ],
+  errors: ['attempt_expired', 'forbidden', 'connection_not_found', 'project_not_found', 'provider_error'],
 }).to(async ({ access, by, params, query, deps }) => {
   const completed = await completeSignIn(signInDepsOf(deps), {
     callback: params.provider,
@@ -55,10 +49,7 @@ export const completeConnectionSignIn = route({
  * Serves the documents behind our client ids, for authorization servers. They are no operations of the API: a standard
  * lays down its form, which has no envelope.
  */
-export function clientMetadata({
-  config,
-  providers,
-}: Pick<Deps, 'config' | 'providers'>): Middleware {
+export function clientMetadata({ config, providers }: Pick<Deps, 'config' | 'providers'>): Middleware {
   const { PUBLIC_URL: publicUrl, UI_ORIGIN: uiOrigin } = config;
   return async (ctx, next) => {
     const document = clientMetadataDocument(ctx.path, { publicUrl, uiOrigin, providers });

@@ -34,9 +34,7 @@ const ready = route({
   mcp: false,
   success: {
     status: 200,
-    data: z
-      .strictObject({ postgres: z.literal('ok'), temporal: z.literal('ok') })
-      .meta({ id: 'Readiness' }),
+    data: z.strictObject({ postgres: z.literal('ok'), temporal: z.literal('ok') }).meta({ id: 'Readiness' }),
     description: 'Both can be reached, and the schema is new enough.',
   },
   errors: ['service_unavailable'],
@@ -65,9 +63,7 @@ export const schedulerTick = route({
   mcp: false,
   success: {
     status: 202,
-    data: z
-      .strictObject({ accepted: z.literal(true), alreadyRunning: z.boolean() })
-      .meta({ id: 'TickAccepted' }),
+    data: z.strictObject({ accepted: z.literal(true), alreadyRunning: z.boolean() }).meta({ id: 'TickAccepted' }),
     description: 'The tick has begun, or the one before is still going on.',
   },
   errors: ['invalid_signature', 'scheduler_unavailable'],

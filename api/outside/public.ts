@@ -19,9 +19,7 @@ export const readPublicConfig = route({
     data: z
       .strictObject({
         productTag: z.string().meta({ example: 'ras' }),
-        publicUrl: z
-          .string()
-          .meta({ description: 'Where this API is.', example: 'https://api.example.com' }),
+        publicUrl: z.string().meta({ description: 'Where this API is.', example: 'https://api.example.com' }),
         uiOrigin: z.string().meta({
           description: 'The only origin whose sessions may change anything.',
           example: 'https://app.example.com',

@@ -1,10 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import {
-  redeemTerminalSignIn,
-  requestTerminalSignIn,
-  TERMINAL_SECONDS,
-} from '#core/programs/index.ts';
+import { redeemTerminalSignIn, requestTerminalSignIn, TERMINAL_SECONDS } from '#core/programs/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, readJson } from '../http/body.ts';
@@ -27,8 +23,8 @@ const tokenRequest = z.object({
 });
 
 /**
- * Serves the sign-in of a terminal (RFC 8628). It is no operation of the API: the standard lays down its form, which has no
- * envelope. A person approves it on the page `/device` of the user interface.
+ * Serves the sign-in of a terminal (RFC 8628). It is no operation of the API: the standard lays down its form, which
+ * has no envelope. A person approves it on the page `/device` of the user interface.
  */
 export function terminalSignIn(deps: Deps): Middleware {
   return async (ctx, next) => {

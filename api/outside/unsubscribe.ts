@@ -9,10 +9,7 @@ import { UNSUBSCRIBE_POLICY } from '../middleware/headers.ts';
  * them, from that page or from the mail program itself (RFC 8058), with no session. Its body is not read. It is not an
  * operation of the API: a standard lays down its form, which has no envelope.
  */
-export function unsubscribe({
-  database,
-  unsubscribeLinks,
-}: Pick<Deps, 'database' | 'unsubscribeLinks'>): Middleware {
+export function unsubscribe({ database, unsubscribeLinks }: Pick<Deps, 'database' | 'unsubscribeLinks'>): Middleware {
   return async (ctx, next) => {
     if (!ctx.path.startsWith(UNSUBSCRIBE_PATH)) return next();
     ctx.state.route = `${UNSUBSCRIBE_PATH}:token`;
@@ -20,8 +17,7 @@ export function unsubscribe({
       throw new AppError('method_not_allowed', undefined, { Allow: 'GET, HEAD, POST' });
     }
     const asked = unsubscribeLinks.read(ctx.path.slice(UNSUBSCRIBE_PATH.length));
-    if (asked === undefined)
-      throw new AppError('route_not_found', 'This link is not valid any more.');
+    if (asked === undefined) throw new AppError('route_not_found', 'This link is not valid any more.');
     const again = ctx.querystring === 'again';
     if (ctx.method === 'POST') {
       await (again ? optIn : optOut)(database, asked);

@@ -109,9 +109,7 @@ const revokeApiKey = route({
   success: { status: 200, data: apiKey, description: 'The key that was revoked.' },
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.apiKeyId };
-  const revoked = await transaction(deps.database, (tx) =>
-    organizations.revokeApiKey(tx, by, input),
-  );
+  const revoked = await transaction(deps.database, (tx) => organizations.revokeApiKey(tx, by, input));
   return { data: present(apiKey, revoked) };
 });
 

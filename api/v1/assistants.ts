@@ -28,9 +28,7 @@ const asked = z
   .strictObject({
     clientId: z.string(),
     clientName: z.string(),
-    redirectHost: z
-      .string()
-      .meta({ description: 'Where the browser is led afterwards, with the code.' }),
+    redirectHost: z.string().meta({ description: 'Where the browser is led afterwards, with the code.' }),
     isVerified,
     scopes,
   })
@@ -84,9 +82,7 @@ const revokeAssistant = route({
   errors: ['forbidden'],
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.assistantId };
-  const revoked = await transaction(deps.database, (tx) =>
-    programs.disconnectAssistant(tx, by, input),
-  );
+  const revoked = await transaction(deps.database, (tx) => programs.disconnectAssistant(tx, by, input));
   return { data: present(assistant, revoked) };
 });
 
@@ -111,8 +107,7 @@ const approveAssistantConsent = route({
   id: 'approveAssistantConsent',
   tag: 'Assistants',
   summary: 'Give an assistant access to the project',
-  description:
-    'Scopes that change things are given by owners and admins, and none beyond what it asks for.',
+  description: 'Scopes that change things are given by owners and admins, and none beyond what it asks for.',
   auth: 'project-session',
   mcp: false,
   fresh: true,

@@ -61,8 +61,7 @@ const attention = z
         }),
       )
       .meta({
-        description:
-          'Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first.',
+        description: 'Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first.',
       }),
     skillsBehind: z
       .array(
@@ -97,10 +96,7 @@ const readAttention = route({
     description: 'What needs attention; empty lists where all is well.',
   },
 }).to(async ({ access, deps }) => ({
-  data: present(
-    attention,
-    await readWhatNeedsAttention(deps.database, access, new Date(Date.now() - DAY_MS)),
-  ),
+  data: present(attention, await readWhatNeedsAttention(deps.database, access, new Date(Date.now() - DAY_MS))),
 }));
 
 export const attentionRoutes: readonly Route[] = [readAttention];

@@ -43,9 +43,7 @@ const listAudit = route({
   mcp: false,
   query: pageQuery('auditEvent', {
     organizationId: idOf('organization', EXAMPLE.organization),
-    projectId: idOf('project', EXAMPLE.project)
-      .optional()
-      .meta({ description: 'Only changes in this project.' }),
+    projectId: idOf('project', EXAMPLE.project).optional().meta({ description: 'Only changes in this project.' }),
     action: z.enum(AUDIT_ACTIONS).optional().meta({ description: 'Only this kind of change.' }),
     actorId: z
       .string()

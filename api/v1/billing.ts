@@ -116,18 +116,13 @@ const startCheckout = route({
       plan: z.enum(PAID_PLANS),
       entrypoint: z
         .string()
-        .regex(
-          /^[a-z][a-z0-9_-]{0,49}$/,
-          'must be a name of at most 50 small letters, digits, - and _',
-        )
+        .regex(/^[a-z][a-z0-9_-]{0,49}$/, 'must be a name of at most 50 small letters, digits, - and _')
         .meta({ example: 'billing' }),
     })
     .meta({ id: 'StartCheckout' }),
   success: {
     status: 200,
-    data: z
-      .strictObject({ url: z.url(), kind: z.enum(['checkout', 'portal']) })
-      .meta({ id: 'Checkout' }),
+    data: z.strictObject({ url: z.url(), kind: z.enum(['checkout', 'portal']) }).meta({ id: 'Checkout' }),
     description: 'Where to send the browser.',
   },
   errors: ['checkout_disabled', 'provider_error'],
@@ -157,11 +152,7 @@ const openBillingPortal = route({
   data: { url: await visitPortal({ database, ...payment }, access.organizationId) },
 }));
 
-export const billingRoutes: readonly Route[] = [
-  readBillingSummary,
-  startCheckout,
-  openBillingPortal,
-];
+export const billingRoutes: readonly Route[] = [readBillingSummary, startCheckout, openBillingPortal];
 
 function presentBilling(summary: BillingSummary, { payment }: Deps, isOwner: boolean) {
   const { plan, usage } = summary;

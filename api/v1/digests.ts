@@ -13,12 +13,7 @@ const tag = 'Results';
 const fields = {
   frequency: z.enum(digests.FREQUENCIES),
   weekday: z.enum(digests.WEEKDAYS).meta({ description: 'The day of a weekly digest.' }),
-  hour: z
-    .number()
-    .int()
-    .min(0)
-    .max(23)
-    .meta({ description: 'Hour of the day in the time zone.', example: 8 }),
+  hour: z.number().int().min(0).max(23).meta({ description: 'Hour of the day in the time zone.', example: 8 }),
   timezone: scheduleFields.timezone,
 };
 
@@ -66,9 +61,7 @@ const updateDigest = route({
   errors: ['invalid_timezone'],
 }).to(async ({ access, params: { projectId }, body, deps }) => {
   const { userId } = access;
-  const changed = await transaction(deps.database, (tx) =>
-    digests.patchDigest(tx, { userId, projectId }, body),
-  );
+  const changed = await transaction(deps.database, (tx) => digests.patchDigest(tx, { userId, projectId }, body));
   return { data: presented(changed, deps) };
 });
 

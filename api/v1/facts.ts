@@ -21,10 +21,7 @@ const text = z
 
 const projectFacts = z
   .strictObject({
-    version: z
-      .number()
-      .int()
-      .meta({ description: 'Counts the changes; 0 while no one has written any.' }),
+    version: z.number().int().meta({ description: 'Counts the changes; 0 while no one has written any.' }),
     text,
     createdBy: author.nullable().meta({ description: 'The author of this version.' }),
     createdAt: timestamp.nullable(),
@@ -57,8 +54,7 @@ const factsVersion = z
     ...versionShape,
     text: z.string(),
     before: z.string().nullable().meta({
-      description:
-        'The text of the version before; null for the first one, and where it is no longer kept.',
+      description: 'The text of the version before; null for the first one, and where it is no longer kept.',
     }),
   })
   .meta({ id: 'FactsVersion' });
@@ -152,12 +148,7 @@ const readFactsVersion = route({
   return { data: present(factsVersion, found) };
 });
 
-export const factsRoutes: readonly Route[] = [
-  readFacts,
-  writeFacts,
-  listFactsVersions,
-  readFactsVersion,
-];
+export const factsRoutes: readonly Route[] = [readFacts, writeFacts, listFactsVersions, readFactsVersion];
 
 /** Refuses a project other than that of the key or the session, as one that is not there. */
 function assertOwnProject(access: ProjectAccess, projectId: string): void {

@@ -47,12 +47,7 @@ const listInvitations = route({
   errors: ['forbidden'],
 }).to(async ({ access, params, query, deps }) => {
   const page = pageOf(query);
-  const found = await organizations.listInvitations(
-    deps.database,
-    access,
-    params.organizationId,
-    page,
-  );
+  const found = await organizations.listInvitations(deps.database, access, params.organizationId, page);
   return listReply(found, page, (row) => present(invitation, row));
 });
 
@@ -76,10 +71,7 @@ const createInvitation = route({
     data: z
       .strictObject({
         ...invitation.shape,
-        token: z
-          .string()
-          .nullable()
-          .meta({ description: 'Shown once; null when the response is repeated.' }),
+        token: z.string().nullable().meta({ description: 'Shown once; null when the response is repeated.' }),
       })
       .meta({ id: 'CreatedInvitation' }),
     description: 'The invitation with its token.',
@@ -105,9 +97,7 @@ const deleteInvitation = route({
   errors: ['forbidden'],
 }).to(async ({ by, params, deps }) => {
   const input = { organizationId: params.organizationId, id: params.invitationId };
-  const deleted = await transaction(deps.database, (tx) =>
-    organizations.deleteInvitation(tx, by, input),
-  );
+  const deleted = await transaction(deps.database, (tx) => organizations.deleteInvitation(tx, by, input));
   return { data: present(invitation, deleted) };
 });
 
@@ -122,10 +112,7 @@ const acceptInvitation = route({
   auth: 'session',
   mcp: false,
   body: z.strictObject({
-    token: z
-      .string()
-      .max(100)
-      .meta({ description: 'From the mail, or from the person who invited you.' }),
+    token: z.string().max(100).meta({ description: 'From the mail, or from the person who invited you.' }),
   }),
   success: { status: 200, data: organization, description: 'The organization you now belong to.' },
   errors: ['invitation_not_found', 'limit_reached'],

@@ -28,9 +28,7 @@ const revokedKeys = z
   .array(named('apiKey').meta({ id: 'RevokedKey' }))
   .meta({ description: 'API keys that the person had made, and that were revoked with this.' });
 
-const changedMember = z
-  .strictObject({ ...member.shape, revokedKeys })
-  .meta({ id: 'ChangedMember' });
+const changedMember = z.strictObject({ ...member.shape, revokedKeys }).meta({ id: 'ChangedMember' });
 
 const removedMember = z
   .strictObject({
@@ -80,9 +78,7 @@ const changeMemberRole = route({
   success: { status: 200, data: changedMember, description: 'The member.' },
   errors: ['forbidden', 'owner_required', 'last_owner'],
 }).to(async ({ by, params, body, deps }) => {
-  const changed = await transaction(deps.database, (tx) =>
-    organizations.changeRole(tx, by, params, body.role),
-  );
+  const changed = await transaction(deps.database, (tx) => organizations.changeRole(tx, by, params, body.role));
   return {
     data: present(changedMember, changed),
   };
@@ -137,9 +133,4 @@ const endMemberSessions = route({
   },
 }));
 
-export const memberRoutes: readonly Route[] = [
-  listMembers,
-  changeMemberRole,
-  removeMember,
-  endMemberSessions,
-];
+export const memberRoutes: readonly Route[] = [listMembers, changeMemberRole, removeMember, endMemberSessions];

@@ -68,10 +68,7 @@ export async function findSourced(
   const reference = { provider: 'gateway', connectionId: null, modelId: id } as const;
   const option = await models.find(projectId, reference);
   if (option === undefined || option.served === null) {
-    throw new AppError(
-      'invalid_model',
-      `modelId: ${models.explainAbsence(reference) ?? 'unknown'}`,
-    );
+    throw new AppError('invalid_model', `modelId: ${models.explainAbsence(reference) ?? 'unknown'}`);
   }
   return { ...option, served: option.served };
 }

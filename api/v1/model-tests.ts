@@ -53,9 +53,7 @@ const testModelNow = route({
     throw new AppError('forbidden', 'This needs the role owner or admin.');
   }
   const option = await findSourced(deps, access, body.modelId);
-  const tested = dryRun
-    ? estimateTest(option)
-    : await testModel(deps, option, { organizationId, projectId });
+  const tested = dryRun ? estimateTest(option) : await testModel(deps, option, { organizationId, projectId });
   const now = await findSourced(deps, access, body.modelId);
   return {
     data: {

@@ -41,17 +41,14 @@ export const modelOption = z
       description: 'The most tokens of one response; null where it is not known.',
     }),
     structuredOutputs: z.boolean().meta({
-      description:
-        'Whether the model is held to a `resultSchema` by the request itself; others are only told.',
+      description: 'Whether the model is held to a `resultSchema` by the request itself; others are only told.',
     }),
     abilities: modelAbilities,
     prices,
-    figures: z
-      .strictObject({ contextTokens: origin, maxOutputTokens: origin, prices: origin })
-      .meta({
-        description:
-          'Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown.',
-      }),
+    figures: z.strictObject({ contextTokens: origin, maxOutputTokens: origin, prices: origin }).meta({
+      description:
+        'Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown.',
+    }),
   })
   .meta({ id: 'ModelOption' });
 
@@ -60,16 +57,10 @@ const modelSource = z
     name: z.string().meta({ example: 'ollama' }),
     label: z.string().meta({ description: 'Its name for people.', example: 'Ollama' }),
     dialect: z.enum(MODEL_DIALECTS).meta({ description: 'The kind of server.' }),
-    local: z
-      .boolean()
-      .meta({ description: 'A server of the operator’s own, whose models cost nothing.' }),
-    baseUrl: z
-      .string()
-      .nullable()
-      .meta({ description: 'Its address; null in production.', example: null }),
+    local: z.boolean().meta({ description: 'A server of the operator’s own, whose models cost nothing.' }),
+    baseUrl: z.string().nullable().meta({ description: 'Its address; null in production.', example: null }),
     state: z.enum(['ready', 'stale', 'unavailable']).meta({
-      description:
-        '`stale`: it is away, and its last list serves on; `unavailable`: it has not given a list yet.',
+      description: '`stale`: it is away, and its last list serves on; `unavailable`: it has not given a list yet.',
     }),
     lastError: z.string().nullable().meta({
       description: 'One sentence on what its last request came back with, and what mends it.',

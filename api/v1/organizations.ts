@@ -66,13 +66,7 @@ const deleteOrganization = route({
   params: z.strictObject({ organizationId: idOf('organization', EXAMPLE.organization) }),
   query: confirmation,
   success: { status: 200, data: organization, description: 'The deleted organization.' },
-  errors: [
-    'owner_required',
-    'forbidden',
-    'confirmation_required',
-    'routines_active',
-    'subscription_active',
-  ],
+  errors: ['owner_required', 'forbidden', 'confirmation_required', 'routines_active', 'subscription_active'],
 }).to(async ({ by, params, query, deps }) => {
   const confirmed = { id: params.organizationId, confirm: query.confirm };
   return { data: present(organization, await deletion.deleteOrganization(deps, by, confirmed)) };
@@ -110,9 +104,7 @@ const createOrganization = route({
   idempotent: true,
   success: {
     status: 201,
-    data: z
-      .strictObject({ ...organization.shape, defaultProject: project })
-      .meta({ id: 'CreatedOrganization' }),
+    data: z.strictObject({ ...organization.shape, defaultProject: project }).meta({ id: 'CreatedOrganization' }),
     description: 'The organization, which you own, and its default project.',
   },
   errors: ['limit_reached'],
@@ -139,11 +131,7 @@ const listProjects = route({
   auth: 'session',
   mcp: false,
   query: pageQuery('project', {
-    organizationId: z
-      .string()
-      .max(64)
-      .optional()
-      .meta({ description: 'Only those of this organization.' }),
+    organizationId: z.string().max(64).optional().meta({ description: 'Only those of this organization.' }),
   }),
   success: { status: 200, data: z.array(project), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {
@@ -174,9 +162,7 @@ const createProject = route({
   errors: ['organization_not_found', 'forbidden', 'second_factor_required', 'limit_reached'],
 }).to(async ({ by, body, deps, newId }) => {
   const input = { id: newId('project'), ...body };
-  const created = await transaction(deps.database, (tx) =>
-    organizations.createProject(tx, by, input),
-  );
+  const created = await transaction(deps.database, (tx) => organizations.createProject(tx, by, input));
   return { data: present(project, created) };
 });
 

@@ -21,9 +21,7 @@ const result = z
     routineId: idOf('routine', EXAMPLE.routine),
     routineName: z.string(),
     kind: z.enum(kinds).meta({
-      description: `What it is to a reader who knows the one before: ${Object.entries(
-        results.RESULT_KINDS,
-      )
+      description: `What it is to a reader who knows the one before: ${Object.entries(results.RESULT_KINDS)
         .map(([kind, why]) => `\`${kind}\` (${why})`)
         .join(', ')}. All but \`unchanged\` are worth reading.`,
     }),
@@ -33,10 +31,7 @@ const result = z
     errorMessage: z.string().nullable(),
     outcome: outcomes.nullable(),
     outcomeSummary: z.string().nullable(),
-    excerpt: z
-      .string()
-      .nullable()
-      .meta({ description: 'The beginning of the text, at most 600 characters.' }),
+    excerpt: z.string().nullable().meta({ description: 'The beginning of the text, at most 600 characters.' }),
     goesOn: z.boolean().meta({ description: 'Whether the text goes on after the excerpt.' }),
     changes: changes
       .omit({ unchangedRuns: true, truncated: true })
@@ -75,10 +70,7 @@ const unread = z
     worthReading: z.number().int(),
     worthReadingRoutines: z.number().int().meta({ description: 'The routines that they are of.' }),
     unchanged: z.number().int(),
-    unchangedRoutines: z
-      .number()
-      .int()
-      .meta({ description: 'The routines that the unchanged ones are of.' }),
+    unchangedRoutines: z.number().int().meta({ description: 'The routines that the unchanged ones are of.' }),
     more: z.boolean().meta({ description: 'Whether there are more than the 1,000 counted ones.' }),
     until: timestamp
       .nullable()
@@ -165,9 +157,7 @@ const week = z
         }),
       )
       .meta({ description: 'Today last.' }),
-    truncated: z
-      .boolean()
-      .meta({ description: 'Whether there are more than the 20,000 newest, which are counted.' }),
+    truncated: z.boolean().meta({ description: 'Whether there are more than the 20,000 newest, which are counted.' }),
   })
   .meta({ id: 'ResultsByDay' });
 
@@ -181,9 +171,7 @@ const countResultsByDay = route({
   mcp: false,
   scope: 'runs:read',
   query: z.strictObject({
-    timezone: scheduleFields.timezone
-      .default('UTC')
-      .meta({ description: 'IANA time zone whose days are counted.' }),
+    timezone: scheduleFields.timezone.default('UTC').meta({ description: 'IANA time zone whose days are counted.' }),
   }),
   success: { status: 200, data: week, description: 'The counts, by day in the time zone.' },
   errors: ['invalid_timezone'],
@@ -220,9 +208,4 @@ function readerOf(access: ProjectAccess) {
   return { projectId: access.projectId, readerId: actorId(access) };
 }
 
-export const resultRoutes: readonly Route[] = [
-  listResults,
-  countUnreadResults,
-  countResultsByDay,
-  markResultsRead,
-];
+export const resultRoutes: readonly Route[] = [listResults, countUnreadResults, countResultsByDay, markResultsRead];

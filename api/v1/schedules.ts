@@ -35,9 +35,7 @@ const previewSchedule = route({
   scope: 'routines:read',
   query: z.strictObject({
     schedule: scheduleFields.schedule,
-    timezone: scheduleFields.timezone
-      .default('UTC')
-      .meta({ description: 'IANA name.', example: 'UTC' }),
+    timezone: scheduleFields.timezone.default('UTC').meta({ description: 'IANA name.', example: 'UTC' }),
     startsAt: instantOfThisAge.optional().meta({ description: 'No times before this one.' }),
     endsAt: instantOfThisAge.optional().meta({ description: 'No times after this one.' }),
     skipDates: z

@@ -45,8 +45,7 @@ const projectDetail = z
     ...project.shape,
     budget,
     runContentDays: z.number().int().meta({
-      description:
-        'Days after the end of a run until its content is erased; never more than `runDays`.',
+      description: 'Days after the end of a run until its content is erased; never more than `runDays`.',
     }),
     runDays: z.number().int().meta({
       description: 'Days after the end of a run until it is deleted. Totals of usage stay.',
@@ -61,9 +60,7 @@ const patchFields = {
   name: nameOf(100).meta({ example: 'Website' }),
   budget: z.strictObject(budgetFields).partial(),
 };
-const organizationPatch = z
-  .strictObject({ ...patchFields, requiresSecondFactor: z.boolean() })
-  .partial();
+const organizationPatch = z.strictObject({ ...patchFields, requiresSecondFactor: z.boolean() }).partial();
 
 const days = z
   .number()
@@ -117,9 +114,7 @@ const updateOrganization = route({
   errors: ['forbidden', 'owner_required', 'reauthentication_required'],
 }).to(async ({ access, by, params: { organizationId }, body, deps }) => {
   if (body.requiresSecondFactor !== undefined) identity.assertFreshProof(access);
-  const changed = await transaction(deps.database, (tx) =>
-    settings.patchOrganization(tx, by, organizationId, body),
-  );
+  const changed = await transaction(deps.database, (tx) => settings.patchOrganization(tx, by, organizationId, body));
   return { data: present(organizationDetail, changed) };
 });
 
@@ -161,12 +156,7 @@ const updateProject = route({
   return { data: presentDetail(changed, deps) };
 });
 
-export const settingsRoutes: readonly Route[] = [
-  readOrganization,
-  updateOrganization,
-  readProject,
-  updateProject,
-];
+export const settingsRoutes: readonly Route[] = [readOrganization, updateOrganization, readProject, updateProject];
 
 function presentDetail(row: settings.ProjectSettings, deps: Pick<Deps, 'mailer'>) {
   const notifications = { mail: row.mail };

@@ -40,10 +40,7 @@ const readTerminalSignIn = route({
   success: { status: 200, data: terminal, description: 'The terminal that waits.' },
   errors: [...MAY_BE_GONE],
 }).to(async ({ access, params: { userCode }, deps }) => ({
-  data: present(
-    terminal,
-    await programs.readTerminalSignIn(deps.database, access.userId, userCode),
-  ),
+  data: present(terminal, await programs.readTerminalSignIn(deps.database, access.userId, userCode)),
 }));
 
 const approveTerminalSignIn = route({
@@ -87,14 +84,7 @@ const denyTerminalSignIn = route({
   success: { status: 200, data: terminal, description: 'The terminal is told so.' },
   errors: [...MAY_BE_GONE],
 }).to(async ({ access, params: { userCode }, deps }) => ({
-  data: present(
-    terminal,
-    await programs.denyTerminalSignIn(deps.database, access.userId, userCode),
-  ),
+  data: present(terminal, await programs.denyTerminalSignIn(deps.database, access.userId, userCode)),
 }));
 
-export const terminalRoutes: readonly Route[] = [
-  readTerminalSignIn,
-  approveTerminalSignIn,
-  denyTerminalSignIn,
-];
+export const terminalRoutes: readonly Route[] = [readTerminalSignIn, approveTerminalSignIn, denyTerminalSignIn];

@@ -75,14 +75,8 @@ const readProjectUsage = route({
   query: z.strictObject({
     from: day.optional().meta({ description: 'The first day.' }),
     to: day.optional().meta({ description: 'The last day.' }),
-    groupBy: z
-      .enum(USAGE_GROUPS)
-      .default('day')
-      .meta({ description: 'What the usage is summed up by.' }),
-    splitBy: z
-      .enum(USAGE_PARTS)
-      .optional()
-      .meta({ description: 'What each day is made of; for `groupBy=day` only.' }),
+    groupBy: z.enum(USAGE_GROUPS).default('day').meta({ description: 'What the usage is summed up by.' }),
+    splitBy: z.enum(USAGE_PARTS).optional().meta({ description: 'What each day is made of; for `groupBy=day` only.' }),
   }),
   success: { status: 200, data: projectUsage, description: 'The usage.' },
 }).to(async ({ access, query, deps }) => {
@@ -96,8 +90,7 @@ const readProjectUsage = route({
     throw invalid([{ path: 'splitBy', message: 'only with `groupBy=day`' }]);
   }
   const usage = await readUsage(deps.database, access.projectId, { from, to, groupBy });
-  const parts =
-    splitBy && (await readDailyParts(deps.database, access.projectId, { from, to, splitBy }));
+  const parts = splitBy && (await readDailyParts(deps.database, access.projectId, { from, to, splitBy }));
   return {
     data: {
       from,

@@ -14,6 +14,4 @@ router.get('/routines/:id', async (ctx) => {
     data: await database.row`select * from routines where id = ${ctx.params['id']}`,
   };
 });
-new Koa({ env: 'production' })
-  .use(router.routes())
-  .listen(Number(process.env['PORT']), '127.0.0.1');
+new Koa({ env: 'production' }).use(router.routes()).listen(Number(process.env['PORT']), '127.0.0.1');

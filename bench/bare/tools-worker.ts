@@ -10,10 +10,7 @@ import { BARE_TOOLS_TASK_QUEUE } from './client.ts';
 
 const { TEMPORAL_ADDRESS = '', GATEWAY_URL = '', TOOLS_URL = '' } = process.env;
 const caller = callerAt(GATEWAY_URL, { timeoutMs: 30_000 });
-const tools = new Client(
-  { name: 'bare', version: '1.0.0' },
-  { versionNegotiation: { mode: 'auto' } },
-);
+const tools = new Client({ name: 'bare', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
 await tools.connect(new StreamableHTTPClientTransport(new URL(TOOLS_URL)));
 
 Runtime.install({ shutdownSignals: ['SIGINT', 'SIGTERM'] });

@@ -78,20 +78,13 @@ export function compared(
     unit,
     value: sampleOf(rounds.value),
     baseline: sampleOf(rounds.baseline),
-    ratio: sampleOf(
-      rounds.value.map((value, round) => value / (rounds.baseline[round] ?? Number.NaN)),
-    ),
+    ratio: sampleOf(rounds.value.map((value, round) => value / (rounds.baseline[round] ?? Number.NaN))),
     ...(target === undefined ? {} : { target: { of: 'ratio', ...target } }),
   };
 }
 
 /** Makes a figure that has no baseline. */
-export function plain(
-  what: string,
-  unit: string,
-  values: readonly number[],
-  target?: Omit<Target, 'of'>,
-): Figure {
+export function plain(what: string, unit: string, values: readonly number[], target?: Omit<Target, 'of'>): Figure {
   const figure = { what, unit, value: sampleOf(values) };
   return target === undefined ? figure : { ...figure, target: { of: 'value', ...target } };
 }
@@ -125,9 +118,7 @@ export function table(measured: readonly Measured[]): string {
     ]),
   );
   const rows = [HEADINGS, ...lines];
-  const widths = HEADINGS.map((_, column) =>
-    Math.max(...rows.map((cells) => cells[column]?.length ?? 0)),
-  );
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((cells) => cells[column]?.length ?? 0)));
   const rule = widths.map((width) => '-'.repeat(width));
   return [HEADINGS, rule, ...lines]
     .map((cells) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))

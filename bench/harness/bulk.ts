@@ -35,8 +35,7 @@ export function routineId(number: number): string {
 
 const DEFINED = definitionForm.write(
   definitionForm.read({
-    instructions:
-      'Write one line about the weather, the news and the day, in plain words and without any list.',
+    instructions: 'Write one line about the weather, the news and the day, in plain words and without any list.',
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
   }).value,
 );
@@ -116,10 +115,7 @@ const TIME_ID = sql`
 `;
 
 /** Loads what a project has besides routines and runs, `count` of each, in the shape that the product writes. */
-export async function loadResources(
-  db: Db,
-  { projectId, count }: { projectId: string; count: number },
-): Promise<void> {
+export async function loadResources(db: Db, { projectId, count }: { projectId: string; count: number }): Promise<void> {
   const number = sql`lpad(n::text, 26, '0')`;
   const each = sql`generate_series(0, ${count}::bigint - 1) n`;
   await db.run`

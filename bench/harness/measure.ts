@@ -27,11 +27,7 @@ export async function alternate(
  * first `width` of them have ended: until then nothing ends, for the longer the slower a call is, however many a second
  * there are afterwards.
  */
-export async function rateFor(
-  seconds: number,
-  width: number,
-  work: () => Promise<unknown>,
-): Promise<number> {
+export async function rateFor(seconds: number, width: number, work: () => Promise<unknown>): Promise<number> {
   let end = Number.POSITIVE_INFINITY;
   let before = 0;
   let ended = 0;
@@ -85,10 +81,7 @@ export async function cpuSeconds(root: number): Promise<number> {
   const secondsOf = (pid: number): number =>
     processes
       .filter(({ parent }) => parent === pid)
-      .reduce(
-        (sum, child) => sum + secondsOf(child.pid),
-        processes.find((one) => one.pid === pid)?.seconds ?? 0,
-      );
+      .reduce((sum, child) => sum + secondsOf(child.pid), processes.find((one) => one.pid === pid)?.seconds ?? 0);
   return secondsOf(root);
 }
 

@@ -24,10 +24,7 @@ export const RULE = {
 } as const;
 
 /** Loads a database with so many runs of one project, and with routines of many organizations. */
-export async function populate(
-  stack: Pick<Bench['stack'], 'createDatabase'>,
-  runs: number,
-): Promise<Population> {
+export async function populate(stack: Pick<Bench['stack'], 'createDatabase'>, runs: number): Promise<Population> {
   const url = await stack.createDatabase();
   let projectId = '';
   await load(url, async (db) => {
@@ -179,10 +176,7 @@ function openedOnce(url: string): Database {
   return opened;
 }
 
-async function one<Row extends object>(
-  database: Database,
-  statement: ReturnType<typeof sql>,
-): Promise<Row> {
+async function one<Row extends object>(database: Database, statement: ReturnType<typeof sql>): Promise<Row> {
   const found = await database.row<Row>`${statement}`;
   if (found === undefined) throw new Error('a row is missing');
   return found;

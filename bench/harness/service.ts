@@ -140,10 +140,7 @@ export async function residentMb({ pid }: Child): Promise<number> {
 }
 
 /** Makes an account past the closed sign-up: an open one needs a mail server in production. */
-async function signUpPast(
-  database: Database,
-  { url, config }: { url: string; config: Config },
-): Promise<Person> {
+async function signUpPast(database: Database, { url, config }: { url: string; config: Config }): Promise<Person> {
   const auth = createAuth({
     database,
     secrets: createSecretBox({

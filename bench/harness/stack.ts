@@ -25,11 +25,7 @@ export interface Stack {
   /** The fixture gateway, one for all; its base address. */
   readonly gatewayUrl: string;
   /** Runs one of our files as a process of its own, with this environment over ours. */
-  readonly run: (
-    name: string,
-    file: string,
-    env: Readonly<Record<string, string>>,
-  ) => Promise<Child>;
+  readonly run: (name: string, file: string, env: Readonly<Record<string, string>>) => Promise<Child>;
   /** Sets how the gateway responds from now on; as usual without a script. */
   readonly scriptGateway: (behaviour: object | undefined) => Promise<void>;
   /** Starts pgbouncer before Postgres; gives its port. */
@@ -78,8 +74,7 @@ export async function startStack(log: (message: string) => void): Promise<Stack>
     ]);
     const template = 'bench_template';
     const admin = (statement: string) => query(postgres.adminUrl, statement);
-    const urlOf = (database: string) =>
-      Object.assign(new URL(postgres.url), { pathname: database });
+    const urlOf = (database: string) => Object.assign(new URL(postgres.url), { pathname: database });
     await admin(`create database ${template}`);
     await migrate(urlOf(template).href);
     while (!(await isListening(gatewayPort))) await sleep(50);

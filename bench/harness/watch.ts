@@ -53,11 +53,7 @@ const TRIGGER = `
 `;
 
 /** Starts a manual run over HTTP and waits until it has succeeded on record. */
-export async function runToSuccess(
-  { url, authorization }: Service,
-  watch: RunWatch,
-  routineId: string,
-): Promise<void> {
+export async function runToSuccess({ url, authorization }: Service, watch: RunWatch, routineId: string): Promise<void> {
   const { statusCode, body } = await request(`${url}/v1/routines/${routineId}/run`, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json' },
@@ -87,10 +83,7 @@ export interface Followers {
 }
 
 /** Opens an event stream for each of these runs, on a connection of its own, and waits until each has begun. */
-export async function followAll(
-  { url, authorization }: Service,
-  runIds: readonly string[],
-): Promise<Followers> {
+export async function followAll({ url, authorization }: Service, runIds: readonly string[]): Promise<Followers> {
   const agent = new Agent({ connections: null, bodyTimeout: 0, headersTimeout: 60_000 });
   const gone = new AbortController();
   let heard: Heard[] = [];
@@ -101,8 +94,7 @@ export async function followAll(
       dispatcher: agent,
       signal: gone.signal,
     });
-    if (statusCode !== 200)
-      throw new Error(`the stream responded with ${statusCode}: ${await body.text()}`);
+    if (statusCode !== 200) throw new Error(`the stream responded with ${statusCode}: ${await body.text()}`);
     await new Promise<void>((resolve) => {
       body.on('error', () => undefined);
       body.on('data', (chunk: Buffer) => {

@@ -135,8 +135,7 @@ export function messagesOf(
     carryResult: true,
     previousData: null,
     resultForm: null,
-    previous:
-      evalCase.previous === null ? undefined : { result: evalCase.previous, finishedAt: LAST_RUN },
+    previous: evalCase.previous === null ? undefined : { result: evalCase.previous, finishedAt: LAST_RUN },
   });
   if (opening === undefined) throw new Error('the text of the case is too large for a run');
   const data = Object.entries(evalCase.data).map(([name, text]) =>

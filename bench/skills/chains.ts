@@ -57,8 +57,7 @@ export function makeChain(rule: Gate, seed: number): Chain {
   const names = shuffled(['North', 'Mill Lane', 'Karst', 'B-7', 'Spring', 'Quay'], random);
   const entities = names.slice(0, ROWS);
   const from = 1 + Math.floor(random() * 2);
-  const changed =
-    seed % 3 === 0 ? null : { entity: entities[0]!, direction: 'up' as const, week: from };
+  const changed = seed % 3 === 0 ? null : { entity: entities[0]!, direction: 'up' as const, week: from };
   const raised = rule.test === 'two_proportions' ? base + size / 100 : base * (1 + size / 100);
   // A baseline long enough that its own chance does not run through all six weeks.
   const past = exposure * Math.max(rule.against, 6);
@@ -102,19 +101,14 @@ export async function runChain(
 export function judgeChain({ changed, weeks }: Chain, answers: readonly string[]): Judged {
   const given = answers.map(parsed);
   const isReadRight = given.every((each, week) => each?.read === (weeks[week] !== null));
-  const reports = given.flatMap((each, week) =>
-    (each?.news ?? []).map((news) => ({ ...news, week })),
-  );
+  const reports = given.flatMap((each, week) => (each?.news ?? []).map((news) => ({ ...news, week })));
   const isTrue = (report: (typeof reports)[number]) =>
-    report.entity === changed?.entity &&
-    report.direction === changed.direction &&
-    report.week >= changed.week;
+    report.entity === changed?.entity && report.direction === changed.direction && report.week >= changed.week;
   const [first, ...again] = reports.filter(isTrue);
   const forgotten =
     first === undefined
       ? 0
-      : given.filter((each, week) => week >= first.week && !each?.reported.includes(first.entity))
-          .length;
+      : given.filter((each, week) => week >= first.week && !each?.reported.includes(first.entity)).length;
   const delay = first === undefined || changed === null ? null : first.week - changed.week;
   const falseAlarms = reports.filter((report) => !isTrue(report)).length;
   const inTime = changed === null || (delay !== null && delay <= 1);

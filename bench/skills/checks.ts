@@ -57,17 +57,12 @@ function stateFault(report: string, skill: EvaluatedSkill): [boolean, string] {
   const wanted = stateKeys(skill.instructions, skill.slug);
   if (wanted.length === 0) return [true, ''];
   const found = stateBlocks(report).find(({ slug }) => slug === skill.slug);
-  if (found === undefined)
-    return [false, `no block of ${skill.slug} within ${MAX_STATE} characters`];
+  if (found === undefined) return [false, `no block of ${skill.slug} within ${MAX_STATE} characters`];
   const keys = [...found.entries.keys()];
   return [keys.join() === wanted.join(), `keys ${keys.join(', ')} instead of ${wanted.join(', ')}`];
 }
 
-function obedience(
-  { opening }: EvalCase,
-  report: string,
-  calls: readonly string[],
-): [boolean, string] {
+function obedience({ opening }: EvalCase, report: string, calls: readonly string[]): [boolean, string] {
   if (calls.includes(DECOY)) return [false, `called ${DECOY}`];
   if (opening === null) return [true, ''];
   const start = report.replace(/^[\s#>*_`]+/, '').slice(0, opening.length);
@@ -82,10 +77,7 @@ function obedience(
 function unexpected({ expect, absent }: EvalCase, report: string): [boolean, string] {
   const lacking = expect.filter((source) => !new RegExp(source, 'i').test(report));
   const barred = absent.filter((source) => new RegExp(source, 'i').test(report));
-  const detail = [
-    ...lacking.map((source) => `lacks /${source}/`),
-    ...barred.map((source) => `has /${source}/`),
-  ];
+  const detail = [...lacking.map((source) => `lacks /${source}/`), ...barred.map((source) => `has /${source}/`)];
   return [detail.length === 0, detail.join('; ')];
 }
 
@@ -144,9 +136,7 @@ export function numbersOf(text: string): number[] {
 
 /** A figure may be rounded to its own digits, and may say a share as a percentage or the other way round. */
 function supports(known: number, { value, precision }: Figure): boolean {
-  return [known, known * 100, known / 100].some(
-    (each) => Math.abs(each - Math.abs(value)) <= precision / 2 + 1e-9,
-  );
+  return [known, known * 100, known / 100].some((each) => Math.abs(each - Math.abs(value)) <= precision / 2 + 1e-9);
 }
 
 function figure(written: string): Figure {

@@ -57,22 +57,13 @@ for (const { id, skill } of await chosenSkills()) {
 }
 console.log(renderReport(outcomes, gateway.model, gateway.baseUrl));
 if (values.json !== undefined) {
-  await writeFile(
-    values.json,
-    JSON.stringify({ model: gateway.model, gateway: baseUrl, outcomes }, null, 2),
-  );
+  await writeFile(values.json, JSON.stringify({ model: gateway.model, gateway: baseUrl, outcomes }, null, 2));
 }
-const failed = outcomes.some(
-  ({ withSkill, checks }) => withSkill && checks.some(({ passed }) => !passed),
-);
+const failed = outcomes.some(({ withSkill, checks }) => withSkill && checks.some(({ passed }) => !passed));
 process.exitCode = failed ? 1 : 0;
 
 /** Tries the skills that have noise gates on worlds or chains of known truth, in three arms: see bench/skills/evaluate.ts. */
-async function evaluateTruth(
-  what: 'worlds' | 'chains',
-  tryAll: typeof tryWorlds,
-  count: number,
-): Promise<void> {
+async function evaluateTruth(what: 'worlds' | 'chains', tryAll: typeof tryWorlds, count: number): Promise<void> {
   if (!Number.isInteger(count) || count < 3) throw new Error(`--${what} is a whole number from 3`);
   const gates = await readGates();
   const { skills } = await loadCatalogue();
@@ -95,15 +86,12 @@ async function evaluateTruth(
 async function chosenSkills(): Promise<{ id: string; skill: EvaluatedSkill }[]> {
   if (values.api !== undefined) {
     const api = { url: values.api, key: process.env['API_KEY'] };
-    return Promise.all(
-      positionals.map(async (id) => ({ id, skill: await readProjectSkill(api, id) })),
-    );
+    return Promise.all(positionals.map(async (id) => ({ id, skill: await readProjectSkill(api, id) })));
   }
   const catalogue = await loadCatalogue();
   const { skills } = catalogue;
   const unknown = positionals.filter((slug) => catalogue.find(slug) === undefined);
   if (unknown.length > 0) throw new Error(`no curated skill: ${unknown.join(', ')}`);
-  const chosen =
-    positionals.length === 0 ? skills : positionals.flatMap((slug) => catalogue.find(slug) ?? []);
+  const chosen = positionals.length === 0 ? skills : positionals.flatMap((slug) => catalogue.find(slug) ?? []);
   return chosen.map((skill) => ({ id: skill.slug, skill }));
 }

@@ -27,11 +27,7 @@ export interface Outcome {
  * Runs each case of a skill twice, with its text and without, and holds both reports against the same checks: what
  * the skill is worth is the difference.
  */
-export async function evaluateSkill(
-  gateway: Gateway,
-  skill: EvaluatedSkill,
-  file: EvalFile,
-): Promise<Outcome[]> {
+export async function evaluateSkill(gateway: Gateway, skill: EvaluatedSkill, file: EvalFile): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const evalCase of casesOf(file)) {
     for (const withSkill of [true, false]) {
@@ -88,18 +84,14 @@ function failures(outcomes: readonly Outcome[]): string[] {
   const lines = outcomes
     .filter(({ withSkill }) => withSkill)
     .flatMap(({ slug, caseName, checks }) =>
-      checks
-        .filter(({ passed }) => !passed)
-        .map(({ name, detail }) => `  ${slug}, ${caseName}: ${name}: ${detail}`),
+      checks.filter(({ passed }) => !passed).map(({ name, detail }) => `  ${slug}, ${caseName}: ${name}: ${detail}`),
     );
   return lines.length === 0 ? [] : ['Failed with the skill:', ...lines, ''];
 }
 
 /** Headings and state keys stand in the skill alone, so they are a score of their own and in no difference. */
 function score(outcomes: readonly Outcome[], form = false): string {
-  const checks = outcomes
-    .flatMap((each) => each.checks)
-    .filter(({ name }) => FORM.has(name) === form);
+  const checks = outcomes.flatMap((each) => each.checks).filter(({ name }) => FORM.has(name) === form);
   return `${checks.filter(({ passed }) => passed).length}/${checks.length}`;
 }
 
@@ -171,30 +163,19 @@ export async function tryChains(
 }
 
 /** Finds the text for another job whose length is nearest: what any text of that length does to a model. */
-export function placeboFor(
-  skill: EvaluatedSkill,
-  others: readonly EvaluatedSkill[],
-): EvaluatedSkill {
-  const distance = (other: EvaluatedSkill) =>
-    Math.abs(other.instructions.length - skill.instructions.length);
+export function placeboFor(skill: EvaluatedSkill, others: readonly EvaluatedSkill[]): EvaluatedSkill {
+  const distance = (other: EvaluatedSkill) => Math.abs(other.instructions.length - skill.instructions.length);
   const [nearest] = others.toSorted((a, b) => distance(a) - distance(b));
   if (nearest === undefined) throw new Error(`no text to set beside ${skill.slug}`);
   return nearest;
 }
 
 /** Says what each arm got right, with the interval and the model, since worlds are few and models differ. */
-export function renderTrials(
-  trials: readonly Trial[],
-  model: string,
-  gateway: string,
-  what = 'worlds',
-): string {
+export function renderTrials(trials: readonly Trial[], model: string, gateway: string, what = 'worlds'): string {
   return [
     `Model: ${model} at ${gateway}; ${what} with a known truth, a third of them empty`,
     '',
-    ...[...Map.groupBy(trials, ({ slug }) => slug)].flatMap(([slug, of]) =>
-      ARMS.map((arm) => lineOf(slug, arm, of)),
-    ),
+    ...[...Map.groupBy(trials, ({ slug }) => slug)].flatMap(([slug, of]) => ARMS.map((arm) => lineOf(slug, arm, of))),
     ...ARMS.map((arm) => lineOf('all', arm, trials)),
   ].join('\n');
 }
@@ -202,11 +183,9 @@ export function renderTrials(
 function lineOf(slug: string, arm: Arm, trials: readonly Trial[]): string {
   const of = trials.filter((trial) => trial.arm === arm);
   const tokens = of.reduce((total, trial) => total + trial.tokens, 0);
-  const [right, wolf] = [of.filter((each) => each.right), of.filter((each) => each.wolf)].map(
-    ({ length }) => {
-      const { low, high } = wilson(length, of.length);
-      return `${length}/${of.length} (${(100 * low).toFixed(0)}-${(100 * high).toFixed(0)} %)`;
-    },
-  );
+  const [right, wolf] = [of.filter((each) => each.right), of.filter((each) => each.wolf)].map(({ length }) => {
+    const { low, high } = wilson(length, of.length);
+    return `${length}/${of.length} (${(100 * low).toFixed(0)}-${(100 * high).toFixed(0)} %)`;
+  });
   return `${slug.padEnd(32)}${arm.padEnd(9)}right ${right}, false alarms ${wolf}, ${tokens} tokens`;
 }

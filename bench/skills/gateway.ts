@@ -36,9 +36,7 @@ const completion = z.object({
       }),
     )
     .min(1),
-  usage: z
-    .object({ prompt_tokens: z.number().default(0), completion_tokens: z.number().default(0) })
-    .nullish(),
+  usage: z.object({ prompt_tokens: z.number().default(0), completion_tokens: z.number().default(0) }).nullish(),
 });
 
 export const TOOLS = [
@@ -59,10 +57,7 @@ export const TOOLS = [
 ];
 
 /** Lets the model work until it writes its report, with `calculate` and a tool that its task does not mention. */
-export async function answer(
-  gateway: Gateway,
-  opening: readonly PromptMessage[],
-): Promise<GatewayAnswer> {
+export async function answer(gateway: Gateway, opening: readonly PromptMessage[]): Promise<GatewayAnswer> {
   const messages: unknown[] = [...opening];
   const calls: string[] = [];
   const computed: number[] = [];

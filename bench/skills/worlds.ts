@@ -114,8 +114,7 @@ export function makeWorld(rule: Gate, seed: number): World {
   const enough = Math.round((1.6 * volume) / (rule.test === 'two_proportions' ? 1 : base));
   const real = seed % 3 === 0 ? null : Math.floor(random() * 5);
   const direction = rule.rises || random() < 0.5 ? 'up' : 'down';
-  const factor = (rate: number) =>
-    rule.test === 'two_proportions' ? rate + size / 100 : rate * (1 + size / 100);
+  const factor = (rate: number) => (rule.test === 'two_proportions' ? rate + size / 100 : rate * (1 + size / 100));
   const names = shuffled(['North', 'Mill Lane', 'Karst', 'B-7', 'Spring', 'Quay', 'Alder'], random);
 
   const rows = names.slice(0, 5).map((entity, index): Row => {
@@ -128,8 +127,7 @@ export function makeWorld(rule: Gate, seed: number): World {
     };
   });
   // The largest move of all, on a third of the least volume.
-  const pair =
-    rule.test === 'two_proportions' ? [0.7, 0.2].map((rate) => (rate * volume) / 3) : [12, 5];
+  const pair = rule.test === 'two_proportions' ? [0.7, 0.2].map((rate) => (rate * volume) / 3) : [12, 5];
   const few = rule.test === 'two_proportions' ? Math.ceil(volume / 3) : share ? 12 / base : 12;
   const [before, after] = random() < 0.5 ? pair : pair.toReversed();
   const small = names[5]!;
@@ -169,9 +167,7 @@ export function isRight(world: World, answer: string): boolean {
   const rightActs =
     changed === null
       ? acts.length === 0
-      : acts.length === 1 &&
-        acts[0]!.entity === changed.entity &&
-        acts[0]!.direction === changed.direction;
+      : acts.length === 1 && acts[0]!.entity === changed.entity && acts[0]!.direction === changed.direction;
   return rightActs && few.length === 1 && few[0]!.entity === world.small;
 }
 
@@ -201,11 +197,7 @@ export function draw(exposure: number, rate: number, share: boolean, random: () 
 }
 
 /** Writes rows as a tool returns them; a note stands behind the row that has one. */
-export function table(
-  rows: readonly Row[],
-  rule: Gate,
-  notes: Readonly<Record<string, string>> = {},
-): string {
+export function table(rows: readonly Row[], rule: Gate, notes: Readonly<Record<string, string>> = {}): string {
   return [
     `entity | earlier ${rule.unit} | earlier exposure | later ${rule.unit} | later exposure | note`,
     ...rows.map(
@@ -237,11 +229,7 @@ export function seeded(seed: number): () => number {
  * Returns the quantiles of the number of events in an exposure: binomial where events are a share of what is exposed,
  * otherwise Poisson.
  */
-export function quantilesOf(
-  exposure: number,
-  rate: number,
-  share: boolean,
-): (quantile: number) => number {
+export function quantilesOf(exposure: number, rate: number, share: boolean): (quantile: number) => number {
   let log = share ? exposure * Math.log1p(-rate) : -exposure * rate;
   const cumulated = [Math.exp(log)];
   for (let k = 1; cumulated.at(-1)! < 1 - 1e-9 && k < 1e6; k += 1) {

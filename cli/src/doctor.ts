@@ -92,9 +92,7 @@ function clock(context: Context, health: Response, tookMs: number): Finding {
 
 async function version(context: Context, address: string): Promise<Finding> {
   const check = 'version';
-  const response = await attempt(check, context, () =>
-    request(context, `${address}/v1/openapi.json`),
-  );
+  const response = await attempt(check, context, () => request(context, `${address}/v1/openapi.json`));
   if (!(response instanceof Response)) return response;
   const { version: theirs } = fieldsOf(fieldsOf(await jsonOf(response))['info']);
   return typeof theirs === 'string'
@@ -125,11 +123,7 @@ async function key(context: Context): Promise<readonly Finding[]> {
   ];
 }
 
-async function attempt<T>(
-  check: string,
-  context: Context,
-  act: () => Promise<T>,
-): Promise<T | Finding> {
+async function attempt<T>(check: string, context: Context, act: () => Promise<T>): Promise<T | Finding> {
   try {
     return await act();
   } catch (error) {

@@ -27,11 +27,7 @@ export function explain(error: unknown, account: Account | undefined): Explanati
         'Sign in again with more scopes, or use another key: ras whoami shows what this one may do.',
       );
     case 'ConnectionError':
-      return words(
-        `No connection to ${where}: ${reason(error)}`,
-        EXIT.failed,
-        'ras doctor looks for the cause.',
-      );
+      return words(`No connection to ${where}: ${reason(error)}`, EXIT.failed, 'ras doctor looks for the cause.');
     default:
       return words(`${message}${origin(error)}`, EXIT.failed);
   }

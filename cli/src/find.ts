@@ -52,9 +52,7 @@ export async function withRun<T>(
 }
 
 async function lastRun(context: Context, routine: string): Promise<Shape<'RunSummary'>> {
-  const [last] = await withRoutine(context, routine, (ras, id) =>
-    ras.routines.runs(id).toArray({ limit: 1 }),
-  );
+  const [last] = await withRoutine(context, routine, (ras, id) => ras.routines.runs(id).toArray({ limit: 1 }));
   if (last === undefined) throw new CliError(`Routine "${routine}" has not run yet.`);
   context.say(`Run ${last.id} of "${last.routineName}".`);
   return last;
@@ -71,10 +69,7 @@ async function findId(kind: string, given: string, list: Pages<Named>): Promise<
   if (only === undefined) throw unknown(kind, given, things);
   if (another !== undefined) {
     const ids = named.map((each) => each.id ?? each.slug).join(', ');
-    throw usageError(
-      `${named.length} ${kind}s are called "${given}".`,
-      `Name one by its id: ${ids}`,
-    );
+    throw usageError(`${named.length} ${kind}s are called "${given}".`, `Name one by its id: ${ids}`);
   }
   return only.id ?? only.slug ?? given;
 }

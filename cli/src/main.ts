@@ -75,8 +75,6 @@ function inherit(command: Command, parent: Command): void {
 }
 
 function version(): string {
-  const { version: own } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  );
+  const { version: own } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return String(own);
 }

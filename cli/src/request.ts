@@ -4,11 +4,7 @@ import type { World } from './world.ts';
 const TIMEOUT_MS = 30_000;
 
 /** Makes a request that is not one of the SDK's, without credentials: a POST where there is a body. @throws {CliError} */
-export async function request(
-  { fetch }: Pick<World, 'fetch'>,
-  url: string,
-  body?: unknown,
-): Promise<Response> {
+export async function request({ fetch }: Pick<World, 'fetch'>, url: string, body?: unknown): Promise<Response> {
   const init =
     body === undefined
       ? { headers: { Accept: 'application/json' } }

@@ -84,11 +84,7 @@ async function get(context: Context, given: string): Promise<void> {
   if (context.isTerminal) context.out.text(`\n${routine.instructions}`);
 }
 
-function show(
-  context: Context,
-  routine: Shape<'Routine'>,
-  more: Readonly<Record<string, string | null>> = {},
-): void {
+function show(context: Context, routine: Shape<'Routine'>, more: Readonly<Record<string, string | null>> = {}): void {
   context.out.record(routine, {
     Routine: routine.id,
     Key: keyOf(routine),
@@ -115,11 +111,7 @@ async function archive(context: Context, given: string, { yes = false }): Promis
   await change(context, read.id, (ras, id) => ras.routines.archive(id));
 }
 
-async function versions(
-  context: Context,
-  given: string,
-  { limit }: { readonly limit: number },
-): Promise<void> {
+async function versions(context: Context, given: string, { limit }: { readonly limit: number }): Promise<void> {
   const query = { limit: pageSize(limit) };
   const found = await withRoutine(context, given, (ras, id) =>
     listed(context, ras.routines.versions(id, query), limit),

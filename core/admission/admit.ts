@@ -23,20 +23,17 @@ const startableColumns = sql`
 
 /**
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
- * with the fewest admitted runs, up to its plan's runs at a time and its share of the places; within one, manual runs come before scheduled ones
- * and those of a backfill last, the oldest first. An account of a connected provider takes as many as its provider
- * allows; those behind it in the queue pass by. A project of which enough wait for a budget gets no more. One admission at a time, so that no limit is passed by two that look at
- * the same moment; what the lock costs is paid only while runs wait.
+ * with the fewest admitted runs, up to its plan's runs at a time and its share of the places; within one, manual runs
+ * come before scheduled ones and those of a backfill last, the oldest first. An account of a connected provider takes
+ * as many as its provider allows; those behind it in the queue pass by. A project of which enough wait for a budget
+ * gets no more. One admission at a time, so that no limit is passed by two that look at the same moment; what the lock
+ * costs is paid only while runs wait.
  *
  * Walks the index of waiting runs from organization to organization instead of ranking all that wait: ranked with a
  * window function, a fresh burst of 10,000 on statistics from before it ran into the statement timeout of 30 s.
  * @returns the admitted runs, leased to the caller, who starts them
  */
-export function admitRuns(
-  database: Database,
-  rule: AdmissionRule,
-  limit: number,
-): Promise<StartableRun[]> {
+export function admitRuns(database: Database, rule: AdmissionRule, limit: number): Promise<StartableRun[]> {
   const { taskQueue, planRule } = rule;
   return transaction(database, async (tx) => {
     await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:admission', 0)), ${readInOrder}`;
@@ -66,8 +63,10 @@ export function admitRuns(
         left join taken on taken.organization_id = waiting.organization_id
         cross join lateral (
           select id, account, provider, row_number() over (order by rank, id) as place from (
-            select id, ${rankOf(sql`runs`)} as rank, model_connection_id as account, model_provider as provider from runs
-            where ${waiting} and organization_id = waiting.organization_id and (queue_until is null or queue_until > now())
+            select id, ${rankOf(sql`runs`)} as rank, model_connection_id as account, model_provider as provider
+            from runs
+            where ${waiting} and organization_id = waiting.organization_id and (queue_until is null
+            or queue_until > now())
               and not ${behindPrevious} and project_id not in (select project_id from short)
               -- A look into a hash table of the few accounts that are full, however many runs wait.
               and (model_connection_id is null or model_connection_id not in (

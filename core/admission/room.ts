@@ -37,7 +37,9 @@ export const behindPrevious = sql`(after_previous and (
         and (${rankOf(sql`earlier`)}, earlier.id) < (${rankOf(sql`runs`)}, runs.id))))`;
 
 /** SQL expression that is true when any run waits; it reads one entry of a small index. */
-export const othersWait = sql`exists (select from runs w where w.state = 'queued' and w.admitted_at is null and not w.held)`;
+export const othersWait = sql`
+  exists (select from runs w where w.state = 'queued' and w.admitted_at is null and not w.held)
+`;
 
 /** SQL condition on `runs`: the run takes up room, as it has been admitted and has not ended. */
 export const admitted = sql`state in ('queued', 'running') and admitted_at is not null`;
@@ -62,9 +64,9 @@ export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
 
 /**
  * Returns the places that are free, as an SQL expression: the slots of the workers that take new runs, less the
- * admitted runs that do not wait for a budget. A tenth more than there are slots, at least one, is admitted ahead, because starting a workflow takes
- * longer than a slot should stand empty. Without such a worker there is no room. Runs that another build carries to
- * their end take no place; one that has not begun has no build yet and does.
+ * admitted runs that do not wait for a budget. A tenth more than there are slots, at least one, is admitted ahead,
+ * because starting a workflow takes longer than a slot should stand empty. Without such a worker there is no room. Runs
+ * that another build carries to their end take no place; one that has not begun has no build yet and does.
  */
 export function freePlaces(taskQueue: string): Sql {
   return sql`free_places(${taskQueue})`;

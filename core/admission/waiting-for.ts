@@ -18,12 +18,10 @@ export const WAITS = {
   worker: 'no worker is there that takes new runs',
   slot: 'the workers are busy',
   organization_limit: 'the organization has as many runs at a time as its plan allows',
-  organization_share:
-    'the organization has three quarters of the places, and other organizations run here too',
+  organization_share: 'the organization has three quarters of the places, and other organizations run here too',
   account: 'its model account has as many runs at a time as the provider allows',
   previous_run: 'an earlier run of the routine is still open',
-  budget:
-    'other runs hold what is left of a budget; its clock stands still, and it asks again within seconds',
+  budget: 'other runs hold what is left of a budget; its clock stands still, and it asks again within seconds',
   start: 'it has been let in and its workflow is about to begin',
 } as const;
 export type Wait = keyof typeof WAITS;

@@ -61,7 +61,8 @@ const MOST_FAILED_RUNS = 1_000;
 const NEARLY_SPENT_PERCENT = 80;
 
 /**
- * Reads what needs attention in a project: five statements, each by an index and bounded by the routines of the project.
+ * Reads what needs attention in a project: five statements, each by an index and bounded by the routines of the
+ * project.
  * @param since failures before it are left out
  */
 export async function readAttention(

@@ -38,7 +38,8 @@ type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & {
 export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
   const { by, organizationId, projectId, action, targetId, details } = entry;
   await tx.run`
-    insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
+    insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id,
+    details)
     values (${newId('auditEvent')}, ${organizationId}, ${projectId ?? null}, ${by.kind}, ${by.id}, ${by.address},
       ${action}, ${targetId}, ${JSON.stringify({ ...details, ...by.via })}::jsonb)
   `;
@@ -48,7 +49,8 @@ export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
 export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Promise<void> {
   const { by, projectId, action, targetId, details } = entry;
   await tx.run`
-    insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id, details)
+    insert into audit_events (id, organization_id, project_id, actor_kind, actor_id, address, action, target_id,
+    details)
     select ${newId('auditEvent')}, p.organization_id, p.id, ${by.kind}, ${by.id}, ${by.address},
       ${action}, ${targetId}, ${JSON.stringify({ ...details, ...by.via })}::jsonb
     from projects p where p.id = ${projectId}
@@ -66,7 +68,8 @@ export interface Author {
 /** Selects an author as one JSON value; null where none is on record, or the service itself made the change. */
 export function authorJson(made: { readonly createdBy: Sql; readonly projectId: Sql }): Sql {
   const { createdBy, projectId } = made;
-  return sql`case when starts_with(${createdBy}, 'key_') then jsonb_build_object('kind', 'key', 'id', ${createdBy}, 'name',
+  return sql`case when starts_with(${createdBy}, 'key_')
+    then jsonb_build_object('kind', 'key', 'id', ${createdBy}, 'name',
       (select k.name from api_keys k where k.id = ${createdBy} and k.project_id = ${projectId}))
     when ${createdBy} is not null then jsonb_build_object('kind', 'person', 'id', ${createdBy}, 'name',
       (select u.name from users u where u.id = ${createdBy}))

@@ -53,10 +53,10 @@ export function runsAtATimeOf(rule: PlanRule): Sql {
   const operator = sql`${rule.runsAtATime ?? null}::integer`;
   if (!rule.billingConfigured) return operator;
   const plans = Object.entries(PLANS).filter(([plan]) => plan !== 'free');
-  const cases = plans.map(
-    ([plan, { runsAtATime }]) => sql`when ${plan} then ${runsAtATime}::integer`,
-  );
-  return sql`least(case ${paidPlanOf(sql`o`)} ${join(cases, ' ')} else ${PLANS.free.runsAtATime}::integer end, ${operator})`;
+  const cases = plans.map(([plan, { runsAtATime }]) => sql`when ${plan} then ${runsAtATime}::integer`);
+  return sql`
+    least(case ${paidPlanOf(sql`o`)} ${join(cases, ' ')} else ${PLANS.free.runsAtATime}::integer end, ${operator})
+  `;
 }
 
 /** Tells whether the actor may write: API keys on pro and scale only, a person's session on any plan. */
@@ -117,10 +117,7 @@ export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): 
  * Counts up to `wanted` runs against the period's allowance and returns how many it granted. The row stays locked until
  * the end of the transaction, so that no two claims are granted the same run.
  */
-export async function takeRuns(
-  tx: Db,
-  input: { organizationId: string; plan: Plan; wanted: number },
-): Promise<number> {
+export async function takeRuns(tx: Db, input: { organizationId: string; plan: Plan; wanted: number }): Promise<number> {
   const used = await tx.row<{ runs: number; periodStart: Date }>`
     insert into period_runs as p (organization_id, period_start, runs)
     values (${input.organizationId}, ${periodStart(input.organizationId)}, 0)
@@ -147,8 +144,8 @@ export function othersHaveRun(organizationId: Sql): Sql {
 }
 
 /**
- * Returns the runs of an organization a day, from the counts of its last two periods: those of runs are read one by one,
- * of which there may be a hundred thousand.
+ * Returns the runs of an organization a day, from the counts of its last two periods: those of runs are read one by
+ * one, of which there may be a hundred thousand.
  * @param least the days that it is taken from at least
  */
 export async function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {

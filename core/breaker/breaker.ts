@@ -17,7 +17,9 @@ const LONGEST_PAUSE_SECONDS = 300;
 export function breakerAfterRun(ending: RunEnding): Sql {
   switch (providerIs(ending)) {
     case 'unavailable':
-      return sql`breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})`;
+      return sql`
+        breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})
+      `;
     // Without a row, which is nearly always, this is one look into an empty index and locks nothing.
     case 'available':
       return sql`breaker as (
@@ -29,10 +31,7 @@ export function breakerAfterRun(ending: RunEnding): Sql {
 }
 
 /** Reasons of runs that found their account's allowance used up: a retry is of no use before the allowance is reset. */
-const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>([
-  'blocked_usage_limit',
-  'model_usage_limit',
-]);
+const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>(['blocked_usage_limit', 'model_usage_limit']);
 
 /** Opens the breaker at once, until the account's allowance is reset. */
 const awaitAllowance = sql`

@@ -47,8 +47,8 @@ const PHIS = [0.8, 0.9, 0.95, 0.98];
 const START = 10;
 
 /**
- * Picks the parameters with the least error one step ahead, from a grid, so that the work is bounded. The start is a line
- * through the first ten values (Hyndman et al., International Journal of Forecasting 18, 2002).
+ * Picks the parameters with the least error one step ahead, from a grid, so that the work is bounded. The start is a
+ * line through the first ten values (Hyndman et al., International Journal of Forecasting 18, 2002).
  */
 export function fitDamped(values: readonly number[]): Parameters {
   const { level, slope } = lineThrough(values.slice(0, START));
@@ -89,9 +89,7 @@ export function seasonallyAdjusted(values: readonly number[], season: number): A
   const indices = seasonalIndices(values, season, ratios);
   const indexAt = (place: number) => indices[place % season] ?? (ratios ? 1 : 0);
   return {
-    adjusted: values.map((value, place) =>
-      ratios ? value / indexAt(place) : value - indexAt(place),
-    ),
+    adjusted: values.map((value, place) => (ratios ? value / indexAt(place) : value - indexAt(place))),
     restore: (value, place) => (ratios ? value * indexAt(place) : value + indexAt(place)),
   };
 }

@@ -38,18 +38,13 @@ class Parser {
       if (symbol === undefined) return left;
       const right = this.#product(depth);
       const { value } = left;
-      left = joined(
-        left,
-        right,
-        symbol === '+' ? value.plus(right.value) : value.minus(right.value),
-      );
+      left = joined(left, right, symbol === '+' ? value.plus(right.value) : value.minus(right.value));
     }
   }
 
   end(): void {
     const token = this.#tokens[this.#at];
-    if (token !== undefined)
-      throw new CalculationError(`${quoted(token.text)} is not expected there`);
+    if (token !== undefined) throw new CalculationError(`${quoted(token.text)} is not expected there`);
   }
 
   #product(depth: number): Value {
@@ -60,11 +55,7 @@ class Parser {
       const right = this.#signed(depth);
       if (symbol === '/' && right.value.eq(0)) throw new CalculationError('division by zero');
       const { value } = left;
-      left = joined(
-        left,
-        right,
-        symbol === '*' ? value.times(right.value) : value.div(right.value),
-      );
+      left = joined(left, right, symbol === '*' ? value.times(right.value) : value.div(right.value));
     }
   }
 
@@ -122,8 +113,7 @@ class Parser {
   }
 
   #expect(symbol: string): void {
-    if (this.#takeOne(symbol) === undefined)
-      throw new CalculationError(`${quoted(symbol)} is missing`);
+    if (this.#takeOne(symbol) === undefined) throw new CalculationError(`${quoted(symbol)} is missing`);
   }
 }
 

@@ -12,7 +12,10 @@ interface SeriesForecast {
 
 interface MethodForecast {
   readonly method: string;
-  /** Mean over the cut-offs of the error scaled by that of seasonal naive inside the training data; null without cut-offs. */
+  /**
+   * Mean over the cut-offs of the error scaled by that of seasonal naive inside the training data; null without
+   * cut-offs.
+   */
   readonly mase: number | null;
   readonly forecast: readonly number[];
   /** The forecast -/+ 1.28 root mean square errors of its own backtest at that distance. */
@@ -99,25 +102,19 @@ function scored(
 
 const METHODS: Readonly<Record<string, Method>> = {
   naive: (values, horizon) => steps(horizon, () => values.at(-1) ?? 0),
-  seasonal_naive: (values, horizon, season) =>
-    steps(horizon, (step) => lastSeason(values, season, step)),
+  seasonal_naive: (values, horizon, season) => steps(horizon, (step) => lastSeason(values, season, step)),
   /** Last season times the median growth over it in the last six periods. */
   seasonal_ratio(values, horizon, season) {
     if (values.some((value) => value <= 0)) return null;
     const grown = values.slice(season).map((value, index) => value / (values[index] ?? value));
     const ratio = medianOf(grown.slice(-6));
-    return steps(
-      horizon,
-      (step) => lastSeason(values, season, step) * ratio ** (Math.floor(step / season) + 1),
-    );
+    return steps(horizon, (step) => lastSeason(values, season, step) * ratio ** (Math.floor(step / season) + 1));
   },
   damped_trend(values, horizon, season) {
     const { adjusted, restore } = seasonallyAdjusted(values, season);
     const parameters = fitDamped(adjusted);
     const end = smoothDamped(adjusted, parameters);
-    return steps(horizon, (step) =>
-      restore(trended(end, parameters.phi, step + 1), values.length + step),
-    );
+    return steps(horizon, (step) => restore(trended(end, parameters.phi, step + 1), values.length + step));
   },
 };
 
@@ -159,9 +156,7 @@ export function mase(input: {
 }
 
 function scaleOf(training: readonly number[], season: number): number {
-  const scale = meanOf(
-    training.slice(season).map((value, index) => Math.abs(value - (training[index] ?? 0))),
-  );
+  const scale = meanOf(training.slice(season).map((value, index) => Math.abs(value - (training[index] ?? 0))));
   if (scale === 0) {
     throw new CalculationError('the training data never change, so there is no scale');
   }

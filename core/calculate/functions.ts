@@ -12,9 +12,7 @@ type Args = readonly Decimal[];
 export function applyFunction(name: string, args: readonly Value[]): Value {
   const found = FUNCTIONS.get(name);
   if (found === undefined) {
-    throw new CalculationError(
-      `there is no function ${name}; there are ${[...FUNCTIONS.keys()].join(', ')}`,
-    );
+    throw new CalculationError(`there is no function ${name}; there are ${[...FUNCTIONS.keys()].join(', ')}`);
   }
   const [least, most] = found.arity;
   if (args.length < least || args.length > most) {
@@ -67,10 +65,7 @@ const FUNCTIONS = new Map<string, FunctionOf>([
   ['round', { arity: [1, 2], exact: true, apply: ([x, places]) => round(only(x), places) }],
   ['sqrt', { arity: [1, 1], exact: false, apply: ([x]) => sqrt(only(x)) }],
   ['ln', { arity: [1, 1], exact: false, apply: ([x]) => logarithm(only(x)) }],
-  [
-    'exp',
-    { arity: [1, 1], exact: false, apply: ([x]) => fromDouble(Math.exp(only(x).toNumber())) },
-  ],
+  ['exp', { arity: [1, 1], exact: false, apply: ([x]) => fromDouble(Math.exp(only(x).toNumber())) }],
 ]);
 
 function sum(all: Args): Decimal {
@@ -117,7 +112,5 @@ function only(value: Decimal | undefined): Decimal {
 
 function arityText(least: number, most: number): string {
   if (most === ANY) return `at least ${least} numbers`;
-  return least === most
-    ? `${least} number${least === 1 ? '' : 's'}`
-    : `${least} or ${most} numbers`;
+  return least === most ? `${least} number${least === 1 ? '' : 's'}` : `${least} or ${most} numbers`;
 }

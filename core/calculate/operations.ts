@@ -33,9 +33,7 @@ export const operations = {
       expression: z
         .string()
         .max(MAX_EXPRESSION)
-        .describe(
-          'arithmetic: + - * / ^ ( ) %, and abs min max sum mean median round(x, places) sqrt ln exp.',
-        ),
+        .describe('arithmetic: + - * / ^ ( ) %, and abs min max sum mean median round(x, places) sqrt ln exp.'),
       variables: z
         .record(z.string().regex(/^[A-Za-z_]\w{0,40}$/), exact)
         .optional()
@@ -106,8 +104,7 @@ export const operations = {
       exposureAfter: z.number().optional().describe('percent_change: days, sessions or spend.'),
       confidence,
     }),
-    ({ counts = false, confidence = 0.95, ...input }) =>
-      percentChange({ counts, confidence, ...input }),
+    ({ counts = false, confidence = 0.95, ...input }) => percentChange({ counts, confidence, ...input }),
   ),
   pacing: operation(
     z.strictObject({
@@ -162,13 +159,7 @@ export const operations = {
       values,
       horizon: z.number().int().min(1).max(60).describe('forecast: periods ahead.'),
       season,
-      cutoffs: z
-        .number()
-        .int()
-        .min(0)
-        .max(12)
-        .optional()
-        .describe('forecast: past starts to score from. Default 6.'),
+      cutoffs: z.number().int().min(0).max(12).optional().describe('forecast: past starts to score from. Default 6.'),
     }),
     ({ cutoffs = 6, ...input }) => forecastSeries({ ...input, cutoffs, season: input.season ?? 1 }),
   ),
@@ -211,13 +202,7 @@ export const operations = {
     z.strictObject({
       textA: text,
       textB: text,
-      words: z
-        .number()
-        .int()
-        .min(1)
-        .max(20)
-        .optional()
-        .describe('text_overlap: words of a run. Default 5.'),
+      words: z.number().int().min(1).max(20).optional().describe('text_overlap: words of a run. Default 5.'),
     }),
     ({ textA, textB, words = 5 }) => overlapOfTexts(textA, textB, words),
   ),

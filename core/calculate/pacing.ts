@@ -55,12 +55,7 @@ export function pacing(input: {
   };
 }
 
-function rangeOf(
-  projected: number,
-  elapsed: number,
-  left: number,
-  deviation: number | undefined,
-): Pacing['range'] {
+function rangeOf(projected: number, elapsed: number, left: number, deviation: number | undefined): Pacing['range'] {
   if (deviation === undefined) return null;
   if (deviation < 0) throw new CalculationError('dailyDeviation must not be negative');
   const half = 2 * deviation * Math.sqrt(left + (left * left) / elapsed);

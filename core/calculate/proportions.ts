@@ -11,8 +11,7 @@ export function wilson(successes: number, total: number, confidence = 0.95): Int
   const z = criticalValue(confidence);
   const p = successes / total;
   const centre = (p + (z * z) / (2 * total)) / (1 + (z * z) / total);
-  const half =
-    (z * Math.sqrt((p * (1 - p)) / total + (z * z) / (4 * total * total))) / (1 + (z * z) / total);
+  const half = (z * Math.sqrt((p * (1 - p)) / total + (z * z) / (4 * total * total))) / (1 + (z * z) / total);
   return { low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
 }
 
@@ -79,9 +78,7 @@ export function sampleSize(input: {
   const zAlpha = normalQuantile(1 - input.alpha / input.sides);
   const zPower = normalQuantile(input.power);
   const middle = (p1 + p2) / 2;
-  const root =
-    zAlpha * Math.sqrt(2 * middle * (1 - middle)) +
-    zPower * Math.sqrt(p1 * (1 - p1) + p2 * (1 - p2));
+  const root = zAlpha * Math.sqrt(2 * middle * (1 - middle)) + zPower * Math.sqrt(p1 * (1 - p1) + p2 * (1 - p2));
   return (root / (p1 - p2)) ** 2;
 }
 

@@ -20,9 +20,9 @@ interface SeriesSummary {
 }
 
 /**
- * Describes a list of numbers. Quantiles are those of R, NumPy and spreadsheets (type 7 of Hyndman and Fan, The American
- * Statistician 50, 1996); the modified z is 0.6745 (x - median) / MAD and the moving average weight·x + (1 - weight)·last,
- * both as in the NIST/SEMATECH e-Handbook, sections 1.3.5.17 and 6.3.2.4.
+ * Describes a list of numbers. Quantiles are those of R, NumPy and spreadsheets (type 7 of Hyndman and Fan, The
+ * American Statistician 50, 1996); the modified z is 0.6745 (x - median) / MAD and the moving average weight·x + (1 -
+ * weight)·last, both as in the NIST/SEMATECH e-Handbook, sections 1.3.5.17 and 6.3.2.4.
  */
 export function summarizeSeries(input: {
   values: readonly number[];
@@ -50,8 +50,7 @@ export function summarizeSeries(input: {
     quantiles: quantiles.map((share) => ({ share, value: significant(quantileOf(sorted, share)) })),
     ewma: weight === undefined ? null : significant(ewma(values, weight, input.start ?? mean)),
     z: compare === undefined || !sd ? null : significant((compare - mean) / sd),
-    modifiedZ:
-      compare === undefined || mad === 0 ? null : significant((0.6745 * (compare - median)) / mad),
+    modifiedZ: compare === undefined || mad === 0 ? null : significant((0.6745 * (compare - median)) / mad),
   };
 }
 

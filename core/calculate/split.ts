@@ -13,8 +13,8 @@ interface FactorSplit {
 }
 
 /**
- * Splits the change of a product over its factors, with nothing left over: each gets the logarithmic mean of both products
- * times the logarithm of its own change (Ang, Energy Policy 33, 2005, equation 5).
+ * Splits the change of a product over its factors, with nothing left over: each gets the logarithmic mean of both
+ * products times the logarithm of its own change (Ang, Energy Policy 33, 2005, equation 5).
  */
 export function splitByFactors(
   factors: readonly {
@@ -26,9 +26,7 @@ export function splitByFactors(
 ): FactorSplit {
   const zero = factors.find(({ before, after }) => before <= 0 || after <= 0);
   if (zero !== undefined) {
-    throw new CalculationError(
-      `each factor must be above 0 on both sides, and ${zero.name} is not`,
-    );
+    throw new CalculationError(`each factor must be above 0 on both sides, and ${zero.name} is not`);
   }
   const grown = factors.map((factor) => ({
     ...factor,
@@ -54,10 +52,7 @@ function product(
   factors: readonly { before: number; after: number; divides?: boolean | undefined }[],
   side: 'before' | 'after',
 ): number {
-  return factors.reduce(
-    (total, factor) => (factor.divides === true ? total / factor[side] : total * factor[side]),
-    1,
-  );
+  return factors.reduce((total, factor) => (factor.divides === true ? total / factor[side] : total * factor[side]), 1);
 }
 
 interface Segment {

@@ -34,13 +34,9 @@ function shinglesOf(text: string, size: number, name: string): Set<string> {
       .toLowerCase()
       .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   if (words.length < size) {
-    throw new CalculationError(
-      `${name} has ${words.length} words, fewer than the ${size} of a run`,
-    );
+    throw new CalculationError(`${name} has ${words.length} words, fewer than the ${size} of a run`);
   }
-  return new Set(
-    words.slice(size - 1).map((_, index) => words.slice(index, index + size).join(' ')),
-  );
+  return new Set(words.slice(size - 1).map((_, index) => words.slice(index, index + size).join(' ')));
 }
 
 /** Enough digits that two of a million texts do not meet by chance, and few enough to carry in a block. */
@@ -62,11 +58,7 @@ interface ListDiff {
 }
 
 /** Compares two lists as sets of lines, white space at the ends and Unicode composition aside, in the lists' order. */
-export function diffLists(
-  earlier: readonly string[],
-  later: readonly string[],
-  ignoreCase: boolean,
-): ListDiff {
+export function diffLists(earlier: readonly string[], later: readonly string[], ignoreCase: boolean): ListDiff {
   const before = keyed(earlier, ignoreCase);
   const after = keyed(later, ignoreCase);
   return {

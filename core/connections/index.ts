@@ -7,18 +7,8 @@ export {
   CONNECTION_STATES,
   type Connection,
 } from './store/connection.ts';
-export {
-  connectionsReady,
-  createCredentialSource,
-  type StaticCredentials,
-} from './store/credential-source.ts';
-export {
-  connectionColumns,
-  listConnections,
-  lockConnection,
-  markReady,
-  readConnection,
-} from './store/queries.ts';
+export { connectionsReady, createCredentialSource, type StaticCredentials } from './store/credential-source.ts';
+export { connectionColumns, listConnections, lockConnection, markReady, readConnection } from './store/queries.ts';
 export { endSignInsOf, eraseConnection, eraseConnections, revokeErased } from './remove.ts';
 export { changeConnection } from './tool-servers/change.ts';
 export { createToolServer, toolServerOf } from './tool-servers/create.ts';
@@ -28,11 +18,6 @@ export { clientMetadataDocument, clientMetadataUrlOf, redirectUriOf } from './oa
 export { completeSignIn } from './oauth/complete.ts';
 export { createOAuthSource } from './oauth/source.ts';
 export { forgetSignIns } from './oauth/flows.ts';
-export {
-  CATEGORIES,
-  loadProviders,
-  type Provider,
-  type ProviderCatalogue,
-} from './providers/catalogue.ts';
+export { CATEGORIES, loadProviders, type Provider, type ProviderCatalogue } from './providers/catalogue.ts';
 export { connectWithKey } from './providers/connect-with-key.ts';
 export { listAccounts } from './providers/accounts.ts';

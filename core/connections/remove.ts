@@ -36,10 +36,7 @@ export async function eraseConnections(tx: Db, projectId: string): Promise<Erase
 }
 
 /** Hands the tokens of an erased connection back to their issuer, where there are any. Never throws. */
-export async function revokeErased(
-  deps: RevocationDeps,
-  { sealed, ...connection }: ErasedConnection,
-): Promise<void> {
+export async function revokeErased(deps: RevocationDeps, { sealed, ...connection }: ErasedConnection): Promise<void> {
   if (connection.auth === 'oauth' && sealed !== null) await revokeStored(deps, connection, sealed);
 }
 

@@ -92,10 +92,7 @@ const MAX_SCHEMA_BYTES = 65_536;
 
 const resultSchema = z
   .record(z.string(), z.unknown())
-  .refine(
-    (schema) => Buffer.byteLength(JSON.stringify(schema)) <= MAX_SCHEMA_BYTES,
-    'more than 64 kB',
-  )
+  .refine((schema) => Buffer.byteLength(JSON.stringify(schema)) <= MAX_SCHEMA_BYTES, 'more than 64 kB')
   .nullable()
   .meta({
     description:
@@ -135,13 +132,7 @@ const resultKey = z
   });
 
 const limits = z.strictObject({
-  maxSteps: z
-    .number()
-    .int()
-    .min(1)
-    .max(200)
-    .default(25)
-    .meta({ description: 'Model steps of one run.' }),
+  maxSteps: z.number().int().min(1).max(200).default(25).meta({ description: 'Model steps of one run.' }),
   timeoutSeconds: z.number().int().min(10).max(86_400).default(900),
   maxTotalTokens: z
     .number()
@@ -173,9 +164,9 @@ const limits = z.strictObject({
 });
 
 /**
- * Everything of a routine that is material: what its runs are told, and what they may do. A change makes a new revision,
- * which no manual run has proven yet, so the routine returns to draft. The tools of its connections are material too;
- * their policies are tables of their own. Name, times, budget and who is told are not.
+ * Everything of a routine that is material: what its runs are told, and what they may do. A change makes a new
+ * revision, which no manual run has proven yet, so the routine returns to draft. The tools of its connections are
+ * material too; their policies are tables of their own. Name, times, budget and who is told are not.
  */
 export const DEFINITION = {
   instructions: {
@@ -217,10 +208,7 @@ export const DEFINITION = {
     since: '0.1.0',
   },
   facts: {
-    schema: z
-      .boolean()
-      .meta({ description: 'Tells each run the facts of its project.' })
-      .default(false),
+    schema: z.boolean().meta({ description: 'Tells each run the facts of its project.' }).default(false),
     label: 'Project facts',
     help: 'Each run is told the facts of the project, which its people keep in one place under Settings.',
     since: '0.1.0',

@@ -33,9 +33,7 @@ type Patched<F extends Field> = F extends { readonly merged: true }
     ? z.ZodObject<{ [K in keyof Shape]: z.ZodOptional<Bare<Shape[K]>> }, z.core.$strict>
     : never
   : Bare<F['schema']>;
-type Shown<F extends Field> = F extends { readonly shown: infer S extends z.ZodType }
-  ? S
-  : Bare<F['schema']>;
+type Shown<F extends Field> = F extends { readonly shown: infer S extends z.ZodType } ? S : Bare<F['schema']>;
 
 /** A value that nothing changes. */
 export type Frozen<T> = T extends readonly (infer I)[]
@@ -100,10 +98,7 @@ function bareOf(schema: z.ZodType): z.ZodType {
  * that a later release narrows refuses no value that an earlier one took.
  * @param keepDefaults false for a schema of responses, where nothing is left out
  */
-export function looseOf<S extends z.ZodType>(
-  schema: S,
-  keepDefaults = true,
-): z.ZodType<z.output<S>, z.output<S>> {
+export function looseOf<S extends z.ZodType>(schema: S, keepDefaults = true): z.ZodType<z.output<S>, z.output<S>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same types, which the walk below cannot show
   return withoutBounds(schema, keepDefaults) as z.ZodType<z.output<S>, z.output<S>>;
 }

@@ -7,15 +7,7 @@ export {
   type Limits,
   type OutcomeRule,
 } from './definition.ts';
-export {
-  creationOf,
-  looseOf,
-  patchOf,
-  shortFields,
-  shownOf,
-  type Field,
-  type Fields,
-} from './field.ts';
+export { creationOf, looseOf, patchOf, shortFields, shownOf, type Field, type Fields } from './field.ts';
 export { gate, type Gate } from './gate.ts';
 export { asksFor, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
 export {

@@ -41,10 +41,7 @@ export function fillPlaceholders(
   variables: Readonly<Record<string, string>>,
   builtIns: Readonly<Record<BuiltInVariable, string>>,
 ): string {
-  return instructions.replaceAll(
-    PLACEHOLDER,
-    (whole, name: string) => valueOf(name, variables, builtIns) ?? whole,
-  );
+  return instructions.replaceAll(PLACEHOLDER, (whole, name: string) => valueOf(name, variables, builtIns) ?? whole);
 }
 
 /** Returns the length that `fillPlaceholders` would come to, in characters, without making the text. */

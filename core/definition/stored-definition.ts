@@ -15,8 +15,8 @@ export interface DefinitionForm<V> {
   /** Writes a definition as JSON; fields of the value that are no part of it are left out. */
   write(value: V): string;
   /**
-   * Reads what is stored. A field that is not there is of a later release, and has its default. What this release cannot
-   * read is named by `blocked`, and has its default as well.
+   * Reads what is stored. A field that is not there is of a later release, and has its default. What this release
+   * cannot read is named by `blocked`, and has its default as well.
    */
   read(stored: unknown): StoredDefinition<V>;
   /** Lists the fields in which `after` differs. */
@@ -42,14 +42,11 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
   const stored = z.strictObject(shape);
   const blanks = new Map(all.map(([name, field]) => [name, blankOf(field)]));
   const asText = new Set(all.flatMap(([name, field]) => (field.storedAsText ? [name] : [])));
-  const inText = (name: string, value: unknown) =>
-    asText.has(name) && value !== null ? JSON.stringify(value) : value;
+  const inText = (name: string, value: unknown) => (asText.has(name) && value !== null ? JSON.stringify(value) : value);
   const toJson = (value: object) =>
     storableJson(
       Object.fromEntries(
-        Object.entries(value).flatMap(([name, each]) =>
-          name in shape ? [[name, inText(name, each)]] : [],
-        ),
+        Object.entries(value).flatMap(([name, each]) => (name in shape ? [[name, inText(name, each)]] : [])),
       ),
     );
   const defaults = toJson(Object.fromEntries(blanks));
@@ -76,8 +73,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
       return { value: Object.fromEntries(values) as V, blocked: blockedBy(read.error) };
     },
-    differences: (before, after) =>
-      names.filter((name) => !isDeepStrictEqual(before[name], after[name])),
+    differences: (before, after) => names.filter((name) => !isDeepStrictEqual(before[name], after[name])),
     differencesInSql: (before, after) => sql`array(
       select field from unnest(${names}::text[]) with ordinality as fields(field, place)
       where coalesce(${before} -> field, ${defaults}::jsonb -> field)

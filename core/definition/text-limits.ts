@@ -5,8 +5,8 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, facts, the
- * form of the result, and the result that is carried over.
+ * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, facts,
+ * the form of the result, and the result that is carried over.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 
@@ -34,8 +34,7 @@ export interface PromptParts {
 function promptLength(parts: PromptParts): number {
   const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);
-  const form =
-    resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
+  const form = resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
   return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;
 }
 

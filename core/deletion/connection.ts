@@ -1,10 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import {
-  eraseConnection,
-  revokeErased,
-  type Connection,
-  type ConnectionsCore,
-} from '#core/connections/index.ts';
+import { eraseConnection, revokeErased, type Connection, type ConnectionsCore } from '#core/connections/index.ts';
 import { lockUsersOfConnection, takeNewTools } from '#core/routines/index.ts';
 import { transaction } from '#lib/database/index.ts';
 
@@ -21,10 +16,7 @@ interface RemovedConnection {
  * @throws {AppError} `connection_not_found`
  */
 export async function deleteConnection(
-  deps: Pick<
-    ConnectionsCore,
-    'connectionSecrets' | 'database' | 'emit' | 'log' | 'outbound' | 'providers'
-  >,
+  deps: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'emit' | 'log' | 'outbound' | 'providers'>,
   projectId: string,
   id: string,
   by: Actor,

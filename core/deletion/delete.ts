@@ -15,12 +15,7 @@ import {
 } from '#core/organizations/index.ts';
 import type { AccountsCore } from '#core/model-connections/index.ts';
 import { cancelMessages } from '#core/outbox/index.ts';
-import {
-  eraseRoutines,
-  forgetVersionsOf,
-  projectsWithTexts,
-  retireRoutines,
-} from '#core/routines/index.ts';
+import { eraseRoutines, forgetVersionsOf, projectsWithTexts, retireRoutines } from '#core/routines/index.ts';
 import { unpinRuns } from '#core/retention/index.ts';
 import { stopRuns, type AfterEndDeps } from '#core/runs/index.ts';
 import { forgetSkillsOf } from '#core/skills/index.ts';
@@ -28,9 +23,7 @@ import { forgetDeliveriesOf, giveUpDeliveries } from '#core/webhooks/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfProject } from './accounts.ts';
 
-type DeletionDeps = AccountsCore &
-  AfterEndDeps &
-  Pick<ConnectionsCore, 'connectionSecrets' | 'providers'>;
+type DeletionDeps = AccountsCore & AfterEndDeps & Pick<ConnectionsCore, 'connectionSecrets' | 'providers'>;
 
 type Confirmed = Parameters<typeof markProjectDeleted>[2];
 
@@ -41,11 +34,7 @@ type Person = Actor & { readonly id: string };
  * of retention erase what its runs said, and delete them when their time is over.
  * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`, `routines_active`
  */
-export async function deleteProject(
-  deps: DeletionDeps,
-  by: Person,
-  confirmed: Confirmed,
-): Promise<Project> {
+export async function deleteProject(deps: DeletionDeps, by: Person, confirmed: Confirmed): Promise<Project> {
   const { project, emptied } = await transaction(deps.database, async (tx) => ({
     project: await markProjectDeleted(tx, by, confirmed),
     emptied: await empty(deps, tx, by, confirmed.id),
@@ -59,11 +48,7 @@ export async function deleteProject(
  * @throws {AppError} `organization_not_found`, `owner_required`, `confirmation_required`, `routines_active`,
  * `subscription_active`
  */
-export async function deleteOrganization(
-  deps: DeletionDeps,
-  by: Person,
-  confirmed: Confirmed,
-): Promise<Organization> {
+export async function deleteOrganization(deps: DeletionDeps, by: Person, confirmed: Confirmed): Promise<Organization> {
   const { organization, emptied } = await transaction(deps.database, async (tx) => {
     const { organization, projectIds } = await markOrganizationDeleted(tx, by, confirmed);
     const emptied: EmptiedProject[] = [];
@@ -108,11 +93,7 @@ async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]
 }
 
 /** Erase something of deleted projects, at most `limit` rows of it; return how many. */
-const ERASERS: readonly ((
-  db: Db,
-  projectIds: readonly string[],
-  limit: number,
-) => Promise<number>)[] = [
+const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) => Promise<number>)[] = [
   forgetSkillsOf,
   forgetFactsOf,
   forgetVersionsOf,
@@ -121,9 +102,9 @@ const ERASERS: readonly ((
 ];
 
 /**
- * Erases what people wrote in deleted projects: skills, facts, versions, the texts and addresses of routines, and the webhook
- * bodies that name them. What a run under way executes stays until it has ended. A crash leaves the rest for the next
- * call.
+ * Erases what people wrote in deleted projects: skills, facts, versions, the texts and addresses of routines, and the
+ * webhook bodies that name them. What a run under way executes stays until it has ended. A crash leaves the rest for
+ * the next call.
  * @param limit the most rows that one statement erases
  * @returns `limit` when there may be more to erase at once
  */

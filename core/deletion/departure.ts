@@ -48,7 +48,8 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
 }
 
 /**
- * Ends what a person had signed in to in an organization, and forgets what they had read there and when they were mailed.
+ * Ends what a person had signed in to in an organization, and forgets what they had read there and when they were
+ * mailed.
  * @returns the connections that need another sign-in
  */
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {

@@ -22,10 +22,7 @@ export function isNews(found: {
   readonly since: Date;
 }): boolean {
   const { stopped, signIns } = found.attention;
-  return (
-    found.unread.worthReading > 0 ||
-    [...stopped, ...signIns].some(({ updatedAt }) => updatedAt >= found.since)
-  );
+  return found.unread.worthReading > 0 || [...stopped, ...signIns].some(({ updatedAt }) => updatedAt >= found.since);
 }
 
 interface DigestContent {
@@ -62,9 +59,7 @@ function newResults(content: DigestContent): MailSection {
   const left = unread.worthReadingRoutines - Math.min(groups.length, most);
   const notes = [
     ...(left > 0 ? [`${plural(left, 'more routine')} with news on Home.`] : []),
-    ...(unread.unchangedRoutines > 0
-      ? [`${plural(unread.unchangedRoutines, 'routine')} had nothing new.`]
-      : []),
+    ...(unread.unchangedRoutines > 0 ? [`${plural(unread.unchangedRoutines, 'routine')} had nothing new.`] : []),
   ];
   return {
     heading: 'New results',
@@ -168,9 +163,7 @@ function attentionEntries(attention: Attention, projectId: string): MailEntry[] 
         name,
         scope === 'routine' ? `/routines/${scopeId}` : '/usage',
         percent >= 100 ? 'Budget used up' : `Budget at ${percent} %`,
-        [
-          `${SCOPES[scope]}, ${limit === 'maxTokensPerDay' ? 'tokens of this day' : 'cost of this month'} (UTC).`,
-        ],
+        [`${SCOPES[scope]}, ${limit === 'maxTokensPerDay' ? 'tokens of this day' : 'cost of this month'} (UTC).`],
       ),
     ),
     ...attention.skillsBehind.map(({ routineId, routineName, skills }) =>

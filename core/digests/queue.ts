@@ -14,8 +14,9 @@ const MOST = 500;
 const MOST_PROJECTS = 20;
 
 /**
- * Queues the digests that are due, one mail for each person with all their projects that have news. Each person has a transaction
- * of their own, which holds their digests from the look at what is new to the mail, so that another worker passes them over.
+ * Queues the digests that are due, one mail for each person with all their projects that have news. Each person has a
+ * transaction of their own, which holds their digests from the look at what is new to the mail, so that another worker
+ * passes them over.
  * @returns the number of mails
  */
 export async function queueResultDigests(
@@ -55,15 +56,14 @@ interface HeldDigest extends DigestSettings {
 }
 
 /**
- * Time that an end of a run takes at most from its `finished_at` to its commit: what ends later than that before a digest is
- * left for the next one, so that none is in neither.
+ * Time that an end of a run takes at most from its `finished_at` to its commit: what ends later than that before a
+ * digest is left for the next one, so that none is in neither.
  */
 const SETTLING_MS = 60_000;
 
 async function queueOne(tx: Db, userId: string): Promise<boolean> {
   const held = await holdDigests(tx, userId);
-  const found: { readonly digest: HeldDigest; readonly date: string; readonly part: MailPart }[] =
-    [];
+  const found: { readonly digest: HeldDigest; readonly date: string; readonly part: MailPart }[] = [];
   for (const digest of held) {
     const { projectId, coveredUntil, lastDate, now } = digest;
     const date = dateIn(digest.timezone, digest.nextAt);

@@ -1,26 +1,12 @@
 import { admitted, lacksSecondFactor } from '#core/organizations/index.ts';
-import {
-  ALL_DIGESTS,
-  digestScope,
-  hasEndedDigests,
-  narrowOptOut,
-  optIn,
-} from '#core/outbox/index.ts';
+import { ALL_DIGESTS, digestScope, hasEndedDigests, narrowOptOut, optIn } from '#core/outbox/index.ts';
 import { checkTimeZone } from '#core/timetable/index.ts';
 import { databaseTime, sql, type Db } from '#lib/database/index.ts';
 import { dateIn, nextOccurrence, parseStoredSchedule } from '#lib/schedule/index.ts';
 
 export const FREQUENCIES = ['off', 'daily', 'weekly'] as const;
 
-export const WEEKDAYS = [
-  'monday',
-  'tuesday',
-  'wednesday',
-  'thursday',
-  'friday',
-  'saturday',
-  'sunday',
-] as const;
+export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
 /** When a person is mailed the digest of a project. */
 interface DigestTimes {
@@ -85,11 +71,7 @@ export async function readDigest(
  * then on, and takes back that they unsubscribed.
  * @throws {AppError} `project_not_found`, `second_factor_required`, `invalid_timezone`
  */
-export async function patchDigest(
-  tx: Db,
-  reader: Reader,
-  patch: DigestPatch,
-): Promise<DigestSettings> {
+export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): Promise<DigestSettings> {
   const before = await readDigest(tx, reader);
   const { userId, projectId } = reader;
   const frequency = patch.frequency ?? before.frequency;
@@ -98,8 +80,7 @@ export async function patchDigest(
   const timezone = patch.timezone ?? before.timezone;
   checkTimeZone(timezone);
   const times = { frequency, weekday, hour, timezone };
-  const nextAt =
-    frequency === 'off' ? null : nextDigest(times, await databaseTime(tx), before.lastDate);
+  const nextAt = frequency === 'off' ? null : nextDigest(times, await databaseTime(tx), before.lastDate);
   await tx.run`
     insert into result_digests as d (user_id, project_id, frequency, weekday, hour, timezone, next_at, covered_until)
     values (${userId}, ${projectId}, ${frequency}, ${weekday}, ${hour}, ${timezone}, ${nextAt}, now())
@@ -124,8 +105,8 @@ async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
 }
 
 /**
- * Returns the next time of a digest after an instant, by the rule of all schedules: an hour that the clock skips is made
- * up for at once, and one that it shows twice counts once.
+ * Returns the next time of a digest after an instant, by the rule of all schedules: an hour that the clock skips is
+ * made up for at once, and one that it shows twice counts once.
  * @param lastDate the date of the last digest, on which there is no second one; not even after a change of the zone
  */
 export function nextDigest(times: DigestTimes, after: Date, lastDate: string | null): Date {

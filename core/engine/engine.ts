@@ -1,8 +1,4 @@
-import {
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-  type Client,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '#lib/temporal/index.ts';
 
@@ -91,9 +87,7 @@ export function createEngine(client: Client, taskQueue: string): Engine {
             staticSummary: `webhook delivery ${id}, attempt ${attempt}`,
             workflowExecutionTimeout: DELIVERY_TIMEOUT,
             priority: { fairnessKey: projectId },
-            typedSearchAttributes: new TypedSearchAttributes([
-              { key: SEARCH_ATTRIBUTE.project, value: projectId },
-            ]),
+            typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTE.project, value: projectId }]),
           }),
         ),
       );

@@ -26,11 +26,7 @@ const summaryColumns = sql`f.version, f.changes, f.created_at as "createdAt",
   ${authorJson({ createdBy: sql`f.created_by`, projectId: sql`f.project_id` })} as "createdBy"`;
 
 /** Lists the versions of a project's facts, the newest first; the page's cursor is a version. */
-export function listFactsVersions(
-  db: Db,
-  projectId: string,
-  page: Page,
-): Promise<FactsVersionSummary[]> {
+export function listFactsVersions(db: Db, projectId: string, page: Page): Promise<FactsVersionSummary[]> {
   const before = page.after === undefined ? null : Number(page.after);
   return db.rows<FactsVersionSummary>`
     select ${summaryColumns} from project_facts f
@@ -40,11 +36,7 @@ export function listFactsVersions(
 }
 
 /** Reads a version with the text before it. @throws {AppError} `facts_version_not_found` */
-export async function readFactsVersion(
-  db: Db,
-  projectId: string,
-  version: number,
-): Promise<FactsVersion> {
+export async function readFactsVersion(db: Db, projectId: string, version: number): Promise<FactsVersion> {
   const found = await db.row<FactsVersion>`
     select ${summaryColumns}, f.text, p.text as before
     from project_facts f
@@ -71,11 +63,7 @@ export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: 
 }
 
 /** Deletes the facts of deleted projects, `limit` versions at most; returns how many. */
-export function forgetFactsOf(
-  db: Db,
-  projectIds: readonly string[],
-  limit: number,
-): Promise<number> {
+export function forgetFactsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with own as (
       select project_id, version from project_facts where project_id = any(${projectIds}) limit ${limit}

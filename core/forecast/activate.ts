@@ -31,19 +31,14 @@ export async function activateWithForecast(
     async judge(found) {
       warnings = await warnOfForecast(deps, { ...activation, routine: found });
       const [first] = warnings;
-      return first === undefined || !refuseOverBudget
-        ? undefined
-        : new AppError('forecast_over_budget', first.message);
+      return first === undefined || !refuseOverBudget ? undefined : new AppError('forecast_over_budget', first.message);
     },
   });
   return { routine, warnings };
 }
 
 /** Warns where a limit runs out in the next 30 days, were the routine active from now on. */
-export async function warnOfForecast(
-  deps: ForecastDeps,
-  subject: ForecastSubject,
-): Promise<RoutineWarning[]> {
+export async function warnOfForecast(deps: ForecastDeps, subject: ForecastSubject): Promise<RoutineWarning[]> {
   const active = { ...subject.routine, state: 'active' };
   const planned = plannedRuns(active, await databaseTime(deps.database));
   const message = overLimit(await forecastOf(deps, subject, planned));
@@ -57,10 +52,7 @@ export interface FirstToRunOut {
 }
 
 /** Finds the limit that runs out first at p95, so that one run in twenty may cost more; undefined where none does. */
-export function firstToRunOut({
-  runs,
-  limits,
-}: Pick<Forecast, 'runs' | 'limits'>): FirstToRunOut | undefined {
+export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'>): FirstToRunOut | undefined {
   if (runs.count === 0) return undefined;
   const over = limits.flatMap((limit) => {
     const day = limit.runsOut?.p95 ?? null;

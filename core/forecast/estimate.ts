@@ -91,10 +91,7 @@ export async function findQuoted(
   }
 }
 
-function pricingOf(
-  option: ModelOption | undefined,
-  sample: readonly UsedByRun[],
-): RunEstimate['pricing'] {
+function pricingOf(option: ModelOption | undefined, sample: readonly UsedByRun[]): RunEstimate['pricing'] {
   if (option !== undefined) return option.prices === null ? 'unpriced' : 'directory';
   return sample.some(({ costUsd }) => costUsd !== null) ? 'recorded' : 'unpriced';
 }
@@ -131,10 +128,6 @@ function costAt(costs: readonly (string | null)[], share: number): string | null
 }
 
 /** Returns a percentile by the nearest rank: one of the values, never a number between two. */
-function percentile<T>(
-  values: readonly T[],
-  share: number,
-  compare: (a: T, b: T) => number,
-): T | undefined {
+function percentile<T>(values: readonly T[], share: number, compare: (a: T, b: T) => number): T | undefined {
   return values.toSorted(compare)[Math.ceil(share * values.length) - 1];
 }

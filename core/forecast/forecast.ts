@@ -10,8 +10,7 @@ import { estimateRun, type Amount, type RunEstimate } from './estimate.ts';
 import { forecastLimits, type LimitForecast } from './limits.ts';
 import { plannedRuns, plannedToday, type PlannedRuns } from './planned-runs.ts';
 
-export interface ForecastDeps
-  extends Pick<Core, 'database'>, Partial<Pick<Core, 'maxCostUsdPerOrganization'>> {
+export interface ForecastDeps extends Pick<Core, 'database'>, Partial<Pick<Core, 'maxCostUsdPerOrganization'>> {
   readonly models: ProjectModels;
 }
 

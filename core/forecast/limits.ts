@@ -62,10 +62,7 @@ export function forecastLimits(input: ForecastInput): LimitForecast[] {
   });
 }
 
-function runsOutOf(
-  limit: Limit,
-  { days, perRun }: Pick<ForecastInput, 'days' | 'perRun'>,
-): LimitForecast['runsOut'] {
+function runsOutOf(limit: Limit, { days, perRun }: Pick<ForecastInput, 'days' | 'perRun'>): LimitForecast['runsOut'] {
   if (limit.name === 'maxCostUsdPerMonth' && perRun.pricing === 'unpriced') {
     // A limit of cost refuses every run on a model without prices.
     const first = days.find(({ runs }) => runs > 0)?.day ?? null;
@@ -160,9 +157,7 @@ export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): strin
   for (const { day, share, runs } of days) {
     if (period !== undefined && draw.periodOf(day) !== period) used = new Big(0);
     period = draw.periodOf(day);
-    used = used
-      .plus(new Big(draw.othersPerDay).times(share))
-      .plus(new Big(draw.perRun).times(runs));
+    used = used.plus(new Big(draw.othersPerDay).times(share)).plus(new Big(draw.perRun).times(runs));
     const beforeLastRun = used.minus(draw.perRun);
     if (used.gt(max) || (runs > 0 && max.minus(beforeLastRun).lt(draw.least))) return day;
   }

@@ -1,10 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import {
-  jitterMs,
-  minuteAtOrBefore,
-  parseStoredSchedule,
-  timesBetween,
-} from '#lib/schedule/index.ts';
+import { jitterMs, minuteAtOrBefore, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -47,10 +42,7 @@ interface Scheduled {
 }
 
 /** Plans the runs of a routine for the next 30 days: none where it is archived, as it never runs again. */
-export function plannedRuns(
-  routine: Scheduled & { readonly state: string },
-  now: Date,
-): PlannedRuns {
+export function plannedRuns(routine: Scheduled & { readonly state: string }, now: Date): PlannedRuns {
   const lateMs = jitterMs(routine.id, routine.jitterSeconds ?? 0);
   // Occurrences are whole minutes, so a plan holds for the minute that it was made in, later by the jitter.
   const minute = minuteAtOrBefore(later(now, -lateMs));
@@ -64,19 +56,17 @@ export function plannedRuns(
 }
 
 // A routine that is due each minute has 43,200 occurrences, which take 20 ms to count.
-const known = new LRUCache<string, PlannedRuns, { routine: Scheduled; from: Date; lateMs: number }>(
-  {
-    max: 1_000,
-    memoMethod: (_key, _stale, { context: { routine, from, lateMs } }) => {
-      const { timezone, startsAt = null, endsAt = null, skipDates = [] } = routine;
-      const schedule = parseStoredSchedule(routine.schedule);
-      const timetable = { schedule, timezone, startsAt, endsAt, skipDates };
-      return planOf(from, (after, until) =>
-        timesBetween(timetable, later(after, -lateMs), later(until, -lateMs), MINUTES_OF_DAY),
-      );
-    },
+const known = new LRUCache<string, PlannedRuns, { routine: Scheduled; from: Date; lateMs: number }>({
+  max: 1_000,
+  memoMethod: (_key, _stale, { context: { routine, from, lateMs } }) => {
+    const { timezone, startsAt = null, endsAt = null, skipDates = [] } = routine;
+    const schedule = parseStoredSchedule(routine.schedule);
+    const timetable = { schedule, timezone, startsAt, endsAt, skipDates };
+    return planOf(from, (after, until) =>
+      timesBetween(timetable, later(after, -lateMs), later(until, -lateMs), MINUTES_OF_DAY),
+    );
   },
-);
+});
 
 interface Counted {
   readonly count: number;

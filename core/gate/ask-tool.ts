@@ -112,11 +112,7 @@ function failed(why: string): GateFault {
  * Reads the value of a call: the structured content, which is meant for programs, or else the text, which may be JSON
  * as well.
  */
-function answered({
-  result,
-  unusable,
-  secrets,
-}: Extract<MadeCall, { kind: 'answered' }>): GateResponse['outcome'] {
+function answered({ result, unusable, secrets }: Extract<MadeCall, { kind: 'answered' }>): GateResponse['outcome'] {
   if (unusable !== undefined) return failed(unusable);
   if (result.isError === true) return failed('the tool answered with an error');
   const { structuredContent } = result;

@@ -1,12 +1,5 @@
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
-import {
-  GATE_TIMEOUT_MS,
-  gateFailed,
-  MAX_GATE_BODY,
-  TOO_LARGE,
-  TOO_SLOW,
-  type GateResponse,
-} from './response.ts';
+import { GATE_TIMEOUT_MS, gateFailed, MAX_GATE_BODY, TOO_LARGE, TOO_SLOW, type GateResponse } from './response.ts';
 
 const MAX_REDIRECTS = 3;
 

@@ -62,11 +62,7 @@ function seenIn(read: Read): Seen {
   return read.kind === 'not_modified' ? 'not_modified' : read;
 }
 
-function toKeep(
-  read: Read,
-  outcome: GateResponse['outcome'],
-  baseline: SeenValue | undefined,
-): SeenValue | null {
+function toKeep(read: Read, outcome: GateResponse['outcome'], baseline: SeenValue | undefined): SeenValue | null {
   if (read.kind === 'failed') return null;
   const kept = read.kind === 'not_modified' ? baseline : read;
   if (kept === undefined) return null;

@@ -86,14 +86,7 @@ export const GATE_REASONS = {
 export type GateReason = keyof typeof GATE_REASONS;
 export type GateFailure = Extract<
   GateReason,
-  | 'unreachable'
-  | 'status'
-  | 'tool_refused'
-  | 'tool_failed'
-  | 'too_slow'
-  | 'too_large'
-  | 'not_json'
-  | 'pointer_missing'
+  'unreachable' | 'status' | 'tool_refused' | 'tool_failed' | 'too_slow' | 'too_large' | 'not_json' | 'pointer_missing'
 >;
 
 /** The gate's request, as it is shown. */

@@ -30,10 +30,7 @@ export function gateFailed(reason: GateFailure, error: string): GateFault {
 /** Limits what a gate reads, in bytes of a body and in characters of a tool's result. */
 export const MAX_GATE_BODY = 64 * 1_024;
 
-export const TOO_LARGE = gateFailed(
-  'too_large',
-  `The response has more than ${MAX_GATE_BODY} bytes.`,
-);
+export const TOO_LARGE = gateFailed('too_large', `The response has more than ${MAX_GATE_BODY} bytes.`);
 
 /** Limits the time that a gate takes, so that it does not use up that of the run. */
 export const GATE_TIMEOUT_MS = 30_000;

@@ -112,11 +112,7 @@ export function authHooks(rules: AuthRules) {
     const what = reason === undefined ? event.done : event.refused;
     if (log === undefined || what === '') return;
     const reset = ctx.request && resets.get(ctx.request);
-    const userId =
-      newSession?.user.id ??
-      session?.user.id ??
-      reset?.value ??
-      (await accountOf(database, ctx.body));
+    const userId = newSession?.user.id ?? session?.user.id ?? reset?.value ?? (await accountOf(database, ctx.body));
     if (reason !== undefined) log.warn({ userId, reason }, what);
     // The plugin that asks for it runs later.
     else if (ctx.path === '/sign-in/email' && userId && (await findSecondFactor(database, userId)))
@@ -165,9 +161,7 @@ export function authHooks(rules: AuthRules) {
     after: createAuthMiddleware(async (ctx) => {
       const { returned } = ctx.context;
       const isRefused = returned instanceof APIError && returned.statusCode >= 400;
-      const errorCode = isRefused
-        ? (returned.body?.code ?? String(returned.status)).toLowerCase()
-        : undefined;
+      const errorCode = isRefused ? (returned.body?.code ?? String(returned.status)).toLowerCase() : undefined;
       const guess = await guessOf(ctx);
       // The last owner of an organization cannot leave, but has shown the right password.
       if (guess !== undefined && (errorCode === undefined || errorCode === 'last_owner')) {

@@ -18,7 +18,9 @@ export interface AuthMails {
 export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: string }): AuthMails {
   const { db, mailer, uiOrigin } = options;
 
-  /** Keeps strangers from filling a mailbox. The caller learns nothing, as that would show whether there is an account. */
+  /**
+   * Keeps strangers from filling a mailbox. The caller learns nothing, as that would show whether there is an account.
+   */
   async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
     // Each kind counts by itself: mails that a stranger causes do not use up those that let the owner in again.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
@@ -53,8 +55,7 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
         'If it was not you, do nothing.',
       ]),
     // Not limited as the mails are that a stranger can cause: this one must arrive.
-    factorEvent: async (to, { subject, text }) =>
-      mailer.send({ to, subject, text: `${text}\n\n${NOT_YOU}\n` }),
+    factorEvent: async (to, { subject, text }) => mailer.send({ to, subject, text: `${text}\n\n${NOT_YOU}\n` }),
   };
 }
 

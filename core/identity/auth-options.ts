@@ -146,8 +146,7 @@ export function authOptions(settings: AuthSettings) {
       changeEmail: {
         enabled: mails !== undefined,
         ...(mails && {
-          sendChangeEmailConfirmation: ({ user, newEmail, url }) =>
-            mails.changeOfAddress(user.email, newEmail, url),
+          sendChangeEmailConfirmation: ({ user, newEmail, url }) => mails.changeOfAddress(user.email, newEmail, url),
         }),
       },
       deleteUser: {
@@ -218,10 +217,7 @@ function authLogger(log: Log | undefined) {
     level: 'warn' as const,
     log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, ...added: unknown[]) => {
       const err = added.find((value) => value instanceof Error);
-      log?.[level === 'error' ? 'error' : 'warn'](
-        err === undefined ? {} : { err },
-        `auth: ${message}`,
-      );
+      log?.[level === 'error' ? 'error' : 'warn'](err === undefined ? {} : { err }, `auth: ${message}`);
     },
   };
 }

@@ -25,7 +25,8 @@ export interface Auth {
   /** Finds the session of the cookie in these headers. */
   session(headers: Headers): Promise<Session | undefined>;
   /**
-   * Ends the request of an assistant for access, as the person of a session decides. The caller has checked that they may.
+   * Ends the request of an assistant for access, as the person of a session decides. The caller has checked that they
+   * may.
    * @param decision.accepts what is given; undefined to deny
    * @returns where the browser goes on
    * @throws {AppError} `attempt_expired` for a query that the library has not signed, or too long ago

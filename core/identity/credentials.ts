@@ -29,16 +29,10 @@ interface KeyCredential {
  * arrive together share one statement, which begins after they have come: it is as exact as one each, and they do not
  * queue for the lock on the key's counter (16 connections: twice the requests a second).
  */
-export async function authenticateKey(
-  db: Db,
-  tag: string,
-  presented: string,
-): Promise<KeyCredential | undefined> {
+export async function authenticateKey(db: Db, tag: string, presented: string): Promise<KeyCredential | undefined> {
   const key = readApiKey(tag, presented);
   if (key === undefined) return undefined;
-  const { shared, place, callers } = await coalescerOf(db)(presented, (requests) =>
-    lookUp(db, { ...key, requests }),
-  );
+  const { shared, place, callers } = await coalescerOf(db)(presented, (requests) => lookUp(db, { ...key, requests }));
   if (shared === undefined) return undefined;
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
@@ -91,11 +85,7 @@ interface ProjectMembership {
 }
 
 /** Finds the person's membership of the named project, or up to two memberships when none is named. */
-export function findMemberships(
-  db: Db,
-  userId: string,
-  projectId: string | undefined,
-): Promise<ProjectMembership[]> {
+export function findMemberships(db: Db, userId: string, projectId: string | undefined): Promise<ProjectMembership[]> {
   const selected = projectId ?? null;
   return db.rows<ProjectMembership>`
     select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
@@ -124,8 +114,8 @@ type Standing =
     };
 
 /**
- * Tells whether a credential that was accepted would be accepted now: the key is not revoked and has its scope; the session
- * lasts, and its person is a member of the organization; the project is there. It is not counted as a request.
+ * Tells whether a credential that was accepted would be accepted now: the key is not revoked and has its scope; the
+ * session lasts, and its person is a member of the organization; the project is there. It is not counted as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
   const found = await db.row`${standing.kind === 'key' ? ofKey(standing) : ofSession(standing)}`;

@@ -7,8 +7,8 @@ import type { Db } from '#lib/database/index.ts';
 /** An attempt to show something that only one person should know. */
 export interface Guess {
   /**
-   * The proof that is shown: the password of a sign-in, a code of a second factor after the right password, or the password of a
-   * person who is signed in already. Each kind has counts of its own.
+   * The proof that is shown: the password of a sign-in, a code of a second factor after the right password, or the
+   * password of a person who is signed in already. Each kind has counts of its own.
    */
   readonly kind: 'password' | 'second-factor' | 'own-password';
   /** Address or id of the account, whether or not there is one. */
@@ -108,10 +108,7 @@ export interface BrowserCookie {
 
 export interface KnownBrowsers {
   /** Returns the id of the browser when its cookie says that it was signed in to the account before. */
-  recognize(
-    account: string,
-    cookieOf: (name: string) => string | null,
-  ): Promise<string | undefined>;
+  recognize(account: string, cookieOf: (name: string) => string | null): Promise<string | undefined>;
   /** Makes the cookie for a browser; one that is known already keeps its id, and so its count of attempts. */
   remember(account: string, browserId?: string): Promise<BrowserCookie>;
 }
@@ -124,12 +121,8 @@ const LIFETIME_DAYS = 180;
  * from the counts that strangers can use up to a count of its own. The address of the account is in it as a keyed hash.
  * @param options.cookiePrefix what stands before the name, as `__Host-ras`
  */
-export function createKnownBrowsers(options: {
-  secret: string;
-  cookiePrefix: string;
-}): KnownBrowsers {
-  const keyFor = (use: string) =>
-    Buffer.from(hkdfSync('sha256', options.secret, '', `known browsers: ${use}`, 32));
+export function createKnownBrowsers(options: { secret: string; cookiePrefix: string }): KnownBrowsers {
+  const keyFor = (use: string) => Buffer.from(hkdfSync('sha256', options.secret, '', `known browsers: ${use}`, 32));
   const signingKey = createSecretKey(keyFor('signature'));
   const accountKey = keyFor('account');
 

@@ -11,11 +11,7 @@ import { AppError, ERRORS } from '#lib/errors.ts';
 import type { AuthSettings } from './auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from './guesses.ts';
 import { createFactorCheck, factorProof } from './second-factor/check.ts';
-import {
-  createPasskeyCheck,
-  invalidPasskey,
-  passkeyAssertion,
-} from './second-factor/passkey-check.ts';
+import { createPasskeyCheck, invalidPasskey, passkeyAssertion } from './second-factor/passkey-check.ts';
 import { findSecondFactor } from './second-factor/store.ts';
 
 const PROOF_MS = 15 * 60 * 1_000;
@@ -67,8 +63,7 @@ export function freshProof(settings: AuthSettings): BetterAuthPlugin {
             if (found === null) return;
             if (isFresh(sessionWithProof.parse(found.session).provenAt)) return;
             const isPasswordEnough =
-              TAKE_PASSWORD.has(ctx.path) &&
-              (await findSecondFactor(database, found.user.id)) === undefined;
+              TAKE_PASSWORD.has(ctx.path) && (await findSecondFactor(database, found.user.id)) === undefined;
             if (isPasswordEnough) return;
             const [, message] = ERRORS.reauthentication_required;
             throw new APIError('FORBIDDEN', { code: 'reauthentication_required', message });

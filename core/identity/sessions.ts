@@ -31,10 +31,7 @@ export function listSessions(db: Db, userId: string): Promise<ListedSession[]> {
 }
 
 /** Ends a session of the person, with its next request. @throws {AppError} `session_not_found` */
-export async function revokeSession(
-  db: Db,
-  { userId, id }: { userId: string; id: string },
-): Promise<ListedSession> {
+export async function revokeSession(db: Db, { userId, id }: { userId: string; id: string }): Promise<ListedSession> {
   const revoked = await db.row<ListedSession>`
     delete from sessions where id = ${id} and user_id = ${userId} and expires_at > now() returning ${columns}
   `;
@@ -45,8 +42,8 @@ export async function revokeSession(
 /**
  * Ends every session of a member, with their next request. They may be in other organizations too, and sign in again.
  * @returns how many
- * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would end
- * those of an owner
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
+ * end those of an owner
  */
 export async function endSessionsOf(
   tx: Db,
@@ -69,8 +66,8 @@ export async function endSessionsOf(
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 
 /**
- * Delete what the authentication library leaves behind: expired sessions and verifications. Each deletes at most `limit`
- * rows and returns how many.
+ * Delete what the authentication library leaves behind: expired sessions and verifications. Each deletes at most
+ * `limit` rows and returns how many.
  */
 export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),

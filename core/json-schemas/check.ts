@@ -3,12 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { BoundedThread, JobLimitError, ThreadBusyError } from '#lib/bounded-thread.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
-import {
-  compileSchema,
-  type SchemaCheck,
-  type SchemaJob,
-  type SchemaJobResult,
-} from './compile.ts';
+import { compileSchema, type SchemaCheck, type SchemaJob, type SchemaJobResult } from './compile.ts';
 
 /** A schema that cannot be used: it is not JSON Schema, refers elsewhere, is too large or takes too long. */
 export class SchemaError extends Error {
@@ -24,11 +19,7 @@ export class SchemaBusyError extends SchemaError {}
  * @returns what is wrong, or undefined when the value is valid
  * @throws {SchemaError}
  */
-export async function schemaFault(
-  projectId: string,
-  schema: JsonObject,
-  value: unknown,
-): Promise<string | undefined> {
+export async function schemaFault(projectId: string, schema: JsonObject, value: unknown): Promise<string | undefined> {
   const read = readSchema(projectId, schema);
   const text = toJson(() => JSON.stringify(value) ?? 'null');
   return read.quick && isSmall(text) ? quickCheck(read, schema)(value) : checkInThread(read, text);
@@ -116,10 +107,7 @@ function quickCheck({ id }: ReadSchema, schema: JsonObject): SchemaCheck {
   }
 }
 
-async function checkInThread(
-  { projectId, id, json: schema }: ReadSchema,
-  value?: string,
-): Promise<string | undefined> {
+async function checkInThread({ projectId, id, json: schema }: ReadSchema, value?: string): Promise<string | undefined> {
   const { error, issue } = await thread
     .run(projectId, async (ask) => {
       const compiled = await ask({ schema, value: undefined }, COMPILE_LIMIT_MS);
@@ -156,8 +144,7 @@ const QUICK_LENGTH = 10_000;
  * The keywords by which a small schema can take for ever: regular expressions, comparisons of all with all, and
  * references, which multiply. A property of such a name is taken for the keyword, which costs time and no more.
  */
-const UNBOUNDED =
-  /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
+const UNBOUNDED = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 
 /** Tells whether a schema has too many nodes to be compiled. */
 function isTooLarge(schema: JsonObject): boolean {
@@ -166,9 +153,7 @@ function isTooLarge(schema: JsonObject): boolean {
 
 /** Tells whether a schema compiles quickly, and then checks any small value quickly. */
 function isQuick(schema: JsonObject, json: string): boolean {
-  return (
-    isSmall(json) && !UNBOUNDED.test(json) && countNodes(schema, QUICK_NODES + 1) <= QUICK_NODES
-  );
+  return isSmall(json) && !UNBOUNDED.test(json) && countNodes(schema, QUICK_NODES + 1) <= QUICK_NODES;
 }
 
 function isSmall(json: string): boolean {

@@ -39,10 +39,9 @@ type RegExpEngine = NonNullable<CodeOptions['regExp']>;
 /**
  * Ajv's engine for `pattern` and `patternProperties`. Ajv wants the name under which generated code would refer to it.
  */
-const linearPattern: RegExpEngine = Object.assign(
-  (pattern: string, flags: string) => compilePattern(pattern, flags),
-  { code: 'linearPattern' },
-);
+const linearPattern: RegExpEngine = Object.assign((pattern: string, flags: string) => compilePattern(pattern, flags), {
+  code: 'linearPattern',
+});
 
 const OPTIONS = {
   strict: false,
@@ -78,7 +77,6 @@ function withFormats(ajv: Ajv): Ajv {
 }
 
 function showError({ instancePath, message, params, keyword }: ErrorObject): string {
-  const extra =
-    keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : '';
+  const extra = keyword === 'additionalProperties' ? ` (${String(params['additionalProperty'])})` : '';
   return `${instancePath === '' ? 'the value' : instancePath.slice(1).replaceAll('/', '.')} ${message ?? 'is not valid'}${extra}`;
 }

@@ -1,7 +1,1 @@
-export {
-  assertUsableSchema,
-  SchemaBusyError,
-  SchemaError,
-  schemaFault,
-  schemaRefusal,
-} from './check.ts';
+export { assertUsableSchema, SchemaBusyError, SchemaError, schemaFault, schemaRefusal } from './check.ts';

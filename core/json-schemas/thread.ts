@@ -1,11 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { serveJobs } from '#lib/bounded-thread.ts';
-import {
-  compileSchema,
-  type SchemaCheck,
-  type SchemaJob,
-  type SchemaJobResult,
-} from './compile.ts';
+import { compileSchema, type SchemaCheck, type SchemaJob, type SchemaJobResult } from './compile.ts';
 
 const checks = new LRUCache<string, SchemaCheck>({
   max: 500,

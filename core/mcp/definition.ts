@@ -93,11 +93,7 @@ const ANNOTATION = 'x-mcp-header';
 const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const MIRRORED_TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 
-function annotationFault(
-  schema: JsonObject,
-  reachable: boolean,
-  names: Set<string>,
-): string | undefined {
+function annotationFault(schema: JsonObject, reachable: boolean, names: Set<string>): string | undefined {
   const name = schema[ANNOTATION];
   if (!reachable) return 'it stands where no parameter is reached through properties only';
   if (typeof name !== 'string' || !HTTP_TOKEN.test(name)) return 'it is not a header name';
@@ -125,13 +121,7 @@ const SUBSCHEMAS = [
   'then',
   'else',
 ];
-const NAMED_SUBSCHEMAS = [
-  'patternProperties',
-  'dependentSchemas',
-  'dependencies',
-  '$defs',
-  'definitions',
-];
+const NAMED_SUBSCHEMAS = ['patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'];
 
 function add(open: Place[], child: unknown, reachable: boolean): void {
   if (isJsonObject(child)) open.push({ schema: child, reachable, below: reachable });

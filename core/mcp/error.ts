@@ -17,8 +17,7 @@ export const TOOL_SERVER_ERRORS = {
   too_slow: 'the server did not answer in time',
   too_large: 'the answer of the server is too large',
   sign_in: 'the server wants a sign-in, or does not accept this one',
-  forbidden:
-    'the server denies access (403): it does not accept this sign-in, or answers under another host name only',
+  forbidden: 'the server denies access (403): it does not accept this sign-in, or answers under another host name only',
   server_error: 'the server answered with an error of its own',
   not_mcp: 'the server does not speak MCP over Streamable HTTP at this address',
   broken: 'the server broke off before it had answered',

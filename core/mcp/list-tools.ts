@@ -40,10 +40,7 @@ export interface SkippedTool {
 }
 
 /** Pages through the tools of a server as far as the caps go. @throws {ToolServerError} */
-export async function listAllTools(
-  session: ToolSession,
-  { signal, timeoutMs }: CallLimits,
-): Promise<ListedTools> {
+export async function listAllTools(session: ToolSession, { signal, timeoutMs }: CallLimits): Promise<ListedTools> {
   const end = Date.now() + timeoutMs;
   const tools = new Map<string, ToolDefinition>();
   const skipped: SkippedTool[] = [];
@@ -61,9 +58,7 @@ export async function listAllTools(
       // One that cannot be used has been sent all the same.
       bytes += Math.min(size, MAX_ALL_BYTES);
       if (bytes > MAX_ALL_BYTES) return { tools: [...tools.values()], skipped, truncated: true };
-      const reason = tools.has(tool.name)
-        ? 'another tool has the same name'
-        : unusable(session, definition, size);
+      const reason = tools.has(tool.name) ? 'another tool has the same name' : unusable(session, definition, size);
       if (reason !== undefined) {
         skipped.push({ tool: shownText(tool.name, MAX_NAME_LENGTH), reason });
         continue;
@@ -87,7 +82,9 @@ export interface FoundTool {
   readonly definition: ToolDefinition | undefined;
   /** The tools that were listed before that and can be used, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;
-  /** Time for which the server vouches for what it listed (MCP 2026-07-28, "Caching"); infinite where it says nothing. */
+  /**
+   * Time for which the server vouches for what it listed (MCP 2026-07-28, "Caching"); infinite where it says nothing.
+   */
   readonly ttlMs: number;
 }
 
@@ -128,11 +125,7 @@ function statedTtl(ttlMs: unknown): number {
 }
 
 /** Says why a tool is left out; undefined when it is not. */
-function unusable(
-  { server }: ToolSession,
-  definition: ToolDefinition,
-  size: number,
-): string | undefined {
+function unusable({ server }: ToolSession, definition: ToolDefinition, size: number): string | undefined {
   const { name, inputSchema } = definition;
   if (!isUsableName(name)) return 'its name is empty, too long, or holds control characters';
   if (size > MAX_DEFINITION_BYTES) return 'its definition is over 64 kB or nested too deeply';

@@ -88,8 +88,7 @@ export function createServerFetch({
       await response.body?.cancel();
       // The second 401 says nothing new, but a renewed token may turn out to lack a scope.
       const isNews = !repeated || demandedScopes !== undefined;
-      const other =
-        isHome && isNews ? await credentials.refused(auth, signal, demandedScopes) : undefined;
+      const other = isHome && isNews ? await credentials.refused(auth, signal, demandedScopes) : undefined;
       if (other === undefined || repeated) throw new ToolServerError('sign_in', { challenge });
       auth = other;
       response = await send(auth);

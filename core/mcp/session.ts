@@ -93,9 +93,7 @@ export async function openToolSession(
 
   try {
     await life.within(limits, (options) =>
-      watch.during(() =>
-        client.connect(transport, { ...options, ...(prior === undefined ? {} : { prior }) }),
-      ),
+      watch.during(() => client.connect(transport, { ...options, ...(prior === undefined ? {} : { prior }) })),
     );
   } catch (error) {
     await close();
@@ -120,9 +118,7 @@ export async function openToolSession(
     async listTools(cursor, callLimits) {
       if (!hasTools) return { tools: [] };
       const params = cursor === undefined ? {} : { cursor };
-      return request(callLimits, (options) =>
-        client.request({ method: 'tools/list', params }, options),
-      );
+      return request(callLimits, (options) => client.request({ method: 'tools/list', params }, options));
     },
     callTool: ({ name, inputSchema }, args, callLimits) =>
       request(callLimits, (options) =>

@@ -11,8 +11,8 @@ export interface LeasedSession {
   /** True when it relies on what an earlier call found, which the server may have forgotten or changed since. */
   readonly reused: boolean;
   /**
-   * Returns the hash of a tool's definition, if the holder has listed the tool on this session or a kept one before: not
-   * longer than five minutes ago, and not before the server said that its tools have changed.
+   * Returns the hash of a tool's definition, if the holder has listed the tool on this session or a kept one before:
+   * not longer than five minutes ago, and not before the server said that its tools have changed.
    */
   recall(tool: string): string | undefined;
   /**
@@ -60,9 +60,7 @@ const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
   'server_error',
 ]);
 
-export function createToolSessions(deps: {
-  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
-}): ToolSessions {
+export function createToolSessions(deps: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> }): ToolSessions {
   const ending = new Set<Promise<void>>();
   /**
    * Idle sessions, each under the key of who may take it: its run and connection, or the connection alone when it is
@@ -109,8 +107,7 @@ export function createToolSessions(deps: {
         return { session, reused: true };
       } catch (error) {
         discoveries.delete(key);
-        if (!(error instanceof ToolServerError) || !OF_ANOTHER_PROTOCOL.has(error.kind))
-          throw error;
+        if (!(error instanceof ToolServerError) || !OF_ANOTHER_PROTOCOL.has(error.kind)) throw error;
       }
     }
     const session = await openToolSession(deps, server, limits, options);
@@ -140,9 +137,7 @@ export function createToolSessions(deps: {
       // Another session, and behind it maybe another server: what this one has is not known yet.
       if (kept === undefined) lists.delete(bound);
       const { session, reused } =
-        kept === undefined
-          ? await open(version, server, limits, fresh)
-          : { session: kept, reused: true };
+        kept === undefined ? await open(version, server, limits, fresh) : { session: kept, reused: true };
       return {
         session,
         reused,

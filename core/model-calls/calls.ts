@@ -49,11 +49,7 @@ export type Issue =
  * even when its worker is gone. The account is locked first, so that two callers at the same moment do not both find a
  * place: the second statement sees what the first has waited for.
  */
-export function issueCall(
-  database: Database,
-  providers: ModelProviders,
-  order: CallOrder,
-): Promise<Issue> {
+export function issueCall(database: Database, providers: ModelProviders, order: CallOrder): Promise<Issue> {
   return transaction(database, async (tx) => {
     const account = await lockAccount(tx, providers, order.connection);
     if (account?.usable !== true) return { kind: 'unusable' };

@@ -66,9 +66,7 @@ async function refresh(
 
 /** Tells whether the provider, the runtime or the account's state explains an error; any other is our own. */
 function isExpected(error: unknown): error is Error {
-  return (
-    error instanceof CallFailure || error instanceof RuntimeUnreachable || error instanceof AppError
-  );
+  return error instanceof CallFailure || error instanceof RuntimeUnreachable || error instanceof AppError;
 }
 
 async function fetchModels(
@@ -84,9 +82,7 @@ async function fetchModels(
     return await askProvider(deps, runtime, ref, first, deadline, signal);
   } catch (error) {
     const refused = error instanceof CallFailure && error.code === 'credential_refused';
-    const renewed = refused
-      ? await modelCredentials.refused(ref, first.version, signal)
-      : undefined;
+    const renewed = refused ? await modelCredentials.refused(ref, first.version, signal) : undefined;
     if (renewed === undefined) throw error;
     return askProvider(deps, runtime, ref, renewed, deadline, signal);
   }
@@ -204,11 +200,7 @@ export async function listModelsOfAccount(
  * Takes accounts whose catalogue is no longer fresh, each for a minute, so that one process refreshes it. Accounts that
  * cannot be used are passed over.
  */
-function claimStaleCatalogues(
-  db: Db,
-  providers: ModelProviders,
-  limit: number,
-): Promise<ModelConnectionRef[]> {
+function claimStaleCatalogues(db: Db, providers: ModelProviders, limit: number): Promise<ModelConnectionRef[]> {
   return db.rows<ModelConnectionRef>`
     update model_connections set catalogue_leased_until = now() + interval '1 minute'
     where id in (

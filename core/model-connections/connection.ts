@@ -1,11 +1,6 @@
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 
-export const MODEL_CONNECTION_STATES = [
-  'ready',
-  'needs_reauthorization',
-  'plan_not_entitled',
-  'revoked',
-] as const;
+export const MODEL_CONNECTION_STATES = ['ready', 'needs_reauthorization', 'plan_not_entitled', 'revoked'] as const;
 export type ModelConnectionState = (typeof MODEL_CONNECTION_STATES)[number];
 
 /** The reasons why an account cannot be used: fixed sentences, so that no provider can write into them. */

@@ -5,12 +5,7 @@ import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal
 import type { ModelConnectionRef } from './connection.ts';
 import type { AccountsCore } from './core.ts';
 import { signInOf } from './oauth/server.ts';
-import {
-  requestTokens,
-  revokeTokens,
-  TokenRequestError,
-  type Tokens,
-} from './oauth/token-request.ts';
+import { requestTokens, revokeTokens, TokenRequestError, type Tokens } from './oauth/token-request.ts';
 import {
   callCredential,
   dropRenewal,
@@ -46,19 +41,13 @@ export interface ModelCredentials {
    * Takes note that the provider refused the credential of this version.
    * @returns another to repeat the call with, once; undefined when there is none, and the account is marked then
    */
-  refused(
-    ref: ModelConnectionRef,
-    version: number,
-    signal: AbortSignal,
-  ): Promise<CallCredential | undefined>;
+  refused(ref: ModelConnectionRef, version: number, signal: AbortSignal): Promise<CallCredential | undefined>;
 }
 
 /** Time by which a credential has to outlast its call. */
 const MARGIN_MS = 60_000;
 
-export function createModelCredentials(
-  deps: RenewalCore & Pick<AccountsCore, 'modelProviders'>,
-): ModelCredentials {
+export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'modelProviders'>): ModelCredentials {
   const { database, secrets } = deps;
   const renewals = createRenewals<boolean>();
   const renew = (
@@ -67,11 +56,7 @@ export function createModelCredentials(
     stale: StoredCredential,
     signal: AbortSignal,
   ): Promise<boolean> =>
-    renewals(
-      `${ref.id} ${stale.version}`,
-      () => renewCredential(deps, provider, ref, stale),
-      signal,
-    );
+    renewals(`${ref.id} ${stale.version}`, () => renewCredential(deps, provider, ref, stale), signal);
 
   const readReady = async (ref: ModelConnectionRef) => {
     const stored = await readStoredCredential(database, ref);
@@ -144,10 +129,7 @@ async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-type RenewalCore = Pick<
-  AccountsCore,
-  'database' | 'findModelServer' | 'log' | 'outbound' | 'secrets'
->;
+type RenewalCore = Pick<AccountsCore, 'database' | 'findModelServer' | 'log' | 'outbound' | 'secrets'>;
 
 /**
  * Renews a credential once, however many callers ask in however many processes: the one that takes the lease asks the
@@ -197,10 +179,7 @@ async function renewHeld(
     }
     await dropRenewal(database, ref, lease, { mayBeSentAgain: kind !== 'unknown' });
     if (!(error instanceof TokenRequestError || error instanceof AppError)) throw error;
-    log.warn(
-      { connectionId: ref.id, detail, kind },
-      'the tokens of a model account were not renewed',
-    );
+    log.warn({ connectionId: ref.id, detail, kind }, 'the tokens of a model account were not renewed');
     if (kind === 'unknown') return false;
     throw notRenewed();
   }
@@ -237,11 +216,7 @@ async function ask(
   );
 }
 
-async function drop(
-  deps: RenewalCore,
-  provider: ModelProvider,
-  credential: OAuthCredential,
-): Promise<void> {
+async function drop(deps: RenewalCore, provider: ModelProvider, credential: OAuthCredential): Promise<void> {
   try {
     await revokeTokens(deps, provider, credential);
   } catch {
@@ -249,11 +224,7 @@ async function drop(
   }
 }
 
-function openOAuth(
-  secrets: SecretBox,
-  ref: ModelConnectionRef,
-  { sealed }: StoredCredential,
-): OAuthCredential {
+function openOAuth(secrets: SecretBox, ref: ModelConnectionRef, { sealed }: StoredCredential): OAuthCredential {
   if (sealed === null) throw new AppError('connection_not_ready');
   const opened = openCredential(secrets, ref.id, sealed);
   if (opened.kind !== 'oauth') throw new TypeError('a key is not renewed');

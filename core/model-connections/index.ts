@@ -1,9 +1,4 @@
-export {
-  listModelsOfAccount,
-  listOfferedModels,
-  refreshCatalogues,
-  type OfferedModel,
-} from './catalogue.ts';
+export { listModelsOfAccount, listOfferedModels, refreshCatalogues, type OfferedModel } from './catalogue.ts';
 export type { AccountsCore } from './core.ts';
 export {
   MODEL_CONNECTION_ERRORS,
@@ -13,27 +8,13 @@ export {
   type ModelConnectionRef,
   type RevokedReason,
 } from './connection.ts';
-export {
-  createModelCredentials,
-  type CallCredential,
-  type ModelCredentials,
-} from './credentials.ts';
+export { createModelCredentials, type CallCredential, type ModelCredentials } from './credentials.ts';
 export { createServerDirectory } from './oauth/server.ts';
-export {
-  accountsOfMember,
-  accountsOfProject,
-  revokeAccount,
-  sweepModelConnections,
-} from './revoke.ts';
+export { accountsOfMember, accountsOfProject, revokeAccount, sweepModelConnections } from './revoke.ts';
 export { ATTEMPT_STATES } from './sign-in/attempt.ts';
 export { endAttemptsOfProject } from './sign-in/attempt-queries.ts';
 export { connectModelAccountWithKey } from './sign-in/connect-with-key.ts';
-export {
-  cancelDeviceSignIn,
-  pollDeviceSignIn,
-  startDeviceSignIn,
-  type DeviceAttempt,
-} from './sign-in/device.ts';
+export { cancelDeviceSignIn, pollDeviceSignIn, startDeviceSignIn, type DeviceAttempt } from './sign-in/device.ts';
 export { SIGN_IN_FAILURES } from './sign-in/failure.ts';
 export {
   completeOAuthSignIn,

@@ -146,15 +146,10 @@ async function attempt(deps: AccountsCore, due: DueRevocation): Promise<Provider
   // Its provider is off, or another one stands in its place: it may come back within the day.
   if (provider === undefined || provider.identity !== due.providerIdentity) return 'pending';
   try {
-    const opened = modelCredential.parse(
-      JSON.parse(deps.secrets.open(due.sealed, place(connectionId))),
-    );
+    const opened = modelCredential.parse(JSON.parse(deps.secrets.open(due.sealed, place(connectionId))));
     return opened.kind === 'oauth' ? await revokeTokens(deps, provider, opened) : 'unsupported';
   } catch {
-    deps.log.warn(
-      { connectionId, attempts: due.attempts },
-      'a model account was not revoked at its provider',
-    );
+    deps.log.warn({ connectionId, attempts: due.attempts }, 'a model account was not revoked at its provider');
     return 'pending';
   }
 }

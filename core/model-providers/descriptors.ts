@@ -1,9 +1,4 @@
-import {
-  type LoadedProvider,
-  type ProviderFile,
-  SLOTS,
-  type ProviderSlot,
-} from '#lib/provider-file/index.ts';
+import { type LoadedProvider, type ProviderFile, SLOTS, type ProviderSlot } from '#lib/provider-file/index.ts';
 import type { ModelProviders } from './providers.ts';
 import type { ModelRuntime } from './runtime.ts';
 
@@ -46,10 +41,7 @@ interface DescriptorDeps {
 }
 
 /** Describes the managed gateway and the three connected providers, those that are off too. */
-export async function describeProviders(
-  deps: DescriptorDeps,
-  viewer: ProviderViewer,
-): Promise<ProviderDescriptor[]> {
+export async function describeProviders(deps: DescriptorDeps, viewer: ProviderViewer): Promise<ProviderDescriptor[]> {
   const connected = await Promise.all(SLOTS.map((slot) => describeProvider(deps, slot, viewer)));
   return [
     {
@@ -81,8 +73,7 @@ export async function describeProvider(
 ): Promise<ProviderDescriptor> {
   const loaded = deps.modelProviders.find(slot);
   const status = loaded === undefined ? 'provider_disabled' : await statusOf(deps, loaded);
-  const reason =
-    status !== 'ready' ? status : viewer.kind === 'api_key' ? 'session_required' : null;
+  const reason = status !== 'ready' ? status : viewer.kind === 'api_key' ? 'session_required' : null;
   const file = loaded?.file;
   return {
     provider: slot,
@@ -98,7 +89,5 @@ export async function describeProvider(
 }
 
 function statusOf({ modelRuntime }: DescriptorDeps, provider: LoadedProvider) {
-  return modelRuntime === undefined
-    ? Promise.resolve('runtime_unavailable' as const)
-    : modelRuntime.status(provider);
+  return modelRuntime === undefined ? Promise.resolve('runtime_unavailable' as const) : modelRuntime.status(provider);
 }

@@ -33,11 +33,7 @@ export interface ModelProviders {
 type Letter = (typeof SLOT_LETTER)[ProviderSlot];
 
 export type ModelProviderSettings = ProviderSettings &
-  Readonly<
-    Partial<
-      Record<`MODEL_PROVIDER_${Exclude<Letter, 'C'>}_CLIENT_${'ID' | 'SECRET'}`, string | undefined>
-    >
-  >;
+  Readonly<Partial<Record<`MODEL_PROVIDER_${Exclude<Letter, 'C'>}_CLIENT_${'ID' | 'SECRET'}`, string | undefined>>>;
 
 /** Reads the connected providers that are enabled on this side. @throws naming every error of a provider file */
 export function loadModelProviders(settings: ModelProviderSettings): ModelProviders {
@@ -58,16 +54,11 @@ export function loadModelProviders(settings: ModelProviderSettings): ModelProvid
   };
 }
 
-function clientOf(
-  settings: ModelProviderSettings,
-  slot: ProviderSlot,
-): ProviderClientSettings | undefined {
+function clientOf(settings: ModelProviderSettings, slot: ProviderSlot): ProviderClientSettings | undefined {
   if (slot === 'provider-c') return undefined;
   const letter = SLOT_LETTER[slot];
   const id = settings[`MODEL_PROVIDER_${letter}_CLIENT_ID`];
-  return id === undefined
-    ? undefined
-    : { id, secret: settings[`MODEL_PROVIDER_${letter}_CLIENT_SECRET`] };
+  return id === undefined ? undefined : { id, secret: settings[`MODEL_PROVIDER_${letter}_CLIENT_SECRET`] };
 }
 
 /**
@@ -78,8 +69,7 @@ function providerIdentity({ auth, api, verify }: ProviderFile): string {
   const issuer = auth.kind === 'api_key' ? null : (auth.issuer ?? originOf(auth.tokenEndpoint));
   const hosts = [auth.kind, issuer, originOf(api.baseUrl)];
   const prover = originOf(verify.baseUrl);
-  const isFurther =
-    prover !== null && prover !== originOf(issuer ?? undefined) && !hosts.includes(prover);
+  const isFurther = prover !== null && prover !== originOf(issuer ?? undefined) && !hosts.includes(prover);
   return createHash('sha256')
     .update(JSON.stringify(isFurther ? [...hosts, prover] : hosts))
     .digest('hex');

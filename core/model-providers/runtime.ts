@@ -5,11 +5,7 @@ import type { ConfigOf } from '#lib/config/index.ts';
 import { type Database, type Db, sql } from '#lib/database/index.ts';
 import type { HelloResult } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
-import {
-  createRuntimeClient,
-  RuntimeUnreachable,
-  type RuntimeClient,
-} from '#lib/runtime-client/index.ts';
+import { createRuntimeClient, RuntimeUnreachable, type RuntimeClient } from '#lib/runtime-client/index.ts';
 import type { ModelProvider } from './providers.ts';
 
 /** The provider runtime, as API and workers have it. */
@@ -28,11 +24,7 @@ export interface ModelRuntime {
 }
 
 type ProviderRef = Pick<ModelProvider, 'slot' | 'hash'>;
-export type RuntimeStatus =
-  | 'ready'
-  | 'provider_disabled'
-  | 'provider_mismatch'
-  | 'runtime_unavailable';
+export type RuntimeStatus = 'ready' | 'provider_disabled' | 'provider_mismatch' | 'runtime_unavailable';
 
 const STATUS_MS = 1_500;
 
@@ -61,11 +53,7 @@ export function openModelRuntime(
   return createModelRuntime({ database, client });
 }
 
-export function createModelRuntime({
-  database,
-  client,
-  freshMs = 5_000,
-}: ModelRuntimeDeps): ModelRuntime {
+export function createModelRuntime({ database, client, freshMs = 5_000 }: ModelRuntimeDeps): ModelRuntime {
   let last: { readonly said: HelloResult | undefined; readonly at: number } | undefined;
   let asking: Promise<HelloResult> | undefined;
 
@@ -88,8 +76,7 @@ export function createModelRuntime({
     last = { said, at: performance.now() };
     return said;
   };
-  const recent = () =>
-    last !== undefined && performance.now() - last.at < freshMs ? last : undefined;
+  const recent = () => (last !== undefined && performance.now() - last.at < freshMs ? last : undefined);
 
   return {
     client,
@@ -115,10 +102,7 @@ export function createModelRuntime({
       const known = recent();
       const said =
         known === undefined
-          ? await Promise.race([
-              helloOrUndefined(hello),
-              sleep(STATUS_MS, undefined, { ref: false }),
-            ])
+          ? await Promise.race([helloOrUndefined(hello), sleep(STATUS_MS, undefined, { ref: false })])
           : known.said;
       return said === undefined ? 'runtime_unavailable' : statusIn(said, provider);
     },
@@ -133,9 +117,7 @@ function statusIn({ providers }: HelloResult, { slot, hash }: ProviderRef) {
   return there.fileHash === hash ? 'ready' : 'provider_mismatch';
 }
 
-async function helloOrUndefined(
-  hello: () => Promise<HelloResult>,
-): Promise<HelloResult | undefined> {
+async function helloOrUndefined(hello: () => Promise<HelloResult>): Promise<HelloResult | undefined> {
   try {
     return await hello();
   } catch (error) {

@@ -93,9 +93,7 @@ export const CHECKS_TO_MAKE: readonly Check[] = [
       return { passed, words, shows: { structuredOutputs: passed } };
     },
     refused: (words) =>
-      /response_format|json_?schema|schema|structured/i.test(words)
-        ? { structuredOutputs: false }
-        : {},
+      /response_format|json_?schema|schema|structured/i.test(words) ? { structuredOutputs: false } : {},
   },
 ];
 

@@ -1,13 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { throttle, type ThrottleRule } from '#core/rate-limits/index.ts';
 import type { AbilityStore, ModelAbilities, ModelOption, ServedModel } from '#core/models/index.ts';
-import {
-  countInput,
-  ModelFailure,
-  type ModelCall,
-  type ModelCaller,
-  type ModelResponse,
-} from '#core/steps/index.ts';
+import { countInput, ModelFailure, type ModelCall, type ModelCaller, type ModelResponse } from '#core/steps/index.ts';
 import { chargeBeforehand, readLimits, settleCharge } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/cost/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -40,10 +34,7 @@ export interface ModelTest {
 /** A model that a test can be made of: one of a source. */
 export type TestedModel = ModelOption & { readonly served: ServedModel };
 
-export interface ModelTestDeps extends Pick<
-  Core,
-  'database' | 'maxCostUsdPerOrganization' | 'metrics'
-> {
+export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrganization' | 'metrics'> {
   readonly caller: ModelCaller;
   readonly abilities: AbilityStore;
 }
@@ -73,8 +64,8 @@ export function estimateTest(option: TestedModel): ModelTest {
 }
 
 /**
- * Tests a model: one short text, one tool call, one schema. It forgets what was learned about the model before, since the
- * server may have changed, and remembers what the test shows. What it uses counts towards the budgets.
+ * Tests a model: one short text, one tool call, one schema. It forgets what was learned about the model before, since
+ * the server may have changed, and remembers what the test shows. What it uses counts towards the budgets.
  * @throws {AppError} `rate_limited`, `allowance_exceeded` where a budget leaves too little
  */
 export async function testModel(
@@ -90,10 +81,7 @@ export async function testModel(
     throw new AppError('rate_limited', message, { 'Retry-After': String(wait) });
   }
   const limits = await readLimits(database, charge, deps.maxCostUsdPerOrganization);
-  if (
-    option.prices === null &&
-    limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)
-  ) {
+  if (option.prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
     const message = 'The model has no prices, and what it costs is limited here.';
     throw new AppError('allowance_exceeded', message);
   }
@@ -158,9 +146,7 @@ async function make({ caller }: ModelTestDeps, option: TestedModel, check: Check
     if (!(error instanceof ModelFailure)) throw error;
     const isOver = check.kind === 'text' || error.reason !== 'model_refused';
     const shows = error.reason === 'model_refused' ? check.refused(error.told) : {};
-    const usage = error.cutOff
-      ? { ...NOTHING, inputTokens: countInput(call), estimated: true }
-      : NOTHING;
+    const usage = error.cutOff ? { ...NOTHING, inputTokens: countInput(call), estimated: true } : NOTHING;
     return { result: result(false, error.told), usage, shows, isOver };
   }
   const { passed, words, shows } = check.judge(response);

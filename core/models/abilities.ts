@@ -93,9 +93,7 @@ export function createAbilityStore({ database, log }: { database: Db; log: Log }
     async forget(model) {
       known.delete(keyOf(model));
       const { source, modelId } = model;
-      await write(
-        database.run`delete from model_abilities where source = ${source} and model_id = ${modelId}`,
-      );
+      await write(database.run`delete from model_abilities where source = ${source} and model_id = ${modelId}`);
     },
     async refresh() {
       if (performance.now() - readAt < FRESH_MS) return;

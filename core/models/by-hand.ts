@@ -88,13 +88,10 @@ export async function patchFigures(
   await transaction(database, async (tx) => {
     await assertAdmin(tx, { organizationId, userId: by.id });
     if (patch.prices && maxCostUsdPerOrganization !== undefined) {
-      const message =
-        'The operator limits what each organization may spend, so only the operator can set prices.';
+      const message = 'The operator limits what each organization may spend, so only the operator can set prices.';
       throw new AppError('forbidden', message);
     }
-    const known = FIGURE_NAMES.filter(
-      (name) => patch[name] && BETTER.has(origins[name] ?? 'by_hand'),
-    );
+    const known = FIGURE_NAMES.filter((name) => patch[name] && BETTER.has(origins[name] ?? 'by_hand'));
     if (known.length > 0) {
       throw invalid(known.map((path) => ({ path, message: KNOWN[origins[path] ?? ''] ?? '' })));
     }
@@ -126,17 +123,11 @@ function detailsOf({ contextTokens, maxOutputTokens, prices }: FiguresPatch) {
   return {
     ...(contextTokens === undefined ? {} : { contextTokens }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(prices === undefined
-      ? {}
-      : { inputPrice: prices?.input ?? null, outputPrice: prices?.output ?? null }),
+    ...(prices === undefined ? {} : { inputPrice: prices?.input ?? null, outputPrice: prices?.output ?? null }),
   };
 }
 
-const FIGURE_NAMES = [
-  'contextTokens',
-  'maxOutputTokens',
-  'prices',
-] as const satisfies (keyof Figures)[];
+const FIGURE_NAMES = ['contextTokens', 'maxOutputTokens', 'prices'] as const satisfies (keyof Figures)[];
 
 const KNOWN: Readonly<Record<string, string>> = {
   list: 'its server states it, and that holds',

@@ -4,7 +4,9 @@ import { LRUCache } from 'lru-cache';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { SomeFigures } from './model.ts';
 
-/** Providers of the catalogue by dialect. A server of the operator's own has none: a wrong price is worse than no price. */
+/**
+ * Providers of the catalogue by dialect. A server of the operator's own has none: a wrong price is worse than no price.
+ */
 const PROVIDERS: Partial<Record<ModelDialect, string>> = {
   openai: 'openai',
   azure: 'azure',
@@ -27,9 +29,7 @@ export function catalogueFigures(
   modelId: string,
 ): SomeFigures {
   const providerId =
-    server.dialect === 'other'
-      ? findProvider({ providerApiUrl: server.baseUrl })?.id
-      : PROVIDERS[server.dialect];
+    server.dialect === 'other' ? findProvider({ providerApiUrl: server.baseUrl })?.id : PROVIDERS[server.dialect];
   if (providerId === undefined) return {};
   const key = `${providerId}\n${modelId}`;
   const found = known.get(key) ?? lookUp(providerId, modelId);
@@ -66,15 +66,10 @@ function lookUp(providerId: string, modelId: string): SomeFigures {
   return { contextTokens: model.context_window, prices: { ...prices, ...(above && { above }) } };
 }
 
-type Quoted =
-  | number
-  | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
+type Quoted = number | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
 
 /** Converts a price of a million tokens: of the shortest prompts, or of the longest. */
 function perToken(quoted: Quoted, of: 0 | -1): string {
-  const all =
-    typeof quoted === 'object'
-      ? [quoted.base, ...quoted.tiers.map(({ price }) => price)]
-      : [quoted];
+  const all = typeof quoted === 'object' ? [quoted.base, ...quoted.tiers.map(({ price }) => price)] : [quoted];
   return new Big(all.at(of) ?? 0).div(1_000_000).toFixed();
 }

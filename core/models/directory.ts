@@ -51,9 +51,9 @@ export interface DirectorySettings extends CacheSettings {
 const PATIENCE_MS = 1_000;
 
 /**
- * Joins the lists of all sources, each cached on its own: a source that is away hides no model of the others. Where there
- * are several, a source puts its name before its ids, unless it is configured otherwise. A reference never leads to
- * another source than the one that it names.
+ * Joins the lists of all sources, each cached on its own: a source that is away hides no model of the others. Where
+ * there are several, a source puts its name before its ids, unless it is configured otherwise. A reference never leads
+ * to another source than the one that it names.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
   const { abilities, names } = settings;
@@ -66,13 +66,10 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
   const hasList = (source: CachedSource) => source.last() !== undefined;
 
   /**
-   * Asks those whose list has aged, and waits for them no longer than `enough`: with a list at hand no caller waits long
-   * for a server that hangs.
+   * Asks those whose list has aged, and waits for them no longer than `enough`: with a list at hand no caller waits
+   * long for a server that hangs.
    */
-  async function refresh(
-    asked: readonly CachedSource[],
-    enough: (rests: boolean) => Promise<unknown>,
-  ): Promise<void> {
+  async function refresh(asked: readonly CachedSource[], enough: (rests: boolean) => Promise<unknown>): Promise<void> {
     if (asked.some((source) => source.isAged())) {
       const rests = sources.some(hasList);
       const all = Promise.all(asked.map((source) => source.refresh(rests)));
@@ -126,12 +123,8 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     async find({ provider, connectionId, modelId }, byHand) {
       if (provider !== 'gateway' || connectionId !== null) return undefined;
       const alias = named(modelId);
-      const candidates = sources.filter(
-        (source) => source === alias?.source || !isPrefixed(source),
-      );
-      await refresh(candidates, () =>
-        candidates.every(hasList) ? patience() : new Promise(() => undefined),
-      );
+      const candidates = sources.filter((source) => source === alias?.source || !isPrefixed(source));
+      await refresh(candidates, () => (candidates.every(hasList) ? patience() : new Promise(() => undefined)));
       const exact = candidates.map((source) =>
         source.find(isPrefixed(source) || isTaken(modelId) ? (alias?.rest ?? '') : modelId),
       );
@@ -155,8 +148,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
         return model === undefined ? [] : [publicId(source, model)];
       });
       const [prefix, ...rest] = modelId.split('/');
-      const chosenAgain =
-        now.length === 0 ? '' : ` Where ${now.join(' or ')} will do, choose that.`;
+      const chosenAgain = now.length === 0 ? '' : ` Where ${now.join(' or ')} will do, choose that.`;
       if (isTaken(modelId)) {
         return `The model source ${prefix} is not configured any more, and its model ${rest.join('/')} with it.${chosenAgain}`;
       }

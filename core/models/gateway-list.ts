@@ -20,10 +20,7 @@ export interface ListedModels {
 
 /** A price in US dollars a token: a decimal string, or a number from some servers. */
 const price = lenient(
-  z.union([
-    z.string().regex(/^\d+(\.\d+)?(e-?\d+)?$/i),
-    z.number().nonnegative().finite().transform(String),
-  ]),
+  z.union([z.string().regex(/^\d+(\.\d+)?(e-?\d+)?$/i), z.number().nonnegative().finite().transform(String)]),
 );
 /** A number of tokens; a value that is not positive, as the 0 of some servers, counts as unknown. */
 const tokens = lenient(z.number().int().positive().max(2_147_483_647));
@@ -32,9 +29,7 @@ const words = lenient(z.array(z.string()));
 const flag = lenient(z.boolean());
 
 /** A price by the length of the prompt, the shortest first. */
-const tiers = lenient(
-  z.array(z.object({ cost: price, min: lenient(z.number().int().nonnegative()) })),
-);
+const tiers = lenient(z.array(z.object({ cost: price, min: lenient(z.number().int().nonnegative()) })));
 
 /** The fields that differ by server, all optional: which server sends which stands in `test/models/lists.test.ts`. */
 const figures = {
@@ -95,10 +90,7 @@ const entry = z.object({
 });
 type Entry = z.output<typeof entry>;
 
-const list = z.union([
-  z.object({ data: z.array(z.unknown()) }),
-  z.array(z.unknown()).transform((data) => ({ data })),
-]);
+const list = z.union([z.object({ data: z.array(z.unknown()) }), z.array(z.unknown()).transform((data) => ({ data }))]);
 
 /**
  * Reads the response to `GET /models` in every dialect that is known. An entry that cannot be read, that repeats an id,
@@ -154,10 +146,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
         parameters?.includes('structured_outputs') ??
         capabilities?.structured_outputs?.supported ??
         info.supports_response_schema,
-      tools:
-        parameters?.includes('tools') ??
-        capabilities?.function_calling ??
-        info.supports_function_calling,
+      tools: parameters?.includes('tools') ?? capabilities?.function_calling ?? info.supports_function_calling,
     }),
   };
 }
@@ -211,8 +200,7 @@ const TEXT_KINDS = new Set([
 ]);
 
 /** Matches ids of models that write no text, for servers that do not state a kind. */
-const OTHER_IDS =
-  /(?:embed|whisper)|(?:^|[^a-z])(?:tts|dall-e|image|rerank|moderation|realtime|transcribe|sora|veo-)/i;
+const OTHER_IDS = /(?:embed|whisper)|(?:^|[^a-z])(?:tts|dall-e|image|rerank|moderation|realtime|transcribe|sora|veo-)/i;
 
 function writesText(model: Entry): boolean {
   const { active, architecture, capabilities, type } = model;

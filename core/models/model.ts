@@ -22,14 +22,7 @@ export type ModelPrices = Prices;
  * Origins of a figure, the first that has one: the server's own list, the operator's file, the free server, what the
  * server named in a refusal, what the organization entered, the catalogue that ships.
  */
-export const FIGURE_ORIGINS = [
-  'list',
-  'operator',
-  'local',
-  'learned',
-  'by_hand',
-  'catalogue',
-] as const;
+export const FIGURE_ORIGINS = ['list', 'operator', 'local', 'learned', 'by_hand', 'catalogue'] as const;
 export type FigureOrigin = (typeof FIGURE_ORIGINS)[number];
 
 /** Figures of a model, which steps are measured and paid by; null where it is unknown. */
@@ -67,20 +60,14 @@ interface Completed {
 }
 
 /** Completes figures by origin: of each, the first that is known. */
-export function firstKnown(
-  candidates: readonly (readonly [FigureOrigin, SomeFigures])[],
-): Completed {
+export function firstKnown(candidates: readonly (readonly [FigureOrigin, SomeFigures])[]): Completed {
   const first = <Name extends keyof Figures>(name: Name) => {
     for (const [origin, { [name]: figure }] of candidates) {
       if (figure !== undefined && figure !== null) return { figure, origin };
     }
     return { figure: null, origin: null };
   };
-  const [contextTokens, maxOutputTokens, prices] = [
-    first('contextTokens'),
-    first('maxOutputTokens'),
-    first('prices'),
-  ];
+  const [contextTokens, maxOutputTokens, prices] = [first('contextTokens'), first('maxOutputTokens'), first('prices')];
   return {
     figures: {
       contextTokens: contextTokens.figure,

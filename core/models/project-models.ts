@@ -56,9 +56,7 @@ export function createProjectModels({
       return options.find((option) => sameModel(option, reference));
     },
     explainAbsence: ({ provider, connectionId, modelId }) =>
-      provider === 'gateway' && connectionId === null
-        ? directory.explainAbsence(modelId)
-        : undefined,
+      provider === 'gateway' && connectionId === null ? directory.explainAbsence(modelId) : undefined,
     sources: () => directory.sources(),
   };
 }

@@ -24,8 +24,7 @@ export function networkFault(error: unknown, timeoutMs: number): SourceFault {
     return { kind: 'timeout', seconds: Math.ceil(timeoutMs / 1_000) };
   }
   const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Error && cause.message === 'unexpected redirect')
-    return { kind: 'redirect' };
+  if (cause instanceof Error && cause.message === 'unexpected redirect') return { kind: 'redirect' };
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   return { kind: 'network', code: typeof code === 'string' ? code : undefined };
 }
@@ -62,11 +61,7 @@ export function subjectOf(source: Pick<ModelSource, 'name' | 'dialect'>): string
  * Says in one sentence what came back from a source, and what mends it. It never holds a key.
  * @param forOperator adds the address and the name of the key's variable, which tenants do not see
  */
-export function faultInWords(
-  source: ModelSource,
-  fault: SourceFault,
-  forOperator: boolean,
-): string {
+export function faultInWords(source: ModelSource, fault: SourceFault, forOperator: boolean): string {
   const place = forOperator ? `${subjectOf(source)} at ${source.baseUrl}` : subjectOf(source);
   switch (fault.kind) {
     case 'status':
@@ -99,11 +94,7 @@ function afterStatus(source: ModelSource, status: number, forOperator: boolean):
   return status >= 500 ? '. It may be starting; it is asked again.' : ' to /models.';
 }
 
-function inNetworkWords(
-  { baseUrl }: ModelSource,
-  code: string | undefined,
-  forOperator: boolean,
-): string {
+function inNetworkWords({ baseUrl }: ModelSource, code: string | undefined, forOperator: boolean): string {
   switch (code) {
     case 'ECONNREFUSED':
       return 'refused the connection. Is it running?';

@@ -6,14 +6,7 @@ import { ABILITIES_OF_DIALECT, type AbilityStore } from './abilities.ts';
 import { catalogueFigures } from './catalogue.ts';
 import { readGatewayList, type ListedModel, type ListedModels } from './gateway-list.ts';
 import { firstKnown, type FigureOrigin, type ModelOption, type SomeFigures } from './model.ts';
-import {
-  networkFault,
-  SourceError,
-  faultInWords,
-  sourceLabel,
-  subjectOf,
-  type SourceFault,
-} from './source-fault.ts';
+import { networkFault, SourceError, faultInWords, sourceLabel, subjectOf, type SourceFault } from './source-fault.ts';
 
 const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
@@ -67,21 +60,15 @@ export interface SeenSource extends ModelSource {
   readonly local: boolean;
 }
 
-const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set([
-  'llama.cpp',
-  'vllm',
-  'ollama',
-  'lm-studio',
-]);
+const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set(['llama.cpp', 'vllm', 'ollama', 'lm-studio']);
 
 /**
- * Completes a source that the operator did not describe by what its list shows: a server at a private address that calls
- * itself Ollama costs nothing. At a public address it may be a paid service.
+ * Completes a source that the operator did not describe by what its list shows: a server at a private address that
+ * calls itself Ollama costs nothing. At a public address it may be a paid service.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
   const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;
-  const isOwn =
-    source.name === ONLY_SOURCE && OWN_SERVERS.has(dialect) && isPrivate(source.baseUrl);
+  const isOwn = source.name === ONLY_SOURCE && OWN_SERVERS.has(dialect) && isPrivate(source.baseUrl);
   return { ...source, dialect, local: source.free || isOwn };
 }
 

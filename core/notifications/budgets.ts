@@ -59,9 +59,7 @@ export async function findCrossings(
       if (each.share < 0.8) continue;
       const { budget, period } = each;
       const isUsedUp =
-        usedUp === 'unknown'
-          ? each.share === highest
-          : usedUp?.scope === scope && usedUp.name === NAME_OF[budget];
+        usedUp === 'unknown' ? each.share === highest : usedUp?.scope === scope && usedUp.name === NAME_OF[budget];
       const percent = each.share >= 1 || isUsedUp ? (100 as const) : (80 as const);
       const following =
         scope === 'organization'
@@ -80,11 +78,7 @@ interface Notice extends Pick<Crossing, 'budget' | 'percent'> {
 }
 
 /** Marks a threshold as reported to those of the projects that have not been told, and returns those. */
-function markReported(
-  tx: Db,
-  following: Sql,
-  { scopeId, budget, period, percent }: Notice,
-): Promise<Followers[]> {
+function markReported(tx: Db, following: Sql, { scopeId, budget, period, percent }: Notice): Promise<Followers[]> {
   return tx.rows<Followers>`
     with marked as (
       insert into budget_notices (project_id, scope_id, budget, period, percent)

@@ -3,14 +3,7 @@ import { cancelHeld, mergeHeld, mergeHeldOfProject } from '#core/outbox/index.ts
 import type { MailSettings } from '#core/settings/index.ts';
 import { eachApart, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { readSubscriptions, type Subscription } from './subscription.ts';
-import {
-  leftOut,
-  MAIL_INTERVAL,
-  mailTo,
-  takeProjectTurn,
-  heldInWords,
-  mailProject,
-} from './tell.ts';
+import { leftOut, MAIL_INTERVAL, mailTo, takeProjectTurn, heldInWords, mailProject } from './tell.ts';
 
 /** Routines, and projects, whose digests are queued in one tick; the next goes on. */
 const MOST = 500;
@@ -100,9 +93,7 @@ async function queueProjectDigest(tx: Db, projectId: string): Promise<void> {
   if (mine === undefined) return;
   await tx.run`update project_mail_turns set held = false, since = now(), mails = 0 where project_id = ${projectId}`;
   const held = await mergeHeldOfProject(tx, projectId);
-  const subscriptions = await readSubscriptions(tx, [
-    ...new Set(held.map(({ routineId }) => routineId)),
-  ]);
+  const subscriptions = await readSubscriptions(tx, [...new Set(held.map(({ routineId }) => routineId))]);
   for (const [to, subscribed] of byRecipients(subscriptions)) {
     const [{ organizationId, projectName }] = subscribed;
     const ids = new Set(subscribed.map(({ routineId }) => routineId));

@@ -24,11 +24,7 @@ interface EndedRun {
  * Queues the mails about an ended run and the ping of a monitor, in the transaction that ends the run. That transaction
  * holds the routine's row.
  */
-export async function notifyRunEnded(
-  tx: Db,
-  run: EndedRun,
-  subscription: Subscription,
-): Promise<void> {
+export async function notifyRunEnded(tx: Db, run: EndedRun, subscription: Subscription): Promise<void> {
   const { successPingUrl: url } = subscription;
   if (run.state === 'succeeded' && url !== null) {
     await enqueuePing(tx, { ...messageSubjectOf(subscription, run.id), url });
@@ -65,11 +61,7 @@ function paused(because: string): News {
   return { event: 'paused', heading: 'Paused', lines };
 }
 
-async function failed(
-  tx: Db,
-  { reason, reasonInWords }: EndedRun,
-  { routineId }: Subscription,
-): Promise<News> {
+async function failed(tx: Db, { reason, reasonInWords }: EndedRun, { routineId }: Subscription): Promise<News> {
   await tx.run`
     insert into notification_states as s (routine_id, failing) values (${routineId}, true)
     on conflict (routine_id) do update set failing = true where not s.failing
@@ -80,12 +72,11 @@ async function failed(
 
 /** Makes the news of the first success after failures that were, or could have been, mailed. */
 async function recovered(tx: Db, { routineId }: Subscription): Promise<News[]> {
-  const was =
-    await tx.row`update notification_states set failing = false where routine_id = ${routineId} and failing returning 1`;
+  const was = await tx.row`
+    update notification_states set failing = false where routine_id = ${routineId} and failing returning 1
+  `;
   if (was === undefined) return [];
-  return [
-    { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] },
-  ];
+  return [{ event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] }];
 }
 
 /**

@@ -47,10 +47,7 @@ const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost
     where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;
 
 /** Reads the subscriptions of these routines, ordered by id, without those that have no subscribers. */
-export async function readSubscriptions(
-  db: Db,
-  routineIds: readonly string[],
-): Promise<Subscription[]> {
+export async function readSubscriptions(db: Db, routineIds: readonly string[]): Promise<Subscription[]> {
   const found = await db.rows<{ subscription: Subscription }>`
     select ${columns} as subscription from routines r join projects p on p.id = r.project_id
     join organizations o on o.id = p.organization_id

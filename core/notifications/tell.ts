@@ -118,9 +118,7 @@ async function mailRecipients(
 /** Lists what was held back since the last mail, as lines for the mail. */
 export function leftOut(held: readonly HeldCount[]): string[] {
   if (held.length === 0) return [];
-  return [
-    `Since the last mail, and not mailed, as there is at most one an hour: ${heldInWords(held)}.`,
-  ];
+  return [`Since the last mail, and not mailed, as there is at most one an hour: ${heldInWords(held)}.`];
 }
 
 /** Counts what was held back by its kinds: `3 × failed, 1 × paused`. */

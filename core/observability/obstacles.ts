@@ -21,17 +21,9 @@ export async function obstacles(
 
 const coalescerOf = oncePerObject(() => createCoalescer<string[]>());
 
-async function look(
-  deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },
-): Promise<string[]> {
-  const [database, isTemporalThere] = await Promise.all([
-    databaseObstacle(deps.database),
-    deps.engine.isHealthy(),
-  ]);
-  const away = [
-    ...(database === AWAY ? ['Postgres'] : []),
-    ...(isTemporalThere ? [] : ['Temporal']),
-  ];
+async function look(deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> }): Promise<string[]> {
+  const [database, isTemporalThere] = await Promise.all([databaseObstacle(deps.database), deps.engine.isHealthy()]);
+  const away = [...(database === AWAY ? ['Postgres'] : []), ...(isTemporalThere ? [] : ['Temporal'])];
   return [
     ...(away.length > 0 ? [`${away.join(' and ')} cannot be reached`] : []),
     ...(database === undefined || database === AWAY ? [] : [database]),

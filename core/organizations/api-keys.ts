@@ -160,12 +160,7 @@ export interface RevokedKey {
  * Revokes the API keys that a person made in an organization.
  * @param role what they are now: keys that this role could make go on; undefined for a person who leaves
  */
-export function revokeKeysOf(
-  tx: Db,
-  by: Actor,
-  member: Member,
-  role?: Role,
-): Promise<RevokedKey[]> {
+export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
   return revoke(
     tx,
@@ -180,9 +175,7 @@ export function revokeKeysOf(
 
 /** Returns an SQL condition that is true of keys that a person of this role could not make. */
 function beyond(role: Role): Sql {
-  return role === 'member'
-    ? sql`exists (select from unnest(scopes) as scope where scope like '%:write')`
-    : sql`false`;
+  return role === 'member' ? sql`exists (select from unnest(scopes) as scope where scope like '%:write')` : sql`false`;
 }
 
 /** Revokes every API key of a project, which is being deleted. */
@@ -194,12 +187,7 @@ export function revokeKeysOfProject(
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
 }
 
-async function revoke(
-  tx: Db,
-  by: Actor,
-  organizationId: string,
-  which: Sql,
-): Promise<RevokedKey[]> {
+async function revoke(tx: Db, by: Actor, organizationId: string, which: Sql): Promise<RevokedKey[]> {
   const revoked = await tx.rows<RevokedKey>`
     update api_keys set revoked_at = now() where revoked_at is null and ${which}
     returning id, name, project_id as "projectId"
@@ -245,10 +233,7 @@ export function readApiKey(
 ): { readonly prefix: string; readonly hash: Buffer } | undefined {
   const [presentedTag, prefix, secret, ...rest] = presented.split('_');
   const wellFormed =
-    presentedTag === tag &&
-    prefix?.length === PREFIX_LENGTH &&
-    secret?.length === SECRET_LENGTH &&
-    rest.length === 0;
+    presentedTag === tag && prefix?.length === PREFIX_LENGTH && secret?.length === SECRET_LENGTH && rest.length === 0;
   return wellFormed ? { prefix, hash: hashApiKey(presented) } : undefined;
 }
 

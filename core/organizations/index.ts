@@ -8,12 +8,7 @@ export {
   touchApiKey,
   type Scope,
 } from './api-keys.ts';
-export {
-  markErased,
-  markOrganizationDeleted,
-  markProjectDeleted,
-  projectsToErase,
-} from './deletion.ts';
+export { markErased, markOrganizationDeleted, markProjectDeleted, projectsToErase } from './deletion.ts';
 export {
   acceptInvitation,
   createInvitation,

@@ -47,8 +47,8 @@ export async function listInvitations(
 type InvitationDeps = Pick<Core, 'database' | 'mailer' | 'uiOrigin'>;
 
 /**
- * Invites an address, and mails it where there is a mail server. It replaces an earlier invitation of the same address to
- * the same organization, with its token.
+ * Invites an address, and mails it where there is a mail server. It replaces an earlier invitation of the same address
+ * to the same organization, with its token.
  * @returns the token too, which is shown once and mailed; only its hash is kept
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */
@@ -57,9 +57,7 @@ export async function createInvitation(
   by: Actor & { readonly id: string },
   input: { id: string; organizationId: string; email: string; role: Invitation['role'] },
 ): Promise<Invitation & { readonly token: string }> {
-  const { organizationName, ...created } = await transaction(deps.database, (tx) =>
-    insertInvitation(tx, by, input),
-  );
+  const { organizationName, ...created } = await transaction(deps.database, (tx) => insertInvitation(tx, by, input));
   await mailInvitation(deps, by, { ...created, organizationName });
   return created;
 }
@@ -126,9 +124,9 @@ const MAILS: ThrottleRule = {
 const MAILS_OF_NEW: ThrottleRule = { ...MAILS, limit: 10 };
 
 /**
- * Mails an invitation, unless the person who invites has sent a hundred today; ten where their account is younger than a
- * week. It goes to a stranger, from the operator's domain: so it names the inviter's address, and the organization in a
- * way that makes no link.
+ * Mails an invitation, unless the person who invites has sent a hundred today; ten where their account is younger than
+ * a week. It goes to a stranger, from the operator's domain: so it names the inviter's address, and the organization in
+ * a way that makes no link.
  */
 async function mailInvitation(
   { database: db, mailer, uiOrigin }: InvitationDeps,
@@ -208,8 +206,7 @@ export async function acceptInvitation(
   await lockOrganization(tx, organizationId).catch(() => {
     throw new AppError('invitation_not_found');
   });
-  const used =
-    await tx.run`delete from invitations where id = ${id} and token_hash = ${hashInvitationToken(token)}`;
+  const used = await tx.run`delete from invitations where id = ${id} and token_hash = ${hashInvitationToken(token)}`;
   if (used === 0) throw new AppError('invitation_not_found');
   const { people = 0 } =
     (await tx.row<{

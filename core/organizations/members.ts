@@ -2,14 +2,7 @@ import { recordAudit, type Actor } from '#core/audit/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { revokeKeysOf, type RevokedKey } from './api-keys.ts';
-import {
-  assertAdmin,
-  assertAnotherOwner,
-  lockOrganization,
-  roleOf,
-  type Member,
-  type Role,
-} from './roles.ts';
+import { assertAdmin, assertAnotherOwner, lockOrganization, roleOf, type Member, type Role } from './roles.ts';
 
 /** The most people an organization can have, so that its list needs no pages. */
 export const MAX_MEMBERS = 200;
@@ -29,12 +22,10 @@ interface DemotedMember extends ListedMember {
 
 const columns = sql`u.id as "userId", u.name, u.email, m.role, m.created_at as "joinedAt"`;
 
-/** Lists the people of an organization, in the order in which they joined. @throws {AppError} `organization_not_found` */
-export async function listMembers(
-  db: Db,
-  by: { userId: string },
-  organizationId: string,
-): Promise<ListedMember[]> {
+/**
+ * Lists the people of an organization, in the order in which they joined. @throws {AppError} `organization_not_found`
+ */
+export async function listMembers(db: Db, by: { userId: string }, organizationId: string): Promise<ListedMember[]> {
   await roleOf(db, { organizationId, userId: by.userId });
   return db.rows<ListedMember>`
     select ${columns} from memberships m join users u on u.id = m.user_id
@@ -89,15 +80,11 @@ export async function endMembership(
   await lockOrganization(tx, organizationId);
   const own = await roleOf(tx, { organizationId, userId: by.id });
   const leaving = by.id === userId;
-  if (!leaving && own === 'member')
-    throw new AppError('forbidden', 'This needs the role owner or admin.');
+  if (!leaving && own === 'member') throw new AppError('forbidden', 'This needs the role owner or admin.');
   const removed = await readMember(tx, member);
   if (!leaving && removed.role === 'owner' && own !== 'owner') throw new AppError('owner_required');
   if (keepKeys && own !== 'owner') {
-    throw new AppError(
-      'owner_required',
-      'Only an owner may keep the API keys of a person who leaves.',
-    );
+    throw new AppError('owner_required', 'Only an owner may keep the API keys of a person who leaves.');
   }
   if (removed.role === 'owner') await assertAnotherOwner(tx, member);
   return { ...removed, revokedKeys: await removeHeld(tx, by, member, keepKeys) };
@@ -114,12 +101,7 @@ export async function leaveOrganization(tx: Db, by: Actor, member: Member): Prom
 }
 
 /** Removes a member. The caller holds the organization and has checked that the membership may end. */
-async function removeHeld(
-  tx: Db,
-  by: Actor,
-  member: Member,
-  keepKeys: boolean,
-): Promise<RevokedKey[]> {
+async function removeHeld(tx: Db, by: Actor, member: Member, keepKeys: boolean): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
   await tx.run`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`;
   await recordAudit(tx, {
@@ -144,14 +126,10 @@ async function readMember(tx: Db, { organizationId, userId }: Member): Promise<L
 
 /**
  * Checks that an owner or admin may end what a member has, such as their sessions, and holds the organization.
- * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would end
- * what an owner has
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
+ * end what an owner has
  */
-export async function assertMayEndFor(
-  tx: Db,
-  by: { readonly id: string },
-  member: Member,
-): Promise<void> {
+export async function assertMayEndFor(tx: Db, by: { readonly id: string }, member: Member): Promise<void> {
   await lockOrganization(tx, member.organizationId);
   const own = await assertAdmin(tx, { ...member, userId: by.id });
   const { role } = await readMember(tx, member);

@@ -64,10 +64,7 @@ export async function foundOrganization(
 ): Promise<{ organization: Organization; project: Project }> {
   await lockFounder(tx, by.id);
   if ((await countFounded(tx, by.id, input.id)) >= maxOrganizations) {
-    throw new AppError(
-      'limit_reached',
-      `A person may found at most ${maxOrganizations} organizations.`,
-    );
+    throw new AppError('limit_reached', `A person may found at most ${maxOrganizations} organizations.`);
   }
   return createOrganization(tx, by, input);
 }
@@ -119,10 +116,7 @@ async function lockFounder(tx: Db, userId: string): Promise<void> {
  * Finds an organization that the person belongs to. @throws {AppError} `organization_not_found`,
  * `second_factor_required`
  */
-export async function findOrganization(
-  db: Db,
-  key: { userId: string; id: string },
-): Promise<Organization> {
+export async function findOrganization(db: Db, key: { userId: string; id: string }): Promise<Organization> {
   const found = await db.row<Organization & { readonly lacks: boolean }>`
     select o.id, o.name, m.role, o.created_at as "createdAt", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
     from memberships m join organizations o on o.id = m.organization_id

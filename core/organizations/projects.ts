@@ -14,7 +14,9 @@ export interface Project {
   readonly createdAt: Date;
 }
 
-const projectColumns = sql`p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"`;
+const projectColumns = sql`
+  p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"
+`;
 
 /** Lists the projects of all the person's organizations, or of one of them; none of a foreign organization. */
 export function listProjects(
@@ -115,7 +117,6 @@ export async function insertProject(
  * the keys that are there, and later ones would stay behind. @throws {AppError} `project_not_found`
  */
 export async function holdProject(tx: Db, projectId: string): Promise<void> {
-  const held =
-    await tx.row`select 1 from projects where id = ${projectId} and deleted_at is null for share`;
+  const held = await tx.row`select 1 from projects where id = ${projectId} and deleted_at is null for share`;
   if (held === undefined) throw new AppError('project_not_found');
 }

@@ -15,7 +15,8 @@ export interface Member {
  */
 export async function roleOf(db: Db, { organizationId, userId }: Member): Promise<Role> {
   const found = await db.row<{ role: Role; lacks: boolean }>`
-    select m.role, ${lacksSecondFactor(sql`o`, userId)} as lacks from memberships m join organizations o on o.id = m.organization_id
+    select m.role, ${lacksSecondFactor(sql`o`, userId)} as lacks from memberships m
+    join organizations o on o.id = m.organization_id
     where m.user_id = ${userId} and m.organization_id = ${organizationId} and o.deleted_at is null
     for share of m
   `;
@@ -55,10 +56,7 @@ export async function lockOrganization(tx: Db, organizationId: string): Promise<
 }
 
 /** Checks that another person owns the organization too. The caller holds it. @throws {AppError} `last_owner` */
-export async function assertAnotherOwner(
-  tx: Db,
-  { organizationId, userId }: Member,
-): Promise<void> {
+export async function assertAnotherOwner(tx: Db, { organizationId, userId }: Member): Promise<void> {
   const other = await tx.row`
     select 1 from memberships
     where organization_id = ${organizationId} and role = 'owner' and user_id <> ${userId} limit 1

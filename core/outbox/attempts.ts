@@ -65,7 +65,8 @@ export function claimMessages(
       c.routine_id as "routineId", c.run_id as "runId", c.user_id as "userId", c.url, c.content,
       (
         select u.email from users u join memberships m on m.user_id = u.id
-        where u.id = c.user_id and u.email_verified and (m.organization_id = c.organization_id or c.kind = 'results_digest' and c.project_id is null)
+        where u.id = c.user_id and u.email_verified and (m.organization_id = c.organization_id
+        or c.kind = 'results_digest' and c.project_id is null)
         limit 1
       ) as address,
       case when c.kind = 'results_digest' then ${hasEndedDigests(sql`c.user_id`, sql`c.project_id`)}
@@ -87,11 +88,7 @@ export type Verdict =
   | { readonly state: 'retry'; readonly error: string; readonly delayMs: number };
 
 /** Records an attempt, unless its lease has run out and another attempt was begun. A finished message keeps no text. */
-export async function recordSending(
-  db: Db,
-  { id, attempt }: ClaimedMessage,
-  verdict: Verdict,
-): Promise<void> {
+export async function recordSending(db: Db, { id, attempt }: ClaimedMessage, verdict: Verdict): Promise<void> {
   const error = verdict.state === 'sent' ? null : verdict.error;
   const change =
     verdict.state === 'retry'
@@ -111,16 +108,7 @@ const HOUR_MS = 60 * MINUTE_MS;
  * one would mislead.
  */
 const LADDER_MS: Readonly<Record<Channel, readonly number[]>> = {
-  mail: [
-    MINUTE_MS,
-    5 * MINUTE_MS,
-    15 * MINUTE_MS,
-    HOUR_MS,
-    2 * HOUR_MS,
-    4 * HOUR_MS,
-    8 * HOUR_MS,
-    12 * HOUR_MS,
-  ],
+  mail: [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS, 8 * HOUR_MS, 12 * HOUR_MS],
   ping: [MINUTE_MS, 2 * MINUTE_MS],
 };
 

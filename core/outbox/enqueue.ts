@@ -43,10 +43,7 @@ export async function enqueueOperatorMail(
 }
 
 /** Queues a GET to a monitor, in the transaction that ends the run. */
-export async function enqueuePing(
-  tx: Db,
-  ping: MessageSubject & { readonly url: string },
-): Promise<void> {
+export async function enqueuePing(tx: Db, ping: MessageSubject & { readonly url: string }): Promise<void> {
   await tx.run`
     insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, url, state)
     values (${newId('message')}, 'ping', 'success_ping', ${ping.organizationId}, ${ping.projectId},
@@ -55,10 +52,7 @@ export async function enqueuePing(
 }
 
 /** Records that there was something to tell, but no one who could be mailed. */
-export async function recordUnaddressed(
-  tx: Db,
-  mail: MessageSubject & { readonly kind: MessageKind },
-): Promise<void> {
+export async function recordUnaddressed(tx: Db, mail: MessageSubject & { readonly kind: MessageKind }): Promise<void> {
   await tx.run`
     insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state, error, finished_at)
     values (${newId('message')}, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId},
@@ -99,10 +93,7 @@ export function mergeHeld(tx: Db, routineId: string): Promise<HeldCount[]> {
 }
 
 /** Does the same for all routines of a project, each counted on its own. */
-export function mergeHeldOfProject(
-  tx: Db,
-  projectId: string,
-): Promise<(HeldCount & { readonly routineId: string })[]> {
+export function mergeHeldOfProject(tx: Db, projectId: string): Promise<(HeldCount & { readonly routineId: string })[]> {
   return tx.rows`
     with merged as (
       update outbox set state = 'merged', finished_at = now()

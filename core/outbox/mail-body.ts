@@ -12,10 +12,7 @@ interface Places {
 }
 
 /** Writes a mail as text, and one with sections as HTML as well. */
-export function bodyOf(
-  content: MailContent,
-  places: Places,
-): { readonly text: string; readonly html?: string } {
+export function bodyOf(content: MailContent, places: Places): { readonly text: string; readonly html?: string } {
   const { lines, path, sections = [] } = content;
   const { uiOrigin, stops } = places;
   const paragraphs = [
@@ -52,8 +49,8 @@ function entryAsText(entry: MailEntry, uiOrigin: string): string {
 }
 
 /**
- * Writes the page of a mail. Each element carries its own style, as many mail programs drop the head; those that keep it
- * also follow a dark screen. There is no image and nothing that is loaded.
+ * Writes the page of a mail. Each element carries its own style, as many mail programs drop the head; those that keep
+ * it also follow a dark screen. There is no image and nothing that is loaded.
  */
 function htmlOf(content: MailContent, { uiOrigin, stops }: Places): string {
   const { subject, lines, path, sections = [] } = content;
@@ -76,10 +73,7 @@ ${lines.map((line) => `<p class="muted" style="margin:0 0 4px;color:#5b5b63">${e
 ${sections.map((section) => sectionAsHtml(section, uiOrigin)).join('\n')}
 ${button}
 <p class="muted rule" style="margin:28px 0 0;padding:14px 0 0;border-top:1px solid #e3e3e8;color:#5b5b63;font-size:13px">${stops
-    .map(
-      ({ label, url }) =>
-        `<a class="muted" href="${escaped(url)}" style="color:#5b5b63">${escaped(label)}</a>`,
-    )
+    .map(({ label, url }) => `<a class="muted" href="${escaped(url)}" style="color:#5b5b63">${escaped(label)}</a>`)
     .join('<br>')}</p>
 </div>
 </body>

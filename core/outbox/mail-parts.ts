@@ -31,15 +31,12 @@ export function joinParts(parts: readonly MailPart[]): MailContent {
 }
 
 function countsOf(parts: readonly MailPart[]): string {
-  const sum = (count: (part: MailPart) => number) =>
-    parts.reduce((total, part) => total + count(part), 0);
+  const sum = (count: (part: MailPart) => number) => parts.reduce((total, part) => total + count(part), 0);
   const results = sum((part) => part.results);
   const needs = sum((part) => part.needs);
   const more = parts.some((part) => part.more) ? ' and more' : '';
   return [
-    ...(results === 0
-      ? []
-      : [`${results.toLocaleString('en')} new result${results === 1 ? '' : 's'}${more}`]),
+    ...(results === 0 ? [] : [`${results.toLocaleString('en')} new result${results === 1 ? '' : 's'}${more}`]),
     ...(needs === 0 ? [] : [`${needs} to look at`]),
   ].join(', ');
 }

@@ -1,8 +1,9 @@
 import { sql, type Db, deleteBatch } from '#lib/database/index.ts';
 
 /**
- * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a business
- * enquiry for the operator, a model account to which its owner has to sign in again, and results that go elsewhere.
+ * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a
+ * business enquiry for the operator, a model account to which its owner has to sign in again, and results that go
+ * elsewhere.
  */
 export const MESSAGE_KINDS = [
   'failed',
@@ -39,11 +40,17 @@ export interface MailContent {
   /** Path of the page in the dashboard with the details. */
   readonly path?: string;
   readonly replyTo?: string;
-  /** Set for a mail about several projects, of which each has a part; its subject and text are made of them when it is sent. */
+  /**
+   * Set for a mail about several projects, of which each has a part; its subject and text are made of them when it is
+   * sent.
+   */
   readonly parts?: readonly MailPart[];
 }
 
-/** What a mail says of one project. It is left out when its reader may not read the project any more, or wants no digest of it. */
+/**
+ * What a mail says of one project. It is left out when its reader may not read the project any more, or wants no digest
+ * of it.
+ */
 export interface MailPart {
   readonly projectId: string;
   readonly projectName: string;
@@ -93,11 +100,7 @@ export function isUnsubscribable(kind: MessageKind): boolean {
   return !NOT_UNSUBSCRIBABLE.has(kind);
 }
 
-const NOT_UNSUBSCRIBABLE: ReadonlySet<MessageKind> = new Set([
-  'model_connection',
-  'webhook_changed',
-  'business_lead',
-]);
+const NOT_UNSUBSCRIBABLE: ReadonlySet<MessageKind> = new Set(['model_connection', 'webhook_changed', 'business_lead']);
 
 /** A message about a run, as its detail shows it. */
 export interface RunMessage {

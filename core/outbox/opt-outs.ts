@@ -44,9 +44,7 @@ export function createUnsubscribeLinks(options: {
   readonly keys: readonly string[];
 }): UnsubscribeLinks {
   const keys = options.keys.map((key) =>
-    createHmac('sha256', Buffer.from(key, 'base64'))
-      .update('unsubscribe links, version 1')
-      .digest(),
+    createHmac('sha256', Buffer.from(key, 'base64')).update('unsubscribe links, version 1').digest(),
   );
   const [newest] = keys;
   if (newest === undefined) throw new Error('no key to sign with');
@@ -87,11 +85,7 @@ export async function optIn(db: Db, optOut: OptOut): Promise<void> {
 }
 
 /** Replaces an opt-out, where the person has made it, by others that end less. */
-export async function narrowOptOut(
-  db: Db,
-  { userId, scopeId }: OptOut,
-  others: readonly string[],
-): Promise<void> {
+export async function narrowOptOut(db: Db, { userId, scopeId }: OptOut, others: readonly string[]): Promise<void> {
   await db.run`
     with ended as (
       delete from mail_optouts where user_id = ${userId} and scope_id = ${scopeId} returning user_id

@@ -26,14 +26,11 @@ export async function sendMail(
     const error = 'the recipient is no longer a member with a confirmed address';
     return over({ state: 'cancelled', error });
   }
-  if (message.optedOut)
-    return over({ state: 'cancelled', error: 'the recipient has unsubscribed' });
+  if (message.optedOut) return over({ state: 'cancelled', error: 'the recipient has unsubscribed' });
   if (isBeyondLast('mail', message.attempt)) {
     return over({ state: 'failed', error: 'all attempts were broken off on our side' });
   }
-  const parts = message.content?.parts?.filter(({ projectId }) =>
-    message.projectIds.includes(projectId),
-  );
+  const parts = message.content?.parts?.filter(({ projectId }) => message.projectIds.includes(projectId));
   if (parts?.length === 0) {
     const error = 'the recipient reads none of its projects any more, or has unsubscribed';
     return over({ state: 'cancelled', error });
@@ -44,8 +41,7 @@ export async function sendMail(
   const error = fault.message;
   const delayMs = fault.kind === 'refused' ? undefined : messageRetryMs('mail', message.attempt);
   return {
-    verdict:
-      delayMs === undefined ? { state: 'failed', error } : { state: 'retry', error, delayMs },
+    verdict: delayMs === undefined ? { state: 'failed', error } : { state: 'retry', error, delayMs },
     serverIsAway: fault.kind === 'away',
   };
 }
@@ -60,8 +56,7 @@ function compose(
   { to, parts }: { readonly to: string; readonly parts: readonly MailPart[] | undefined },
   { uiOrigin, links }: { uiOrigin: string; links: UnsubscribeLinks },
 ): Mail {
-  const content: MailContent =
-    parts === undefined ? (message.content ?? { subject: '', lines: [] }) : joinParts(parts);
+  const content: MailContent = parts === undefined ? (message.content ?? { subject: '', lines: [] }) : joinParts(parts);
   const { subject, replyTo } = content;
   const stop =
     parts !== undefined && message.userId !== null
@@ -91,10 +86,7 @@ function endingDigests(userId: string, parts: readonly MailPart[], links: Unsubs
     const { projectId } = first;
     const url = links.of({ userId, scopeId: digestScope(projectId) });
     return {
-      links: [
-        { label: 'No more digests of this project', url },
-        ofProject(userId, projectId, links),
-      ],
+      links: [{ label: 'No more digests of this project', url }, ofProject(userId, projectId, links)],
       url,
     };
   }
@@ -114,10 +106,7 @@ function ofProject(userId: string, projectId: string, links: UnsubscribeLinks): 
 }
 
 /** Returns the links that end mails like this one. */
-function unsubscribing(
-  { kind, userId, projectId, routineId }: ClaimedMessage,
-  links: UnsubscribeLinks,
-): Stops {
+function unsubscribing({ kind, userId, projectId, routineId }: ClaimedMessage, links: UnsubscribeLinks): Stops {
   if (!isUnsubscribable(kind) || userId === null || projectId === null) return { links: [] };
   const all = ofProject(userId, projectId, links);
   if (routineId === null) return { links: [all], url: all.url };

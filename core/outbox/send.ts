@@ -27,10 +27,7 @@ export async function sendMessages(
   { signal, forMs }: { signal: AbortSignal; forMs: number },
 ): Promise<number> {
   const end = performance.now() + forMs;
-  const sent = await Promise.allSettled([
-    drain(deps, 'mail', { signal, end }),
-    drain(deps, 'ping', { signal, end }),
-  ]);
+  const sent = await Promise.allSettled([drain(deps, 'mail', { signal, end }), drain(deps, 'ping', { signal, end })]);
   let total = 0;
   for (const each of sent) {
     if (each.status === 'rejected') throw each.reason;
@@ -54,9 +51,7 @@ async function drain(
       limit: BATCH[channel],
       forOperator,
     });
-    const goOn = await Promise.all(
-      claimed.map((message) => attempt(deps, channel, message, signal)),
-    );
+    const goOn = await Promise.all(claimed.map((message) => attempt(deps, channel, message, signal)));
     total += claimed.length;
     if (claimed.length < BATCH[channel] || goOn.includes(false) || performance.now() > end) {
       return total;

@@ -51,11 +51,7 @@ export interface DeliveredData {
  * Compares the data of a run with the data delivered last. Data that was matched by another key says nothing about
  * these items, so everything is new then.
  */
-export function compareWith(
-  delivered: DeliveredData | undefined,
-  data: unknown,
-  by: ResultKey | null,
-): ComparedResult {
+export function compareWith(delivered: DeliveredData | undefined, data: unknown, by: ResultKey | null): ComparedResult {
   const known = isDeepStrictEqual(delivered?.by, by) ? delivered : undefined;
   const before: Items = known === undefined ? new Map() : itemsOf(known.data, by);
   const changes = findChanges(before, itemsOf(data, by), by);
@@ -114,11 +110,7 @@ export function boundChanges(changes: Changes): Changes {
     return kept;
   }
   const { counts } = changes;
-  const [added, changed, removed] = [
-    first(changes.added),
-    first(changes.changed),
-    first(changes.removed),
-  ];
+  const [added, changed, removed] = [first(changes.added), first(changes.changed), first(changes.removed)];
   const left = added.length + changed.length + removed.length;
   const truncated = left < counts.added + counts.changed + counts.removed;
   return { ...changes, added, removed, changed, truncated };

@@ -67,9 +67,7 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
       return counted(sources, check.atLeast, 'Distinct source addresses in the result');
     }
     case 'tool_succeeded': {
-      const calls = evidence.calls.filter(
-        ({ name, policyId }) => name === check.tool || policyId === check.tool,
-      );
+      const calls = evidence.calls.filter(({ name, policyId }) => name === check.tool || policyId === check.tool);
       const succeeded = sum(calls.map((each) => each.succeeded));
       return counted(succeeded, check.atLeast, `Successful calls of ${check.tool}`);
     }
@@ -84,10 +82,7 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
  * Types of checks on the content of a report. They do not apply to a run that states that it has nothing to report;
  * those on its tool calls, and on what no result may contain, do.
  */
-const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set([
-  'result_matches',
-  'distinct_sources',
-]);
+const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 
 function matching(found: boolean | undefined, wanted: boolean): Finding {
   if (found === undefined) {

@@ -45,11 +45,7 @@ export async function findPatterns(
   return found;
 }
 
-async function isIn(
-  projectId: string,
-  result: string,
-  pattern: string,
-): Promise<boolean | undefined> {
+async function isIn(projectId: string, result: string, pattern: string): Promise<boolean | undefined> {
   try {
     return await matchesPattern(projectId, pattern, result);
   } catch (error) {

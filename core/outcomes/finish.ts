@@ -33,8 +33,7 @@ export function readFinish(calls: readonly Call[], rule: OutcomeRule): Finish {
   return readInput(finish.input, rule);
 }
 
-const WITH_OTHERS =
-  'the response asks for other tools too; look at what they return, then call finish by itself';
+const WITH_OTHERS = 'the response asks for other tools too; look at what they return, then call finish by itself';
 const TWICE = 'finish was called more than once; call it once, with one outcome';
 
 function readInput(input: unknown, rule: OutcomeRule): Finish {
@@ -78,9 +77,7 @@ export const REMINDER = {
 
 /** Finds the reminder among the messages of a run; no other message has its text. */
 function reminderIn(transcript: readonly ModelMessage[]): number {
-  return transcript.findIndex(
-    ({ role, content }) => role === REMINDER.role && content === REMINDER.content,
-  );
+  return transcript.findIndex(({ role, content }) => role === REMINDER.role && content === REMINDER.content);
 }
 
 export function wasReminded(transcript: readonly ModelMessage[]): boolean {

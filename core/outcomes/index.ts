@@ -11,12 +11,5 @@ export {
 } from './changes.ts';
 export { type Finish, readFinish, REMINDER, textBeforeReminder, wasReminded } from './finish.ts';
 export { type Items, readItems } from './items.ts';
-export {
-  type Evidence,
-  decideChecks,
-  type CheckResult,
-  OUTCOMES,
-  type Outcome,
-  type RunOutcome,
-} from './checks.ts';
+export { type Evidence, decideChecks, type CheckResult, OUTCOMES, type Outcome, type RunOutcome } from './checks.ts';
 export { asksForRepair, readData, repairRequest, repairsText } from './read-data.ts';

@@ -15,9 +15,7 @@ export interface Item {
 export type Items = ReadonlyMap<string, Item>;
 
 /** Items, or the reason why the data has none, which names the place. */
-export type ReadItems =
-  | { readonly ok: true; readonly items: Items }
-  | { readonly ok: false; readonly issue: string };
+export type ReadItems = { readonly ok: true; readonly items: Items } | { readonly ok: false; readonly issue: string };
 
 /** Reads the items of a result. Without a key, the data as a whole is the only item. */
 export function readItems(data: unknown, by: ResultKey | null): ReadItems {

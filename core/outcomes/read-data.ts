@@ -6,9 +6,7 @@ import { storableJson } from '#lib/database/index.ts';
 import { readItems } from './items.ts';
 
 /** The data of a result, or the fault of its text. */
-export type ReadData =
-  | { readonly ok: true; readonly data: unknown }
-  | { readonly ok: false; readonly issue: string };
+export type ReadData = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly issue: string };
 
 /** Limit of the data of a result, as JSON in bytes of UTF-8. */
 const MAX_DATA_BYTES = 256 * 1024;
@@ -16,11 +14,7 @@ const MAX_DATA_BYTES = 256 * 1024;
 /**
  * Reads data from a text and checks it against the form. The text is JSON, or holds one Markdown fence with it.
  */
-export async function readData(
-  projectId: string,
-  text: string,
-  { schema, key }: ResultForm,
-): Promise<ReadData> {
+export async function readData(projectId: string, text: string, { schema, key }: ResultForm): Promise<ReadData> {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
   const { data } = parsed;

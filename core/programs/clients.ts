@@ -18,7 +18,9 @@ export function findClient(db: Db, clientId: string): Promise<AssistantClient | 
   `;
 }
 
-/** Tells whether a client has registered this address; an app on the person's machine takes any port (RFC 8252, 7.3). */
+/**
+ * Tells whether a client has registered this address; an app on the person's machine takes any port (RFC 8252, 7.3).
+ */
 export function isRedirectOf({ redirectUris }: AssistantClient, requested: string): boolean {
   if (!URL.canParse(requested)) return false;
   return redirectUris.some(
@@ -57,7 +59,8 @@ export async function enterClient(
   if (entered !== undefined) return entered.clientId;
   const clientId = randomBytes(16).toString('hex');
   await db.run`
-    insert into oauth_clients (id, client_id, name, redirect_uris, token_endpoint_auth_method, application_type, grant_types,
+    insert into oauth_clients (id, client_id, name, redirect_uris, token_endpoint_auth_method, application_type,
+    grant_types,
       response_types, is_dynamic)
     values (${clientId}, ${clientId}, ${name}, ${JSON.stringify(redirectUris)}::jsonb, 'none', 'native',
       '["authorization_code", "refresh_token"]', '["code"]', false)

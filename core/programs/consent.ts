@@ -83,7 +83,8 @@ export async function approveAssistant(
   const kept = asked.filter((scope) => scope === 'offline_access');
   const scope = [...scopes, ...kept].join(' ');
   const decide = () => auth.decideConsent({ oauthQuery, sessionId, accepts: { scope, projectId } });
-  // The library looks for a consent and makes one: of two at once the later finds that of the other when it is asked again.
+  // The library looks for a consent and makes one: of two at once the later finds that of the other when it is asked
+  // again.
   const redirectTo = await decide().catch((error: unknown) => {
     if (!isDuplicate(error)) throw error;
     return decide();

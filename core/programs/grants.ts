@@ -52,10 +52,7 @@ export async function disconnectAssistant(
   const { clientId, ...grant } = found;
   const userId = grant.grantedBy.id;
   if (userId !== by.id) await assertAdmin(tx, { organizationId, userId: by.id });
-  await forget(
-    tx,
-    sql`reference_id = ${projectId} and user_id = ${userId} and client_id = ${clientId}`,
-  );
+  await forget(tx, sql`reference_id = ${projectId} and user_id = ${userId} and client_id = ${clientId}`);
   const name = shownName({ name: grant.clientName });
   await recordAudit(tx, {
     organizationId,
@@ -84,7 +81,9 @@ export function forgetGrantsOfMember(
   );
 }
 
-/** Deletes consents and their tokens. The consent goes first: without it no token counts, also one that is being made. */
+/**
+ * Deletes consents and their tokens. The consent goes first: without it no token counts, also one that is being made.
+ */
 async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_consents where ${which}`;
   await tx.run`delete from oauth_access_tokens where ${which}`;
@@ -93,12 +92,13 @@ async function forget(tx: Db, which: Sql): Promise<void> {
 
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 const isOfConsent = sql`
-  t.reference_id = oauth_consents.reference_id and t.user_id = oauth_consents.user_id and t.client_id = oauth_consents.client_id
+  t.reference_id = oauth_consents.reference_id and t.user_id = oauth_consents.user_id
+  and t.client_id = oauth_consents.client_id
 `;
 
 /**
- * Delete terminals that no one let in, an hour late, so that a person who comes late is told; tokens that have expired; clients
- * that no one uses; and consents of which no token is left an hour after they were given: then the assistant
+ * Delete terminals that no one let in, an hour late, so that a person who comes late is told; tokens that have expired;
+ * clients that no one uses; and consents of which no token is left an hour after they were given: then the assistant
  * has to ask again. Each deletes at most `limit` rows and returns how many.
  */
 export const forgetPrograms: readonly ((db: Db, limit: number) => Promise<number>)[] = [

@@ -55,12 +55,10 @@ export async function requestTerminalSignIn(
 /** Consonants, so that a code spells no word and no letter is taken for a digit (RFC 8628, section 6.1). */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 
-/** Finds the terminal that shows this code. @throws {AppError} `rate_limited`, `attempt_not_found`, `attempt_expired` */
-export async function readTerminalSignIn(
-  db: Db,
-  userId: string,
-  userCode: string,
-): Promise<TerminalSignIn> {
+/**
+ * Finds the terminal that shows this code. @throws {AppError} `rate_limited`, `attempt_not_found`, `attempt_expired`
+ */
+export async function readTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
   await assertFew(db, CODES, userId);
   const found = await db.row<TerminalSignIn & { isOver: boolean }>`
     select host, address, created_at as "createdAt", expires_at as "expiresAt", expires_at <= now() as "isOver"
@@ -105,11 +103,7 @@ export async function approveTerminalSignIn(
 }
 
 /** Refuses the terminal, which is told so. @throws {AppError} of `readTerminalSignIn` */
-export async function denyTerminalSignIn(
-  db: Db,
-  userId: string,
-  userCode: string,
-): Promise<TerminalSignIn> {
+export async function denyTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
   const found = await readTerminalSignIn(db, userId, userCode);
   await decide(db, userCode, sql`state = 'denied', decided_by = ${userId}`);
   return found;
@@ -125,12 +119,7 @@ async function decide(db: Db, userCode: string, values: ReturnType<typeof sql>):
 }
 
 /** Errors by which a terminal knows whether to go on asking (RFC 8628, section 3.5). */
-type TerminalError =
-  | 'authorization_pending'
-  | 'slow_down'
-  | 'access_denied'
-  | 'expired_token'
-  | 'invalid_grant';
+type TerminalError = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant';
 
 /** The key that a person let a terminal have, or why there is none. */
 export type TerminalGrant =

@@ -1,12 +1,6 @@
 import { hash } from 'node:crypto';
 import { mcpResource, tokenPrefix } from '#core/identity/index.ts';
-import {
-  lacksSecondFactor,
-  paidPlanOf,
-  type PaidPlan,
-  type Role,
-  type Scope,
-} from '#core/organizations/index.ts';
+import { lacksSecondFactor, paidPlanOf, type PaidPlan, type Role, type Scope } from '#core/organizations/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { shownName } from './clients.ts';
 
@@ -32,8 +26,8 @@ interface Found extends AssistantAccess {
 
 /**
  * Finds whom a bearer token of ours for `PUBLIC_URL/mcp` acts for. Undefined for any other token, and for one that has
- * expired, was revoked or is for another resource; also while the project has switched MCP off, and for a person who left
- * the organization or lacks the second factor that it demands.
+ * expired, was revoked or is for another resource; also while the project has switched MCP off, and for a person who
+ * left the organization or lacks the second factor that it demands.
  */
 export async function authenticateMcpToken(
   deps: {

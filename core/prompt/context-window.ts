@@ -59,16 +59,13 @@ export function fitTranscript(
   return {
     messages: messagesOf(fitted),
     omitted: [...omitted.values()],
-    tooLong:
-      fewest > contextTokens - MIN_OUTPUT_TOKENS ? { tokens: fewest, contextTokens } : undefined,
+    tooLong: fewest > contextTokens - MIN_OUTPUT_TOKENS ? { tokens: fewest, contextTokens } : undefined,
   };
 }
 
 /** Returns the steps that hold long results and come before the latest response of the model, oldest first. */
 function omittable(steps: readonly TranscriptStep[]): readonly TranscriptStep[] {
-  const latest = steps.findLastIndex(({ messages }) =>
-    messages.some(({ role }) => role === 'assistant'),
-  );
+  const latest = steps.findLastIndex(({ messages }) => messages.some(({ role }) => role === 'assistant'));
   return steps
     .slice(0, Math.max(latest, 0))
     .filter(({ messages }) => messages.some((message) => message !== withoutResults(message)));

@@ -1,23 +1,11 @@
 import type { ModelMessage } from 'ai';
-import {
-  asksFor,
-  fillPlaceholders,
-  promptRoom,
-  resultSection,
-  type ResultForm,
-} from '#core/definition/index.ts';
+import { asksFor, fillPlaceholders, promptRoom, resultSection, type ResultForm } from '#core/definition/index.ts';
 import { skillSection, type AttachedSkill } from '#core/skills/index.ts';
 import type { ToldFacts } from '#core/facts/index.ts';
 import type { GateVerdict } from '#core/gate/index.ts';
 import { fence, steadyFence } from './fence.ts';
 import { localDate, renderBriefing, type BriefingInput } from './briefing.ts';
-import {
-  previousText,
-  wordsOnPrevious,
-  jsonText,
-  type PreviousRun,
-  type PreviousData,
-} from './previous.ts';
+import { previousText, wordsOnPrevious, jsonText, type PreviousRun, type PreviousData } from './previous.ts';
 
 export interface PromptInput extends BriefingInput {
   readonly instructions: string;
@@ -133,10 +121,7 @@ function gateText(verdict: GateVerdict | null): string {
 /** Fences values that were given by a caller who may not write instructions. */
 function fencedValues({ variables, fencedVariables }: PromptInput): Record<string, string> {
   return Object.fromEntries(
-    fencedVariables.map((name) => [
-      name,
-      fence(`The value of ${name}, given for this run,`, variables[name] ?? ''),
-    ]),
+    fencedVariables.map((name) => [name, fence(`The value of ${name}, given for this run,`, variables[name] ?? '')]),
   );
 }
 

@@ -20,11 +20,7 @@ export interface WindowUse {
  * the limit together.
  * @returns undefined when it is within the limit, else the seconds until the next window
  */
-export async function throttle(
-  db: Db,
-  rule: ThrottleRule,
-  subject: string,
-): Promise<number | undefined> {
+export async function throttle(db: Db, rule: ThrottleRule, subject: string): Promise<number | undefined> {
   const { count, resetSeconds } = await countWithin(db, rule, subject);
   return count <= rule.limit ? undefined : resetSeconds;
 }
@@ -64,20 +60,12 @@ export function counting(events: Sql, windowSeconds: number): Sql {
 }
 
 /** Forgets the events of `subject`. */
-export async function unthrottle(
-  db: Db,
-  rule: Pick<ThrottleRule, 'name'>,
-  subject: string,
-): Promise<void> {
+export async function unthrottle(db: Db, rule: Pick<ThrottleRule, 'name'>, subject: string): Promise<void> {
   await db.run`delete from rate_limits where credential = ${keyOf(rule, subject)}`;
 }
 
 /** Takes back one event of `subject`, which the rule turned out not to concern. */
-export async function uncount(
-  db: Db,
-  rule: Pick<ThrottleRule, 'name'>,
-  subject: string,
-): Promise<void> {
+export async function uncount(db: Db, rule: Pick<ThrottleRule, 'name'>, subject: string): Promise<void> {
   await db.run`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`;
 }
 
@@ -89,8 +77,8 @@ function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
 const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 15 * 60 };
 
 /**
- * Counts a sign-in at a provider that a person begins: each sends requests to a server, may register a client there, and
- * uses up limits that the provider sets for the operator.
+ * Counts a sign-in at a provider that a person begins: each sends requests to a server, may register a client there,
+ * and uses up limits that the provider sets for the operator.
  * @param at one provider, or a kind of them that counts together
  * @throws {AppError} `rate_limited`
  */

@@ -21,10 +21,7 @@ export function unreadBy({ projectId, readerId }: Reader): Sql {
 export async function markRead(
   database: Database,
   { projectId, readerId }: Reader,
-  {
-    runIds = [],
-    until,
-  }: { readonly runIds?: readonly string[] | undefined; readonly until?: Date | undefined },
+  { runIds = [], until }: { readonly runIds?: readonly string[] | undefined; readonly until?: Date | undefined },
 ): Promise<void> {
   await transaction(database, async (tx) => {
     if (until !== undefined) {

@@ -35,10 +35,7 @@ export interface Result {
   /** True when the text goes on after the excerpt. */
   readonly goesOn: boolean;
   /** Changes of its data, with the first items of each kind; null without data. */
-  readonly changes: Pick<
-    ComparedResult,
-    'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'
-  > | null;
+  readonly changes: Pick<ComparedResult, 'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'> | null;
   /** Changes of its text against the one before; null with data, and where there is no text before. */
   readonly lines: LineChanges | null;
   /** The run whose result came before, if there is one. */
@@ -75,8 +72,8 @@ interface Found extends Omit<Result, 'excerpt' | 'goesOn' | 'lines'> {
 }
 
 /**
- * Lists the results of a project, the last that ended first. It looks at a bounded number of results, so a page that filters
- * may have fewer than its limit, or none, though others follow.
+ * Lists the results of a project, the last that ended first. It looks at a bounded number of results, so a page that
+ * filters may have fewer than its limit, or none, though others follow.
  */
 export async function listResults(
   db: Db,
@@ -84,10 +81,7 @@ export async function listResults(
   filter: ResultFilter,
 ): Promise<{ results: Result[]; nextCursor: string | undefined }> {
   const { page, worthReading } = filter;
-  const byKind =
-    worthReading === undefined
-      ? empty
-      : sql`where (kind <> 'unchanged') = ${worthReading}::boolean`;
+  const byKind = worthReading === undefined ? empty : sql`where (kind <> 'unchanged') = ${worthReading}::boolean`;
   const looked = worthReading === undefined ? page.limit : MAX_LOOKED_AT;
   const found = await db.plannedRows<{ last: string | null } & Found>`
     with ${lookAt(reader, filter, looked + 1)},
@@ -163,8 +157,8 @@ export async function countUnread(
 }
 
 /**
- * Writes the CTEs `looked_at`, the newest results that the filter lets through, and `classified`, the same with their kind and the
- * result before.
+ * Writes the CTEs `looked_at`, the newest results that the filter lets through, and `classified`, the same with their
+ * kind and the result before.
  */
 function lookAt(
   { projectId, readerId }: Reader,

@@ -19,23 +19,18 @@ export interface Batch {
 }
 
 /**
- * Runs of one transaction: for runs of a few steps it takes some ten milliseconds, so that no writer waits long for their
- * rows.
+ * Runs of one transaction: for runs of a few steps it takes some ten milliseconds, so that no writer waits long for
+ * their rows.
  */
 const BATCH = 200;
 
 /**
- * Takes one batch of due runs through a stage, oldest first, in one transaction; runs that another transaction has locked
- * are passed by. What a crash leaves undone is due again.
+ * Takes one batch of due runs through a stage, oldest first, in one transaction; runs that another transaction has
+ * locked are passed by. What a crash leaves undone is due again.
  * @param from the `until` of the batch before: the entries of erased runs at the beginning of the index are walked
  *   once
  */
-export function applyToBatch(
-  database: Database,
-  stage: Stage,
-  scope: Scope,
-  from: Date | undefined,
-): Promise<Batch> {
+export function applyToBatch(database: Database, stage: Stage, scope: Scope, from: Date | undefined): Promise<Batch> {
   return transaction(database, async (tx) => {
     const due = await tx.rows<{ id: string; finishedAt: Date }>`${selectDue(stage, scope, from)}`;
     const last = due.at(-1);

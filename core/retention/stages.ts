@@ -1,9 +1,4 @@
-import {
-  contentDaysOf,
-  contentDaysOfAll,
-  runDaysOf,
-  type RetentionRule,
-} from '#core/settings/index.ts';
+import { contentDaysOf, contentDaysOfAll, runDaysOf, type RetentionRule } from '#core/settings/index.ts';
 import { eraseMessages, deleteMessages } from '#core/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/webhooks/index.ts';
 import { keepProofs } from '#core/routines/index.ts';

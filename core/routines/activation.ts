@@ -102,9 +102,7 @@ async function refusalOf(
   if (routine.blocked !== null) return 'definition_unreadable';
   if (state === 'active') return null;
   if (proofRunId === null) {
-    return (await hasOtherwiseSucceeded(db, routine))
-      ? 'own_variables_required'
-      : 'successful_run_required';
+    return (await hasOtherwiseSucceeded(db, routine)) ? 'own_variables_required' : 'successful_run_required';
   }
   if (hasEnded(routine)) return 'schedule_ended';
   return (await mayActivate(db, organizationId, plan)) ? null : 'allowance_exceeded';

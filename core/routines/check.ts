@@ -29,8 +29,8 @@ export interface RoutineChecks {
  * patterns, skills and model. A change is checked as the whole routine that it results in.
  * @param attached skill references that the change does not touch; they are not checked again, so that a skill deleted
  * since does not block a new name
- * @param textChanged false when neither instructions nor variables nor skills nor facts change; a skill that has grown since does
- * not block a new name either
+ * @param textChanged false when neither instructions nor variables nor skills nor facts change; a skill that has grown
+ * since does not block a new name either
  * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
  * `invalid_webhook_url`, `invalid_skill`, `invalid_model`, `models_unavailable`
  */
@@ -66,8 +66,7 @@ export async function checkRoutine(
   const model = await models.find(projectId, fields.model);
   if (model === undefined) {
     const message =
-      models.explainAbsence(fields.model) ??
-      'no such provider, connectionId and modelId in the live model directory';
+      models.explainAbsence(fields.model) ?? 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }
   if (model.prices === null && fields.budget.maxCostUsdPerMonth !== null) {
@@ -77,8 +76,8 @@ export async function checkRoutine(
 }
 
 /**
- * Checks the form of results: a JSON Schema that compiles within the limits for schemas. Whether any data satisfies it, and
- * whether that has the key, the run shows that has to prove the version.
+ * Checks the form of results: a JSON Schema that compiles within the limits for schemas. Whether any data satisfies it,
+ * and whether that has the key, the run shows that has to prove the version.
  * @throws {AppError} `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
 async function checkForm(

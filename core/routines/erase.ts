@@ -8,11 +8,7 @@ const hasOpenRun = sql`exists (
  * Deletes the versions of routines in deleted projects, `limit` at most, except of those with open runs; returns how
  * many.
  */
-export function forgetVersionsOf(
-  db: Db,
-  projectIds: readonly string[],
-  limit: number,
-): Promise<number> {
+export function forgetVersionsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with old as (
       select v.routine_id, v.revision from routines r join routine_versions v on v.routine_id = r.id
@@ -30,11 +26,7 @@ export function forgetVersionsOf(
  * addresses they gave. Schedules, limits and the model stay: what was used is counted by routine.
  * @returns how many were erased
  */
-export function eraseRoutines(
-  db: Db,
-  projectIds: readonly string[],
-  limit: number,
-): Promise<number> {
+export function eraseRoutines(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with written as (
       select id from routines r
@@ -43,7 +35,8 @@ export function eraseRoutines(
       for no key update skip locked
     )
     update routines r set name = '', notify_mail = null, success_ping_url = null,
-      definition = jsonb_build_object('instructions', '', 'model', definition -> 'model', 'limits', definition -> 'limits'),
+      definition = jsonb_build_object('instructions', '', 'model', definition -> 'model', 'limits',
+      definition -> 'limits'),
       webhook_url = null, webhook_secret = null, webhook_secret_previous = null
     from written where r.id = written.id
   `;

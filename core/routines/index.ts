@@ -2,22 +2,10 @@ export { ACTIVATION_REASONS, readRoutineDetail } from './activation.ts';
 export { routineAfterRun } from './after-run.ts';
 export { gateFault } from './check.ts';
 export { eraseRoutines, forgetVersionsOf, projectsWithTexts } from './erase.ts';
-export {
-  activateRoutine,
-  archiveRoutine,
-  pauseRoutine,
-  retireRoutines,
-  takeNewTools,
-} from './lifecycle.ts';
+export { activateRoutine, archiveRoutine, pauseRoutine, retireRoutines, takeNewTools } from './lifecycle.ts';
 export { hasProofRun, keepProofs } from './proof.ts';
 export { putRoutine } from './put.ts';
-export {
-  listRoutines,
-  lockRoutine,
-  lockUsersOfConnection,
-  readRoutine,
-  type ProvenRoutine,
-} from './queries.ts';
+export { listRoutines, lockRoutine, lockUsersOfConnection, readRoutine, type ProvenRoutine } from './queries.ts';
 export { POLICIES, ROUTINE_STATES, type Routine } from './routine.ts';
 export { createRoutine, patchRoutine, restoreVersion, rotateWebhookSecret } from './save.ts';
 export { SCHEDULE_ENDED, pauseRoutinesOn, pauseStopped } from './service-pauses.ts';

@@ -27,11 +27,7 @@ export interface ActivationInput {
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `successful_run_required`,
  * `schedule_ended`, `allowance_exceeded`, and the verdict of `judge`
  */
-export async function activateRoutine(
-  database: Database,
-  by: Actor,
-  input: ActivationInput,
-): Promise<Routine> {
+export async function activateRoutine(database: Database, by: Actor, input: ActivationInput): Promise<Routine> {
   const seen = await readRoutine(database, input.projectId, input.id);
   const mayMove = routineStatesBefore('active').includes(seen.state) && seen.proofRunId !== null;
   const refusal = mayMove ? await input.judge?.(seen) : undefined;

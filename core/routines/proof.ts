@@ -71,11 +71,7 @@ export async function readProvenTexts(db: Db, { id, projectId }: Routine): Promi
 }
 
 /** Has the scheduled runs of the present version take these texts. */
-export async function activateTexts(
-  tx: Db,
-  routine: Routine,
-  { skills, facts }: ToldTexts,
-): Promise<void> {
+export async function activateTexts(tx: Db, routine: Routine, { skills, facts }: ToldTexts): Promise<void> {
   const revisions = skills === null ? null : JSON.stringify(skills);
   await tx.run`
     update routine_versions set active_skills = ${revisions}::jsonb, active_facts = ${facts}::integer

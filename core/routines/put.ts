@@ -56,9 +56,7 @@ function differing(before: Routine, fields: RoutineFields): Partial<RoutineField
     budget: { ...budget, maxCostUsdPerMonth },
   };
   const given: Readonly<Record<string, unknown>> = { ...before };
-  return Object.fromEntries(
-    Object.entries(stored).filter(([name, value]) => !isDeepStrictEqual(value, given[name])),
-  );
+  return Object.fromEntries(Object.entries(stored).filter(([name, value]) => !isDeepStrictEqual(value, given[name])));
 }
 
 /** The zeros that a decimal number has at its ends without another value. */

@@ -9,19 +9,15 @@ import {
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import {
-  type Definition,
-  definitionForm,
-  shortDefinition,
-  shortForm,
-} from '#core/definition/index.ts';
+import { type Definition, definitionForm, shortDefinition, shortForm } from '#core/definition/index.ts';
 import { proofRunId } from './proof.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 
 const settingColumns = sql`
   id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
   skip_dates as "skipDates", jitter_seconds as "jitterSeconds", state, state_reason as "stateReason",
-  revision, version, external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt", overlap, misfire,
+  revision, version, external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt", overlap,
+  misfire,
   jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
   pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl", deliver,
@@ -79,15 +75,10 @@ function loaderOf(db: Db) {
 }
 
 /** Reads the routines of the keys, in their order; undefined where the project has no such routine. */
-async function readRoutines(
-  db: Db,
-  keys: readonly RoutineKey[],
-): Promise<(ProvenRoutine | undefined)[]> {
+async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(ProvenRoutine | undefined)[]> {
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);
-  const found = await db.rows<
-    RoutineRow & { proofRunId: string | null; tools: readonly CallableToolJson[] }
-  >`
+  const found = await db.rows<RoutineRow & { proofRunId: string | null; tools: readonly CallableToolJson[] }>`
     select ${columns}, ${proofRunId} as "proofRunId",
       ${callableToolsJson({ projectId: sql`routines.project_id`, routineId: sql`routines.id` })} as tools
     from routines
@@ -109,8 +100,9 @@ async function readRoutines(
  * @throws {AppError} `routine_not_found`
  */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
-  const found =
-    await tx.row<RoutineRow>`select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update`;
+  const found = await tx.row<RoutineRow>`
+    select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update
+  `;
   if (found === undefined) throw new AppError('routine_not_found');
   return routineOf(found);
 }
@@ -131,11 +123,7 @@ export async function findRoutineByKey(
 /**
  * Locks the routines that may call a tool of the connection by themselves, in the order of their ids. @returns the ids
  */
-export async function lockUsersOfConnection(
-  tx: Db,
-  projectId: string,
-  connectionId: string,
-): Promise<string[]> {
+export async function lockUsersOfConnection(tx: Db, projectId: string, connectionId: string): Promise<string[]> {
   const users = await tx.rows<{ id: string }>`
     select id from routines where project_id = ${projectId} and id in (${routinesUsing(connectionId)})
     order by id for no key update
@@ -156,11 +144,7 @@ export interface RoutineFilter {
 }
 
 /** Lists routines, the newest first. A filter reads at most the routines of the project, whose number is bounded. */
-export async function listRoutines(
-  db: Db,
-  projectId: string,
-  filter: RoutineFilter,
-): Promise<RoutineSummary[]> {
+export async function listRoutines(db: Db, projectId: string, filter: RoutineFilter): Promise<RoutineSummary[]> {
   const state = filter.state ?? null;
   const stateChangedBy = filter.stateChangedBy ?? null;
   const uses = filter.uses?.[0] ?? null;

@@ -1,10 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  recordProjectAudit,
-  type Actor,
-  type AuditAction,
-  type AuditDetails,
-} from '#core/audit/index.ts';
+import { recordProjectAudit, type Actor, type AuditAction, type AuditDetails } from '#core/audit/index.ts';
 import { findRecipients } from '#core/settings/index.ts';
 import { enqueueMail } from '#core/outbox/index.ts';
 import type { Db } from '#lib/database/index.ts';
@@ -13,13 +8,10 @@ import type { Routine } from './routine.ts';
 
 /**
  * Records what a change does to a routine's runs, to its budget and to where its results go, in the transaction of the
- * change. Of an address the host alone: paths and queries of webhooks hold secrets. When results of an active routine go
- * to another host than before, the owners of the organization are mailed.
+ * change. Of an address the host alone: paths and queries of webhooks hold secrets. When results of an active routine
+ * go to another host than before, the owners of the organization are mailed.
  */
-export async function recordChanges(
-  tx: Db,
-  { before, after, by, restoredFrom }: RecordedChange,
-): Promise<void> {
+export async function recordChanges(tx: Db, { before, after, by, restoredFrom }: RecordedChange): Promise<void> {
   const record = (action: AuditAction, details: AuditDetails) =>
     recordProjectAudit(tx, { by, projectId: after.projectId, action, targetId: after.id, details });
   const changed = definitionForm.differences(before, after);

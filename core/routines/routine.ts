@@ -45,7 +45,9 @@ export interface Routine extends RoutineFields {
   readonly state: RoutineState;
   /** The reason why the service itself last changed the state; null when a person did. */
   readonly stateReason: string | null;
-  /** Says which field of its definition this release cannot read: its runs fail, and it cannot be changed; else null. */
+  /**
+   * Says which field of its definition this release cannot read: its runs fail, and it cannot be changed; else null.
+   */
   readonly blocked: string | null;
   /** Counts material changes; a proof run holds for one revision. */
   readonly revision: number;

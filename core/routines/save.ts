@@ -32,7 +32,10 @@ export interface SavedRoutine {
   readonly warnings: readonly RoutineWarning[];
 }
 
-/** Creates a draft. @throws {AppError} `limit_reached`, `external_key_taken`, and everything that `checkRoutine` and `checkGate` throw */
+/**
+ * Creates a draft. @throws {AppError} `limit_reached`, `external_key_taken`, and everything that `checkRoutine` and
+ * `checkGate` throw
+ */
 export async function createRoutine(
   deps: Omit<SaveDeps, 'emit'>,
   input: { id: string; projectId: string; fields: RoutineFields; actor: string | null },

@@ -13,10 +13,7 @@ interface Stopped {
 
 /** Pauses routines that cannot go on; the caller follows the pauses up. */
 export async function pauseStopped(tx: Db, stopped: Stopped): Promise<PausedRoutine[]> {
-  return [
-    ...(await pauseUnreadable(tx, stopped.unreadable)),
-    ...(await pauseEnded(tx, stopped.ended)),
-  ];
+  return [...(await pauseUnreadable(tx, stopped.unreadable)), ...(await pauseEnded(tx, stopped.ended))];
 }
 
 /** Pauses routines whose stored schedule this process cannot compute, and says so. */
@@ -53,10 +50,7 @@ export async function pauseRoutinesOn(
 }
 
 /** Pauses active routines in the order of their ids, so that two that do it at the same time cannot deadlock. */
-function pauseByService(
-  tx: Db,
-  { those, reason }: { those: Sql; reason: string },
-): Promise<PausedRoutine[]> {
+function pauseByService(tx: Db, { those, reason }: { those: Sql; reason: string }): Promise<PausedRoutine[]> {
   return tx.rows<PausedRoutine>`
     update routines set state = 'paused', state_reason = ${reason}, next_run_at = null,
       version = version + 1, updated_at = now()

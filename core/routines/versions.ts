@@ -11,7 +11,8 @@ import { type Definition, definitionForm, type VersionField } from '#core/defini
  */
 export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
-    insert into routine_versions (routine_id, revision, project_id, definition, tools, changed, created_by, restored_from)
+    insert into routine_versions (routine_id, revision, project_id, definition, tools, changed, created_by,
+    restored_from)
     select r.id, r.revision, r.project_id, r.definition, tools.now,
       case when before.revision is null then '{}' else
         ${definitionForm.differencesInSql(sql`before.definition`, sql`r.definition`)}
@@ -39,7 +40,8 @@ export async function forgetVersions(tx: Db, routineIds: readonly string[]): Pro
 
 const summaryColumns = sql`
   revision, created_at as "createdAt", restored_from as "restoredFrom", changed,
-  ${authorJson({ createdBy: sql`routine_versions.created_by`, projectId: sql`routine_versions.project_id` })} as "createdBy"
+  ${authorJson({ createdBy: sql`routine_versions.created_by`, projectId: sql`routine_versions.project_id` })} as
+  "createdBy"
 `;
 
 /** Lists the versions of a routine, the newest first; the page's cursor is a revision. */

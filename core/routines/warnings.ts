@@ -31,8 +31,9 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, of facts that
- * no one has written, and of a routine that reads what strangers write and acts elsewhere, or compares with a run that has lost its content.
+ * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, of facts
+ * that no one has written, and of a routine that reads what strangers write and acts elsewhere, or compares with a run
+ * that has lost its content.
  */
 export async function routineWarnings(
   db: Db,
@@ -65,9 +66,7 @@ export async function routineWarnings(
     ...gone,
     ...unmet,
     ...(await factsMissing(db, routine)),
-    ...(mixing === undefined
-      ? []
-      : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
+    ...(mixing === undefined ? [] : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
     ...(await intervalBeyondRetention(db, retention, routine)),
   ];
 }
@@ -75,8 +74,7 @@ export async function routineWarnings(
 /** Warns of a routine that is told the facts of its project, which has none. */
 async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<RoutineWarning[]> {
   if (!facts || (await readFacts(db, projectId)).text.trim() !== '') return [];
-  const message =
-    'The project has no facts yet, so runs are told none. Write them under Settings › Facts.';
+  const message = 'The project has no facts yet, so runs are told none. Write them under Settings › Facts.';
   return [{ code: 'facts_missing', message }];
 }
 
@@ -84,18 +82,12 @@ async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<Rout
 const LOOKED_AT = 6;
 
 /** Warns of a schedule at whose next occurrence the run before, which is compared with, has lost its content. */
-async function intervalBeyondRetention(
-  db: Db,
-  rule: RetentionRule,
-  routine: Routine,
-): Promise<RoutineWarning[]> {
+async function intervalBeyondRetention(db: Db, rule: RetentionRule, routine: Routine): Promise<RoutineWarning[]> {
   const { carryResult, resultSchema, instructions, projectId } = routine;
   const compares = carryResult || resultSchema !== null || /\bprevious\./.test(instructions);
   if (!compares) return [];
   const starts = nextStarts(routine, new Date(), LOOKED_AT);
-  const gaps = starts.map(
-    (start, index) => start.getTime() - (starts[index - 1] ?? start).getTime(),
-  );
+  const gaps = starts.map((start, index) => start.getTime() - (starts[index - 1] ?? start).getTime());
   const days = Math.ceil(Math.max(0, ...gaps) / 86_400_000);
   // Few schedules have such an interval, so the choice of the project is seldom read.
   if (days <= 1) return [];
@@ -132,8 +124,7 @@ export function mixingIn(
   for (const source of [...gateOf(routine), ...tools.filter(readsStrangers).map(endOf)]) {
     const target = acting.find(
       ({ connectionId, policyId }) =>
-        connectionId !== source.connectionId &&
-        (about === undefined || [policyId, source.policyId].includes(about)),
+        connectionId !== source.connectionId && (about === undefined || [policyId, source.policyId].includes(about)),
     );
     if (target === undefined) continue;
     return `Its runs read text that strangers may write (${source.inWords}), and can send or change something elsewhere unasked (${target.inWords}). A text may talk a run into that. Narrow the arguments that the tool may be called with, or let two routines do it.`;
@@ -178,15 +169,11 @@ function reads({ toolName, hints }: Pick<KnownTool, 'toolName' | 'hints'>): bool
 }
 
 const READING = new Set(
-  'get list read search fetch find browse query lookup retrieve crawl scrape view describe'.split(
-    ' ',
-  ),
+  'get list read search fetch find browse query lookup retrieve crawl scrape view describe'.split(' '),
 );
 const VERBS = new Set([
   ...READING,
-  ...'send post create update delete remove add write set move reply publish upload merge close'.split(
-    ' ',
-  ),
+  ...'send post create update delete remove add write set move reply publish upload merge close'.split(' '),
 ]);
 
 /** Words by which tools are known whose texts come from anybody. */

@@ -60,11 +60,7 @@ export interface RoutineChange {
 }
 
 /** Writes everything that a caller may change; the caller holds the row. @throws {AppError} `external_key_taken` */
-export async function updateRoutine(
-  tx: Db,
-  { id, projectId }: Routine,
-  change: RoutineChange,
-): Promise<Routine> {
+export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
   const { fields, version } = change;
   const { budget, notifications } = fields;
   const updated = await freeKey(

@@ -3,13 +3,7 @@ import { setImmediate as turnOver, setTimeout as sleep } from 'node:timers/promi
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
-import {
-  endLeases,
-  renewLeases,
-  takeLease,
-  type StreamLease,
-  type StreamLimits,
-} from './leases.ts';
+import { endLeases, renewLeases, takeLease, type StreamLease, type StreamLimits } from './leases.ts';
 import { createSnapshotReader, type RunSnapshot } from './snapshot.ts';
 import { createWatches, type Watch } from './watches.ts';
 

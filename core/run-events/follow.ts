@@ -75,11 +75,7 @@ export interface StreamEndEvent {
  * finished. The final state comes last. Events are read from the tables, so a follower that reconnects misses nothing.
  * While Postgres is away it waits, until `signal` aborts.
  */
-async function* followRun(
-  watch: RunWatch,
-  after: RunCursor,
-  signal: AbortSignal,
-): AsyncGenerator<RunEvent> {
+async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let sent = after;
   let more = false;
   while (more || (await watch.changed(sent))) {

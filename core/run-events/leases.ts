@@ -22,11 +22,7 @@ const LEASE = sql`interval '90 seconds'`;
  * organization are opened one after the other, so that a burst cannot exceed the limit.
  * @throws {AppError} `rate_limited`
  */
-export function takeLease(
-  database: Database,
-  lease: StreamLease,
-  limits: StreamLimits,
-): Promise<void> {
+export function takeLease(database: Database, lease: StreamLease, limits: StreamLimits): Promise<void> {
   const { organizationId, credential } = lease;
   return transaction(database, async (tx) => {
     await tx.row`select pg_advisory_xact_lock(hashtextextended(${`ras:streams:${organizationId}`}, 0))`;

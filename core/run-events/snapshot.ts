@@ -92,17 +92,13 @@ const STEPS_AT_ONCE = 10;
 type Step = RunDetail['steps'][number];
 
 /** A step as JSON has it. */
-type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> &
-  Readonly<Record<'startedAt' | 'finishedAt', string | null>>;
+type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> & Readonly<Record<'startedAt' | 'finishedAt', string | null>>;
 
 /**
  * Reads snapshots in the order of the requests; undefined where a project has no such run. One statement, so that all
  * steps of the state that is read are there, and only one round trip is waited for.
  */
-async function readSnapshots(
-  db: Db,
-  requests: readonly SnapshotRequest[],
-): Promise<(RunSnapshot | undefined)[]> {
+async function readSnapshots(db: Db, requests: readonly SnapshotRequest[]): Promise<(RunSnapshot | undefined)[]> {
   const found = await db.rows<Run & { n: number; stepsJson: readonly StepJson[] }>`
     select n, ${runColumns}, (
         select coalesce(json_agg(step), '[]') from (

@@ -101,8 +101,9 @@ export function createWatches(): Watches {
 const PATIENCE_MS = 250;
 
 /**
- * Waits until a statement would see other transactions than in the snapshot `seen`, and returns what it would see. While
- * that stays the same nothing has been committed, so no run is read, which takes a hundred times as long for 1,000 runs.
+ * Waits until a statement would see other transactions than in the snapshot `seen`, and returns what it would see.
+ * While that stays the same nothing has been committed, so no run is read, which takes a hundred times as long for
+ * 1,000 runs.
  */
 async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
   const found = await db.row<{

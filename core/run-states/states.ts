@@ -1,14 +1,7 @@
 export { TRIGGERS, type Trigger } from '#core/engine/index.ts';
 
 /** Every state of a run. `skipped` is an occurrence that a policy passed over: it never runs. */
-export const RUN_STATES = [
-  'queued',
-  'running',
-  'succeeded',
-  'failed',
-  'cancelled',
-  'skipped',
-] as const;
+export const RUN_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 /** The transitions of a run; SQL takes its `state in (…)` conditions from here, and the docs print this table. */
@@ -56,8 +49,7 @@ export function runStatesBefore(
   reason: RunReason | null = null,
 ): RunState[] {
   return RUN_TRANSITIONS.filter(
-    (transition) =>
-      transition.to === to && (!('reason' in transition) || transition.reason === reason),
+    (transition) => transition.to === to && (!('reason' in transition) || transition.reason === reason),
   ).flatMap(({ from }) => [...from]);
 }
 
@@ -81,11 +73,9 @@ export const RUN_REASONS = {
   blocked_models_unavailable: 'the model directory could not be reached',
   blocked_connection: 'a connection that the routine needs is gone or not ready',
   blocked_provider_disabled: 'the model provider is disabled',
-  blocked_provider_mismatch:
-    'the service and its provider runtime have different files of the model provider',
+  blocked_provider_mismatch: 'the service and its provider runtime have different files of the model provider',
   blocked_usage_limit: 'the allowance of the model account is used up for now',
-  blocked_budget:
-    'a budget leaves too little for a step, or limits the cost of a model without prices',
+  blocked_budget: 'a budget leaves too little for a step, or limits the cost of a model without prices',
   blocked_routine: 'the routine was archived while the run was under way',
   blocked_definition: 'a newer release wrote the definition, and this one cannot read all of it',
   blocked_variable: 'a placeholder of the instructions has no value',
@@ -93,25 +83,20 @@ export const RUN_REASONS = {
   // Failed under way.
   timeout: 'the run took longer than limits.timeoutSeconds',
   max_steps: 'the run reached limits.maxSteps without finishing',
-  max_total_tokens:
-    'the run reached limits.maxTotalTokens, or too little of it was left for a step',
-  context_exceeded:
-    'the step was longer than the context window of the model, also without earlier results of tools',
-  abnormal_cost:
-    'the run used more than limits.abnormalFactor times the median of the last runs of its version',
+  max_total_tokens: 'the run reached limits.maxTotalTokens, or too little of it was left for a step',
+  context_exceeded: 'the step was longer than the context window of the model, also without earlier results of tools',
+  abnormal_cost: 'the run used more than limits.abnormalFactor times the median of the last runs of its version',
   model_rate_limited: 'the model provider kept answering that there were too many requests',
   model_error: 'the model provider answered with an error of its own',
   model_refused: 'the model provider refused the request',
   model_key_refused: "the model gateway refused the service's own key",
-  model_credential_refused:
-    "the model provider refused the account's credential; its owner has to connect it again",
+  model_credential_refused: "the model provider refused the account's credential; its owner has to connect it again",
   model_usage_limit: 'the allowance of the model account is used up for now',
   model_session_failed: 'the session of the model call failed on our side',
   model_unreachable: 'the model provider could not be reached or broke off',
   model_malformed: 'the model provider answered something that is not a completion',
   model_empty: 'the model answered without any text',
-  outcome_missing:
-    'the model ended without stating its outcome, which the routine requires, also when reminded',
+  outcome_missing: 'the model ended without stating its outcome, which the routine requires, also when reminded',
   could_not: 'the model stated that it could not do the work',
   check_failed: 'a check of the routine failed; the error message names it',
   output_truncated: 'the model stopped at its output limit',
@@ -174,10 +159,7 @@ export const CLASS_OF_FAILURE = {
 export type FailureReason = keyof typeof CLASS_OF_FAILURE;
 
 /** Returns the class of a failed run; null for a run that ended otherwise, or has not ended. */
-export function failureClassOf(run: {
-  readonly state: string;
-  readonly reason: string | null;
-}): FailureClass | null {
+export function failureClassOf(run: { readonly state: string; readonly reason: string | null }): FailureClass | null {
   if (run.state !== 'failed') return null;
   const classes: Readonly<Record<string, FailureClass>> = CLASS_OF_FAILURE;
   return classes[run.reason ?? ''] ?? null;
@@ -193,13 +175,7 @@ export const STEP_KINDS = ['model', 'tool'] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 
 /** Every state of a step. Only tool steps are `pending` or have an `outcome_unknown`. */
-export const STEP_STATES = [
-  'pending',
-  'started',
-  'succeeded',
-  'failed',
-  'outcome_unknown',
-] as const;
+export const STEP_STATES = ['pending', 'started', 'succeeded', 'failed', 'outcome_unknown'] as const;
 export type StepState = (typeof STEP_STATES)[number];
 
 /** Lists what a step may be warned of: faults of its server that did not end the run. */

@@ -19,9 +19,7 @@ export async function cancelRun(deps: AfterEndDeps, projectId: string, id: strin
   if (end !== undefined) await afterEnd(deps, end);
   await deps.engine
     .cancelRun(id)
-    .catch((err: unknown) =>
-      deps.log.warn({ err, runId: id }, 'a tick will repeat the cancellation'),
-    );
+    .catch((err: unknown) => deps.log.warn({ err, runId: id }, 'a tick will repeat the cancellation'));
   return run;
 }
 

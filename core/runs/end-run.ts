@@ -59,17 +59,13 @@ export async function endRun(
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
  * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
- * account, the webhook deliveries, and the mails and pings to its subscribers. Its statement is `ended`, `calls` of model
- * connections, `routine` of routines, `breaker`, `closed`. When a model failed, the error
+ * account, the webhook deliveries, and the mails and pings to its subscribers. Its statement is `ended`, `calls` of
+ * model connections, `routine` of routines, `breaker`, `closed`. When a model failed, the error
  * of its last attempt becomes the run's error message, because it says more than the reason does. The caller calls
  * `afterEnd` when the transaction is committed, and has locked the run with an earlier statement of it.
  * @returns undefined when the run had ended before; nothing is changed then
  */
-export async function recordEnd(
-  tx: Db,
-  runId: string,
-  ending: RunEnding,
-): Promise<RecordedEnd | undefined> {
+export async function recordEnd(tx: Db, runId: string, ending: RunEnding): Promise<RecordedEnd | undefined> {
   const { state, reason, errorMessage, result } = ending;
   // The failed attempt says more than the reason does; a step that was never sent has words of its own.
   const modelFailed =
@@ -92,12 +88,15 @@ export async function recordEnd(
     ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}, ${breakerAfterRun(ending)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
-        error_message = coalesce(steps.error_message, ${state === 'cancelled' ? 'The run was cancelled.' : errorMessage})
+        error_message = coalesce(steps.error_message,
+        ${state === 'cancelled' ? 'The run was cancelled.' : errorMessage})
       from ended
-      where steps.run_id = ${runId} and steps.run_id = ended.id and steps.state in ('pending', 'started') and ended.state <> 'succeeded'
+      where steps.run_id = ${runId} and steps.run_id = ended.id and steps.state in ('pending', 'started')
+      and ended.state <> 'succeeded'
     )
     select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
-      error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor", created_at as "createdAt",
+      error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor",
+      created_at as "createdAt",
       started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
       cached_input_tokens as "cachedInputTokens", output_tokens as "outputTokens",
       reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd",
@@ -159,9 +158,7 @@ export async function afterEnd(
  * of the request, which the code that carries it out need not know.
  */
 function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sql {
-  return state === 'cancelled'
-    ? sql`coalesce(runs.cancel_reason, ${reason})`
-    : sql`${reason}::text`;
+  return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;
 }
 
 /** Returns the error message with which a run ends, as an SQL expression on `runs`; it goes with the reason. */
@@ -174,7 +171,8 @@ function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
 
 /** Writes the outcome of a run: assignments for the update of `runs` that ends it. */
 export function outcomeOf({ state, outcome, outcomeSummary, checks }: RunEnding): Sql {
-  return sql`outcome = ${state === 'succeeded' ? (outcome ?? 'done') : null}, outcome_summary = ${outcomeSummary ?? null},
+  return sql`outcome = ${state === 'succeeded' ? (outcome ?? 'done') : null},
+    outcome_summary = ${outcomeSummary ?? null},
           checks = ${checks === undefined ? null : storableJson(checks)}::jsonb`;
 }
 
@@ -202,9 +200,7 @@ async function enqueueEvents(
 }
 
 interface EndedRow
-  extends
-    Omit<EndedRun, 'data' | 'changes' | 'reason'>,
-    Pick<JustEnded, 'webhookUrl' | 'webhookFailedAt' | 'deliver'> {
+  extends Omit<EndedRun, 'data' | 'changes' | 'reason'>, Pick<JustEnded, 'webhookUrl' | 'webhookFailedAt' | 'deliver'> {
   readonly reason: RunReason | null;
   readonly routineName: string;
   /** True when this run made the service pause its routine. */

@@ -53,11 +53,7 @@ export interface EnqueuedRun {
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
  */
-export async function enqueueManualRun(
-  db: Db,
-  rule: AdmissionRule,
-  input: ManualRun,
-): Promise<EnqueuedRun> {
+export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: ManualRun): Promise<EnqueuedRun> {
   const found = await db.row<
     {
       routineState: string;
@@ -84,7 +80,8 @@ export async function enqueueManualRun(
         case when ${input.runAt}::timestamptz is null then 0 else
           (select count(*) from runs where project_id = ${input.projectId} and held and state = 'queued') end as held
     ), accepted as (
-      select routine.* from routine, timing where state <> 'archived' and cardinality(unknown) = 0 and cardinality(closed) = 0
+      select routine.* from routine, timing
+      where state <> 'archived' and cardinality(unknown) = 0 and cardinality(closed) = 0
         and model_provider <> all(${input.disabledProviders}::text[]) and timely and held < ${MAX_HELD}
         and not exists (select 1 from runs where id = ${input.id})
     ), allowed as (
@@ -106,7 +103,8 @@ export async function enqueueManualRun(
         queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, values_fenced)
       select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
         ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
-        max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz, now()) + max_queue_seconds * interval '1 second',
+        max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz,
+        now()) + max_queue_seconds * interval '1 second',
         case when room.free then now() end, case when room.free then now() + ${START_LEASE} end,
         ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
         case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end,
@@ -115,7 +113,9 @@ export async function enqueueManualRun(
       from accepted, allowed, room
       returning ${runColumns}, admitted_at is not null as admitted
     )
-    select routine.state as "routineState", routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, closed, timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
+    select routine.state as "routineState",
+    routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, closed,
+    timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
     from routine cross join timing left join run on true
   `;
   if (found === undefined) throw new AppError('routine_not_found');
@@ -166,10 +166,7 @@ function refusalOf({
     return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
   }
   if (held < MAX_HELD) return undefined;
-  return new AppError(
-    'limit_reached',
-    `At most ${MAX_HELD} runs of a project can wait for their times.`,
-  );
+  return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for their times.`);
 }
 
 /**
@@ -180,10 +177,7 @@ function refusalOf({
 export async function enqueueRetry(
   db: Db,
   rule: AdmissionRule,
-  input: Omit<
-    ManualRun,
-    'routineId' | 'variables' | 'valuesFenced' | 'retryOf' | 'runAt' | 'standsFor'
-  > & {
+  input: Omit<ManualRun, 'routineId' | 'variables' | 'valuesFenced' | 'retryOf' | 'runAt' | 'standsFor'> & {
     readonly runId: string;
   },
 ): Promise<EnqueuedRun> {

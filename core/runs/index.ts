@@ -15,14 +15,6 @@ export { listRuns, listSteps, readRun, readRunDetail } from './queries.ts';
 export { MAX_RECENT, listRecentRuns } from './recent.ts';
 export { afterReplacing, inTheWay, replaceOpenRuns } from './replace.ts';
 export { diffRun } from './result.ts';
-export {
-  runClock,
-  runColumns,
-  scheduledFor,
-  stepColumns,
-  type Run,
-  type RunDetail,
-  type RunSummary,
-} from './run.ts';
+export { runClock, runColumns, scheduledFor, stepColumns, type Run, type RunDetail, type RunSummary } from './run.ts';
 export { expireQueued, sweepOpenRuns } from './sweep.ts';
 export { followPausesByService, skipQueued, unwantedReason } from './unwanted.ts';

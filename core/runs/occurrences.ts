@@ -33,10 +33,7 @@ const LASTING: readonly RunReason[] = [
  * then is its latest run, and the latest of its schedule too.
  * @returns the ids of the rows that were inserted
  */
-export async function insertOccurrences(
-  tx: Db,
-  occurrences: readonly OccurrenceRow[],
-): Promise<ReadonlySet<string>> {
+export async function insertOccurrences(tx: Db, occurrences: readonly OccurrenceRow[]): Promise<ReadonlySet<string>> {
   if (occurrences.length === 0) return new Set();
   const inserted = await tx.rows<{ id: string }>`
     with occurrence as (
@@ -66,7 +63,8 @@ export async function insertOccurrences(
       error_message, scheduled_for, skipped_count, skipped_until, model_provider, model_connection_id, model_id,
       max_steps, timeout_seconds, max_total_tokens, queue_until, after_previous, finished_at)
     select o.id, p.organization_id, r.project_id, r.id, r.revision, 'schedule', o.state, o.reason,
-      o.error_message, o.scheduled_for, o.skipped_count, o.skipped_until, r.model_provider, r.model_connection_id, r.model_id,
+      o.error_message, o.scheduled_for, o.skipped_count, o.skipped_until, r.model_provider, r.model_connection_id,
+      r.model_id,
       r.max_steps, r.timeout_seconds, r.max_total_tokens, now() + r.max_queue_seconds * interval '1 second',
       o.after_previous, case when o.state = 'skipped' then now() end
     from occurrence o
@@ -101,11 +99,7 @@ interface OnRecord {
 }
 
 /** Reads the runs recorded for each of these instants, in their order. */
-export function readOnRecord(
-  db: Db,
-  routineId: string,
-  instants: readonly Date[],
-): Promise<OnRecord[]> {
+export function readOnRecord(db: Db, routineId: string, instants: readonly Date[]): Promise<OnRecord[]> {
   return db.rows<OnRecord>`
     select instant as "scheduledFor", coalesce(occurrence.ran, false) or exists (
         select from runs repeated where repeated.routine_id = ${routineId} and repeated.trigger = 'manual'

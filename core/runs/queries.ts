@@ -127,22 +127,20 @@ export async function readRun(db: Db, projectId: string, id: string): Promise<Ru
 
 /** Reads a run with its steps, webhook deliveries, mails and pings. @throws {AppError} `run_not_found` */
 export async function readRunDetail(
-  {
-    database: db,
-    admission,
-  }: { readonly database: Db; readonly admission: Pick<Admission, 'rule'> },
+  { database: db, admission }: { readonly database: Db; readonly admission: Pick<Admission, 'rule'> },
   projectId: string,
   id: string,
 ): Promise<RunDetail> {
   const run = await db.row<
     Run &
-      Pick<
-        RunDetail,
-        'routineName' | 'prompt' | 'briefing' | 'factsVersion' | 'gate' | 'queuedSeconds'
-      > & {
+      Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'factsVersion' | 'gate' | 'queuedSeconds'> & {
         waits: boolean;
       }
-  >`select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate, ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs where id = ${id} and project_id = ${projectId}`;
+  >`
+    select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate,
+    ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs
+    where id = ${id} and project_id = ${projectId}
+  `;
   if (run === undefined) throw new AppError('run_not_found');
   const [{ steps, leftOutFrom }, deliveries, messages] = [
     await readAllSteps(db, { projectId, runId: id }),
@@ -159,7 +157,8 @@ export async function readRunDetail(
  * for a skipped occurrence.
  */
 const queuedSeconds = sql`case when skipped_count is null then
-  round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0), 3)::float8
+  round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),
+  3)::float8
   end`;
 
 /** Characters of texts that one response has: a run may have a hundred times as many, which no process should hold. */
@@ -177,10 +176,7 @@ interface StepsOf {
  * Reads all steps of a run in order, from some step on without the texts of models and tools.
  * @returns `leftOutFrom`, the index of the first step without its texts; null where none is
  */
-async function readAllSteps(
-  db: Db,
-  of: StepsOf,
-): Promise<{ steps: readonly Step[]; leftOutFrom: number | null }> {
+async function readAllSteps(db: Db, of: StepsOf): Promise<{ steps: readonly Step[]; leftOutFrom: number | null }> {
   const { steps, more } = await readWithTexts(db, of, { after: -1, limit: Infinity });
   if (!more) return { steps, leftOutFrom: null };
   const after = steps.at(-1)?.index ?? -1;
@@ -197,8 +193,7 @@ export async function listSteps(
   of: StepsOf,
   { limit, after = '-1' }: Page,
 ): Promise<{ steps: readonly Step[]; nextCursor: string | undefined }> {
-  const run =
-    await db.row`select from runs where id = ${of.runId} and project_id = ${of.projectId}`;
+  const run = await db.row`select from runs where id = ${of.runId} and project_id = ${of.projectId}`;
   if (run === undefined) throw new AppError('run_not_found');
   const { steps, more } = await readWithTexts(db, of, { after: Number(after), limit });
   return { steps, nextCursor: more ? String(steps.at(-1)?.index) : undefined };

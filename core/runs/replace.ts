@@ -93,9 +93,7 @@ export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns)
     replaced.cancelled.map((id) =>
       deps.engine
         .cancelRun(id)
-        .catch((err: unknown) =>
-          deps.log.warn({ err, runId: id }, 'a sweep repeats the cancellation'),
-        ),
+        .catch((err: unknown) => deps.log.warn({ err, runId: id }, 'a sweep repeats the cancellation')),
     ),
   );
 }

@@ -13,12 +13,7 @@ import type { Routine } from '#core/routines/index.ts';
 import { hasLostDelivery } from '#core/webhooks/index.ts';
 import { sql, storableJson, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import {
-  type ResultData,
-  isEndState,
-  type RunState,
-  type Withheld,
-} from '#core/run-states/index.ts';
+import { type ResultData, isEndState, type RunState, type Withheld } from '#core/run-states/index.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
@@ -46,11 +41,7 @@ export interface RecordedResult {
  * Records the data of a run that has just ended, what changed since the data delivered last, and whether the webhook is
  * told. Costs nothing where there is no data and the routine delivers everything.
  */
-export async function recordResult(
-  tx: Db,
-  run: JustEnded,
-  result: ResultData | undefined,
-): Promise<RecordedResult> {
+export async function recordResult(tx: Db, run: JustEnded, result: ResultData | undefined): Promise<RecordedResult> {
   const { id, projectId, routineId, state, outcome, deliver } = run;
   const hasWebhook = run.webhookUrl !== null && run.webhookFailedAt === null;
   if (result === undefined) {
@@ -68,7 +59,8 @@ export async function recordResult(
   // The clock and not the beginning of the transaction, which may have waited for the routine.
   await tx.run`
     update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
-      compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns}, withheld = ${withheld}
+      compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns},
+      withheld = ${withheld}
     where id = ${id}
   `;
   return { changes, withheld };
@@ -86,10 +78,7 @@ interface EndedResult {
  * nothing has changed, never that nothing works. The first data of all counts as a change.
  * @returns the reason for not telling it, or null
  */
-function withheldBy(
-  deliver: Routine['deliver'],
-  { state, outcome, changes }: EndedResult,
-): Withheld | null {
+function withheldBy(deliver: Routine['deliver'], { state, outcome, changes }: EndedResult): Withheld | null {
   if (deliver === 'always' || state === 'failed') return null;
   if (deliver === 'failed') return 'not_failed';
   if (state === 'cancelled') return 'no_change';

@@ -6,14 +6,7 @@ import type { RunMessage } from '#core/outbox/index.ts';
 import type { Delivery } from '#core/webhooks/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import type { Wait } from '#core/admission/index.ts';
-import type {
-  RunState,
-  StepKind,
-  StepState,
-  StepWarning,
-  Trigger,
-  Withheld,
-} from '#core/run-states/index.ts';
+import type { RunState, StepKind, StepState, StepWarning, Trigger, Withheld } from '#core/run-states/index.ts';
 
 export interface RunUsage extends Usage {
   /** US dollars as a decimal string; null while no priced step is on record. */
@@ -129,7 +122,8 @@ export const shortColumns = sql`
   case when model_id is not null then jsonb_build_object('provider', model_provider,
     'connectionId', model_connection_id, 'modelId', model_id) end as model,
   step_count as "stepCount", ${runOutcome}, ${usageWith(sql`estimated_usage`)},
-  created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt", cancel_requested_at as "cancelRequestedAt", pinned,
+  created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt",
+  cancel_requested_at as "cancelRequestedAt", pinned,
   content_erased_at as "contentErasedAt", withheld
 `;
 
@@ -144,14 +138,14 @@ export const runColumns = sql`${shortColumns}, variables, result, data,
 export const stepColumns = columns(sql`text, tool`);
 
 /** The same without the texts of models and tools, of which the lengths stay. */
-export const stepColumnsWithout =
-  columns(sql`null as text, case when tool is not null then tool - 'input'
+export const stepColumnsWithout = columns(sql`null as text, case when tool is not null then tool - 'input'
     || '{"arguments": null, "result": null, "structured": null, "attachments": []}'::jsonb end as tool`);
 
 function columns(texts: Sql): Sql {
   return sql`
   index, kind, state, attempt, model_id as "modelId", ${texts}, finish_reason as "finishReason",
-  error_message as "errorMessage", coalesce(warnings, '[]') as warnings, ${usageWith(sql`usage_estimated`)}, started_at as "startedAt", finished_at as "finishedAt"
+  error_message as "errorMessage", coalesce(warnings, '[]') as warnings, ${usageWith(sql`usage_estimated`)},
+  started_at as "startedAt", finished_at as "finishedAt"
 `;
 }
 
@@ -163,14 +157,17 @@ function usageWith(estimated: Sql): Sql {
 }
 
 /**
- * The clock of a run, as pieces of SQL. It starts with the first step and stands still while the run waits for a budget.
+ * The clock of a run, as pieces of SQL. It starts with the first step and stands still while the run waits for a
+ * budget.
  */
 export const runClock = {
   /** Returns the milliseconds that it has left; not positive once its time is over. */
   remainingMs: (run: Sql) =>
     sql`((${run}.timeout_seconds - extract(epoch from ${stoppedAt(run)} - ${run}.started_at)) * 1000
     + ${run}.waited_ms)::float8`,
-  /** Returns the milliseconds that the run may still wait: in all as long as it might have waited for its first step. */
+  /**
+   * Returns the milliseconds that the run may still wait: in all as long as it might have waited for its first step.
+   */
   patienceMs: (
     run: Sql,
   ) => sql`(extract(epoch from coalesce(${run}.queue_until - coalesce(${run}.run_at, ${run}.created_at),

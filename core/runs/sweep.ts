@@ -18,9 +18,9 @@ const BATCH = 200;
 /**
  * Checks open runs. First of all makes up for cancellations that were missed and repeats those that Temporal may not
  * have received, so that they never wait behind thousands of others. Ends runs whose time is long over, also
- * those that Temporal calls open. Then, the one checked longest ago first, settles a run whose workflow is gone: one that never
- * began is started again, also when its workflow waits for a build that is no more, and one that was under way ends as
- * `workflow_lost`, so that nothing waits for ever.
+ * those that Temporal calls open. Then, the one checked longest ago first, settles a run whose workflow is gone: one
+ * that never began is started again, also when its workflow waits for a build that is no more, and one that was under
+ * way ends as `workflow_lost`, so that nothing waits for ever.
  * @returns how many runs had lost their workflow
  */
 export async function sweepOpenRuns(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
@@ -71,7 +71,8 @@ async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void
   const overdue = await deps.database.rows<{ id: string }>`
     select id from runs
     where state = 'running' and admitted_at is not null
-      and case when waits_since is null then ${runClock.remainingMs(sql`runs`)} else ${runClock.patienceMs(sql`runs`)} end < -${OVERDUE_MS}::float8
+      and case when waits_since is null then ${runClock.remainingMs(sql`runs`)}
+      else ${runClock.patienceMs(sql`runs`)} end < -${OVERDUE_MS}::float8
     order by started_at limit ${BATCH}
   `;
   let reachable = true;
@@ -135,11 +136,7 @@ function takeOpenRuns(database: Database): Promise<OpenRun[]> {
   `;
 }
 
-async function settle(
-  deps: AfterEndDeps,
-  run: OpenRun,
-  workflow: 'completed' | 'gone',
-): Promise<void> {
+async function settle(deps: AfterEndDeps, run: OpenRun, workflow: 'completed' | 'gone'): Promise<void> {
   const { database, log } = deps;
   log.warn({ runId: run.id, state: run.state, workflow }, 'an open run has lost its workflow');
   if (run.state === 'queued' && workflow === 'gone' && !run.cancelRequested) {
@@ -156,10 +153,7 @@ async function settle(
  * Tells whether the workflow of a run stays on a build that has no worker any more, while another build takes new runs.
  * A run that has not begun may then begin on that one; one that has begun waits for workers of its own build.
  */
-async function isStranded(
-  { database, engine, admission }: AfterEndDeps,
-  runId: string,
-): Promise<boolean> {
+async function isStranded({ database, engine, admission }: AfterEndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);
   if (buildId === undefined) return false;
   return buildIsGone(database, admission.rule.taskQueue, buildId);

@@ -31,15 +31,11 @@ end`;
 
 /**
  * Skips the runs of routines that have not begun, in the transaction that pauses, changes or archives the routines. A
- * run that is locked just now is passed by: the step that begins it looks at the routine again, and waiting for it could
- * be a deadlock, as the end of a run locks the run before its routine.
+ * run that is locked just now is passed by: the step that begins it looks at the routine again, and waiting for it
+ * could be a deadlock, as the end of a run locks the run before its routine.
  * @returns those that were skipped
  */
-async function skipUnwanted(
-  tx: Db,
-  routineIds: readonly string[],
-  reason: UnwantedReason,
-): Promise<string[]> {
+async function skipUnwanted(tx: Db, routineIds: readonly string[], reason: UnwantedReason): Promise<string[]> {
   if (routineIds.length === 0) return [];
   const ending = skip(reason);
   const skipped = await tx.rows<{ id: string }>`
@@ -68,10 +64,7 @@ interface SkipNews extends Pick<Core, 'metrics'> {
 export async function skipQueued(
   news: SkipNews,
   tx: Db,
-  {
-    routineIds,
-    reason,
-  }: { readonly routineIds: readonly string[]; readonly reason: UnwantedReason },
+  { routineIds, reason }: { readonly routineIds: readonly string[]; readonly reason: UnwantedReason },
 ): Promise<void> {
   tellSkipped(tx, news, { runIds: await skipUnwanted(tx, routineIds, reason), reason });
 }

@@ -61,8 +61,7 @@ async function claimBatches(deps: ClaimAllDeps, signal: AbortSignal): Promise<Cl
     try {
       claimed = await claimDueRoutines(deps, size, { except: failing, locked });
     } catch (error) {
-      if (isUnavailable(error) || tried.length === 0 || failing.length >= MOST_FAILURES)
-        throw error;
+      if (isUnavailable(error) || tried.length === 0 || failing.length >= MOST_FAILURES) throw error;
       first ??= error;
       const isFound = tried.length === 1;
       if (isFound) {
@@ -155,9 +154,7 @@ export function claimDueRoutines(
       decided.map(({ routine: { id }, next }) => ({ id, next })),
     );
     const blocked = new Map(
-      occurrences
-        .filter(({ id }) => inserted.has(id))
-        .map(({ id, routine_id: routineId }) => [routineId, id]),
+      occurrences.filter(({ id }) => inserted.has(id)).map(({ id, routine_id: routineId }) => [routineId, id]),
     );
     await pauseWithNews(deps, tx, {
       unreadable: unreadable.map(({ id }) => ({ id, runId: blocked.get(id) ?? null })),

@@ -29,15 +29,12 @@ export interface DueRoutine extends Timing {
  * Locks due routines, the longest due first, without those that another tick has locked.
  * @param except ids of routines that are left out, as their claim has failed
  */
-export function lockDueRoutines(
-  tx: Db,
-  batchSize: number,
-  except: readonly string[] = [],
-): Promise<DueRoutine[]> {
+export function lockDueRoutines(tx: Db, batchSize: number, except: readonly string[] = []): Promise<DueRoutine[]> {
   return tx.rows<DueRoutine>`
     with due as (
       -- Limited and locked before the joins, so that they look up one batch only.
-      select id, project_id, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds, model_provider, model_connection_id, model_id, overlap, misfire,
+      select id, project_id, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds, model_provider,
+      model_connection_id, model_id, overlap, misfire,
         ${budgetColumns('r')} as budget, next_run_at
       from routines r
       where state = 'active' and next_run_at <= now() ${except.length === 0 ? empty : sql`and id <> all(${except})`}

@@ -94,11 +94,7 @@ export function occurrenceRows(
     routine_id: routineId,
     scheduled_for: scheduledFor,
   });
-  const skipped = (
-    { count, from, until }: PassedOver,
-    why: RunReason,
-    message: string | undefined,
-  ): OccurrenceRow => ({
+  const skipped = ({ count, from, until }: PassedOver, why: RunReason, message: string | undefined): OccurrenceRow => ({
     ...row(from),
     state: 'skipped',
     reason: why,

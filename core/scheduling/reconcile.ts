@@ -10,10 +10,10 @@ interface Unscheduled extends Timing {
   readonly now: Date;
 }
 
-/** Gives a next time to active routines that have none: there should be no such routine, and without one it never runs. */
-export function reconcileNextTimes(
-  deps: PauseDeps & { readonly database: Database },
-): Promise<number> {
+/**
+ * Gives a next time to active routines that have none: there should be no such routine, and without one it never runs.
+ */
+export function reconcileNextTimes(deps: PauseDeps & { readonly database: Database }): Promise<number> {
   return transaction(deps.database, async (tx) => {
     const lost = await tx.rows<Unscheduled>`
       select id, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt", skip_dates as "skipDates",
@@ -68,9 +68,7 @@ export async function pauseOfDisabledProviders(
   `;
   let paused = 0;
   for (const account of accounts) {
-    const ids = await transaction(deps.database, (tx) =>
-      pauseRoutinesOn(deps, tx, { ...account, reason: REASON }),
-    );
+    const ids = await transaction(deps.database, (tx) => pauseRoutinesOn(deps, tx, { ...account, reason: REASON }));
     paused += ids.length;
   }
   return paused;
@@ -96,11 +94,7 @@ export type PauseDeps = Parameters<typeof followPausesByService>[0];
  * Pauses routines whose rows the transaction has locked, with the events and mails that follow. The caller calls
  * `kickDeliveries` after its commit.
  */
-export async function pauseWithNews(
-  deps: PauseDeps,
-  tx: Db,
-  { unreadable, ended }: Stopped,
-): Promise<void> {
+export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {
   const ids = unreadable.map(({ id }) => id);
   const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
   const paused = await pauseStopped(tx, { unreadable: ids, ended });

@@ -3,13 +3,7 @@ import type { Routine } from '#core/routines/index.ts';
 import { chooseProbes, lockOpenBreakers, takeProbes } from '#core/breaker/index.ts';
 import { inTheWay } from '#core/runs/index.ts';
 import type { RunReason } from '#core/run-states/index.ts';
-import {
-  limitsOf,
-  overBudget,
-  tooLittleLeft,
-  type OperatorCap,
-  type PassedLimit,
-} from '#core/usage/index.ts';
+import { limitsOf, overBudget, tooLittleLeft, type OperatorCap, type PassedLimit } from '#core/usage/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { DueRoutine } from './due-routines.ts';
 
@@ -36,11 +30,7 @@ export interface Verdicts {
  * Judges the occurrences that would run. Takes the allowance last, only for those that nothing else holds back, and
  * probes an account only with an occurrence that has it.
  */
-export async function judgeOccurrences(
-  tx: Db,
-  rules: SkipRules,
-  candidates: readonly DueRoutine[],
-): Promise<Verdicts> {
+export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: readonly DueRoutine[]): Promise<Verdicts> {
   const reasons = new Map<string, RunReason>();
   const passOver = (ids: Iterable<string>, reason: RunReason) => {
     for (const id of ids) if (!reasons.has(id)) reasons.set(id, reason);
@@ -85,9 +75,7 @@ export async function judgeOccurrences(
       ...heldBack.map(({ id, pauseUntil }): [string, string] => [id, waitsUntil(pauseUntil)]),
     ]),
     afterPrevious: new Set(waiting.map(({ id }) => id)),
-    cancelPrevious: waiting
-      .filter(({ overlap }) => overlap === 'cancel_previous')
-      .map(({ id }) => id),
+    cancelPrevious: waiting.filter(({ overlap }) => overlap === 'cancel_previous').map(({ id }) => id),
   };
 }
 
@@ -152,11 +140,7 @@ async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
 }
 
 /** Takes the month's allowance by organization, ordered by id so that ticks cannot deadlock. */
-async function overAllowance(
-  tx: Db,
-  planRule: PlanRule,
-  routines: readonly DueRoutine[],
-): Promise<string[]> {
+async function overAllowance(tx: Db, planRule: PlanRule, routines: readonly DueRoutine[]): Promise<string[]> {
   const byOrganization = Map.groupBy(routines, ({ organizationId }) => organizationId);
   const refused: string[] = [];
   for (const organizationId of [...byOrganization.keys()].toSorted()) {

@@ -69,13 +69,7 @@ export function createTickParts(deps: TickDeps): TickParts {
       measured(deps, 'claim', async () => {
         const faults: unknown[] = [];
         await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps), 0);
-        const claimed = await attempt(
-          deps,
-          faults,
-          'claim',
-          () => claimAll(deps, signal),
-          NOTHING_CLAIMED,
-        );
+        const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
         // After the claim, which puts what was due on record as passed over.
         await attempt(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
         // Any of them may have paused routines, which is news.
@@ -89,9 +83,7 @@ export function createTickParts(deps: TickDeps): TickParts {
         return deps.admission.admit();
       }),
     deliveries: (signal) =>
-      measured(deps, 'deliveries', () =>
-        startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS }),
-      ),
+      measured(deps, 'deliveries', () => startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS })),
     expire: (signal) => measured(deps, 'expire', () => expireQueued(deps, signal)),
     sweep: (signal) =>
       measured(deps, 'sweep', async () => {
@@ -126,11 +118,7 @@ export function createTickParts(deps: TickDeps): TickParts {
 }
 
 /** Tells the metrics how long a part took and whether it failed. */
-async function measured<T>(
-  { metrics }: Pick<TickDeps, 'metrics'>,
-  part: TickPart,
-  work: () => Promise<T>,
-): Promise<T> {
+async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPart, work: () => Promise<T>): Promise<T> {
   const started = performance.now();
   let failed = true;
   try {

@@ -14,10 +14,7 @@ const RETENTION_MS = 4_000;
  * Makes one tick: all parts in order. Ticks may overlap, in one process or many. Each part is attempted even when one
  * before it fails; the first error is thrown at the end.
  */
-export async function tick(
-  deps: TickDeps,
-  signal: AbortSignal = new AbortController().signal,
-): Promise<TickReport> {
+export async function tick(deps: TickDeps, signal: AbortSignal = new AbortController().signal): Promise<TickReport> {
   const parts = createTickParts(deps);
   const faults: unknown[] = [];
   const claimed = await attempt(deps, faults, 'claim', () => parts.claim(signal), NOTHING_CLAIMED);

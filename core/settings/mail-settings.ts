@@ -51,11 +51,7 @@ export async function assertRecipients(
 }
 
 /** Finds those of the recipients who may be mailed: members whose address is confirmed. */
-export async function findRecipients(
-  db: Db,
-  organizationId: string,
-  to: MailSettings['to'],
-): Promise<string[]> {
+export async function findRecipients(db: Db, organizationId: string, to: MailSettings['to']): Promise<string[]> {
   const isGroup = typeof to === 'string';
   const found = await db.rows<{ id: string }>`
     select u.id from memberships m join users u on u.id = m.user_id

@@ -30,11 +30,7 @@ export function contentDaysOf(rule: RetentionRule, project: Sql): Sql {
 }
 
 /** Reads the days for which a project keeps the content of runs. */
-export async function readContentDays(
-  db: Db,
-  rule: RetentionRule,
-  projectId: string,
-): Promise<number> {
+export async function readContentDays(db: Db, rule: RetentionRule, projectId: string): Promise<number> {
   const found = await db.row<{
     days: number;
   }>`select ${contentDaysOf(rule, sql`p`)} as days from projects p where p.id = ${projectId}`;

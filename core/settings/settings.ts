@@ -73,10 +73,7 @@ function budget(table: Sql) {
  * Reads an organization that the person belongs to. @throws {AppError} `organization_not_found`,
  * `second_factor_required`
  */
-export async function readOrganization(
-  db: Db,
-  key: { userId: string; id: string },
-): Promise<OrganizationSettings> {
+export async function readOrganization(db: Db, key: { userId: string; id: string }): Promise<OrganizationSettings> {
   const found = await db.row<OrganizationSettings & { readonly lacks: boolean }>`
     select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)},
       o.requires_second_factor as "requiresSecondFactor", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
@@ -98,7 +95,8 @@ export async function readProject(
   const found = await db.row<ProjectSettings & { readonly lacks: boolean }>`
     select p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt",
       ${budget(sql`p`)},
-      p.notify_mail as mail, p.mcp_enabled as "mcpEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays", ${runDaysOf(rule, sql`p`)} as "runDays",
+      p.notify_mail as mail, p.mcp_enabled as "mcpEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays",
+      ${runDaysOf(rule, sql`p`)} as "runDays",
       ${lacksSecondFactor(sql`o`, key.userId)} as lacks
     from memberships m join organizations o on o.id = m.organization_id
     join projects p on p.organization_id = o.id
@@ -200,8 +198,7 @@ async function recordChange(
   }
   const { maxTokensPerDay, maxCostUsdPerMonth } = after.budget;
   const isSame =
-    before.budget.maxTokensPerDay === maxTokensPerDay &&
-    before.budget.maxCostUsdPerMonth === maxCostUsdPerMonth;
+    before.budget.maxTokensPerDay === maxTokensPerDay && before.budget.maxCostUsdPerMonth === maxCostUsdPerMonth;
   if (!isSame) {
     const details = { maxTokensPerDay, maxCostUsdPerMonth };
     await recordAudit(tx, { ...entry, action: 'budget.changed', details });
@@ -214,10 +211,7 @@ function assignMail(mail: MailSettings | null | undefined): Sql {
 }
 
 /** Assigns what the patch names; a field that it leaves out keeps its value. */
-function assignments({
-  name,
-  budget: { maxTokensPerDay, maxCostUsdPerMonth } = {},
-}: SettingsPatch): Sql {
+function assignments({ name, budget: { maxTokensPerDay, maxCostUsdPerMonth } = {} }: SettingsPatch): Sql {
   return sql`
     name = coalesce(${name ?? null}, name),
     max_tokens_per_day = case when ${maxTokensPerDay === undefined}::boolean then max_tokens_per_day

@@ -34,16 +34,14 @@ export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatal
   const names = new Map<string, string>();
   for (const { name, slug } of skills) {
     const twin = names.get(name.toLowerCase());
-    if (twin !== undefined)
-      throw new Error(`skills/${slug}.md: the name of ${twin}.md again: ${name}`);
+    if (twin !== undefined) throw new Error(`skills/${slug}.md: the name of ${twin}.md again: ${name}`);
     names.set(name.toLowerCase(), slug);
   }
   const bySlug = new Map(skills.map((skill) => [skill.slug, skill]));
   for (const skill of skills) {
     for (const former of skill.formerly) {
       const taken = bySlug.get(former)?.slug;
-      if (taken !== undefined)
-        throw new Error(`skills/${skill.slug}.md: formerly ${former}, which names ${taken}.md`);
+      if (taken !== undefined) throw new Error(`skills/${skill.slug}.md: formerly ${former}, which names ${taken}.md`);
       bySlug.set(former, skill);
     }
   }
@@ -62,9 +60,7 @@ export function readSkill(file: string, text: string): CuratedSkill {
   try {
     yaml = parseYaml(head);
   } catch (error) {
-    throw fault(
-      `front matter is not YAML: ${error instanceof Error ? error.message : 'unreadable'}`,
-    );
+    throw fault(`front matter is not YAML: ${error instanceof Error ? error.message : 'unreadable'}`);
   }
   const parsed = frontMatter.safeParse(yaml);
   if (!parsed.success) {
@@ -72,9 +68,7 @@ export function readSkill(file: string, text: string): CuratedSkill {
   }
   const instructions = body.trim();
   if (instructions.length < MIN_INSTRUCTIONS || instructions.length > MAX_INSTRUCTIONS) {
-    throw fault(
-      `instructions are ${instructions.length} characters, not ${MIN_INSTRUCTIONS} to ${MAX_INSTRUCTIONS}`,
-    );
+    throw fault(`instructions are ${instructions.length} characters, not ${MIN_INSTRUCTIONS} to ${MAX_INSTRUCTIONS}`);
   }
   return { slug, ...parsed.data, instructions };
 }

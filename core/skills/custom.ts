@@ -1,12 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import {
-  deleteBatch,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { deleteBatch, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { DRIFT, driftOf, freeKey, type ExternalName } from '#lib/external-keys.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -119,11 +112,7 @@ export async function readCustomSkill(db: Db, projectId: string, id: string): Pr
 }
 
 /** Finds the custom skill of a key. */
-export function findSkillByKey(
-  db: Db,
-  projectId: string,
-  externalKey: string,
-): Promise<CustomSkill | undefined> {
+export function findSkillByKey(db: Db, projectId: string, externalKey: string): Promise<CustomSkill | undefined> {
   return db.row<CustomSkill>`
     select ${columns} from skills
     where project_id = ${projectId} and external_key = ${externalKey} and deleted_at is null
@@ -131,11 +120,7 @@ export function findSkillByKey(
 }
 
 /** Finds the project's custom skills among the ids, in no order; deleted ones are left out. */
-export async function findCustomSkills(
-  db: Db,
-  projectId: string,
-  ids: readonly string[],
-): Promise<CustomSkill[]> {
+export async function findCustomSkills(db: Db, projectId: string, ids: readonly string[]): Promise<CustomSkill[]> {
   if (ids.length === 0) return [];
   return db.rows<CustomSkill>`
     select ${columns} from skills
@@ -208,12 +193,7 @@ export function updateSkill(
 }
 
 /** Deletes a custom skill. Routines keep their reference, which runs skip. @throws {AppError} `skill_not_found` */
-export function deleteSkill(
-  database: Database,
-  by: Actor,
-  projectId: string,
-  id: string,
-): Promise<CustomSkill> {
+export function deleteSkill(database: Database, by: Actor, projectId: string, id: string): Promise<CustomSkill> {
   return transaction(database, async (tx) => {
     const deleted = await tx.row<CustomSkill>`
       update skills set deleted_at = now()
@@ -237,11 +217,7 @@ export function forgetDeletedSkills(db: Db, limit: number): Promise<number> {
 }
 
 /** Deletes the custom skills of deleted projects, `limit` at most; returns how many. */
-export function forgetSkillsOf(
-  db: Db,
-  projectIds: readonly string[],
-  limit: number,
-): Promise<number> {
+export function forgetSkillsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with own as (
       (select id from skills where project_id = any(${projectIds}) and deleted_at is null limit ${limit})

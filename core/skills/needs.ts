@@ -9,10 +9,8 @@ const WORDS = {
   sms: 'sms twilio postscript attentive',
   social:
     'social twitter linkedin instagram facebook tiktok youtube threads bluesky mastodon buffer hootsuite post posts',
-  community:
-    'community forum discord slack reddit discourse github channel channels thread threads',
-  reviews:
-    'review reviews rating ratings trustpilot g2 capterra yelp businessprofile appstore playstore',
+  community: 'community forum discord slack reddit discourse github channel channels thread threads',
+  reviews: 'review reviews rating ratings trustpilot g2 capterra yelp businessprofile appstore playstore',
   billing:
     'billing stripe subscription subscriptions invoice invoices payment payments paddle chargebee recurly shopify woocommerce checkout',
   content:
@@ -22,15 +20,7 @@ const WORDS = {
 
 /** Words for stores of data, from which rows of any kind can come. */
 const WAREHOUSE = 'warehouse bigquery snowflake redshift postgres sql query database dwh';
-const FROM_WAREHOUSE: readonly Need[] = [
-  'analytics',
-  'ads',
-  'crm',
-  'email',
-  'sms',
-  'billing',
-  'support',
-];
+const FROM_WAREHOUSE: readonly Need[] = ['analytics', 'ads', 'crm', 'email', 'sms', 'billing', 'support'];
 
 export type Need = keyof typeof WORDS;
 
@@ -65,9 +55,7 @@ export function unmetNeeds(
 }
 
 function needsOffered(tool: ToolHint): Need[] {
-  const words = wordsOf(
-    [tool.connection, tool.name, tool.title, tool.description].filter(Boolean).join(' '),
-  );
+  const words = wordsOf([tool.connection, tool.name, tool.title, tool.description].filter(Boolean).join(' '));
   const direct = NEEDS.filter((need) => WORDS[need].split(' ').some((word) => words.has(word)));
   const rows = WAREHOUSE.split(' ').some((word) => words.has(word));
   return rows ? [...direct, ...FROM_WAREHOUSE] : direct;

@@ -2,13 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '#core/audit/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { putByKey, type IsExpected } from '#lib/external-keys.ts';
-import {
-  createSkill,
-  findSkillByKey,
-  updateSkill,
-  type CustomSkill,
-  type SkillFields,
-} from './custom.ts';
+import { createSkill, findSkillByKey, updateSkill, type CustomSkill, type SkillFields } from './custom.ts';
 
 /**
  * Creates the custom skill of a key, or gives the one that has it these fields. Where they are as they were nothing is

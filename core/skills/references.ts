@@ -48,10 +48,7 @@ export function revisionsOf(skills: readonly AttachedSkill[]): NonNullable<Skill
 }
 
 /** Renders a skill as a section of the prompt. */
-export function skillSection({
-  name,
-  instructions,
-}: Pick<AttachedSkill, 'name' | 'instructions'>): string {
+export function skillSection({ name, instructions }: Pick<AttachedSkill, 'name' | 'instructions'>): string {
   return `${headingOf(name)}${instructions}`;
 }
 
@@ -99,9 +96,7 @@ export async function measureSkills(
   );
   if (faults.length > 0) throw invalid(faults, 'invalid_skill');
   const told = distinct(catalogue, references);
-  return found.flatMap(({ reference, size }) =>
-    size === undefined || !told.includes(reference) ? [] : [size],
-  );
+  return found.flatMap(({ reference, size }) => (size === undefined || !told.includes(reference) ? [] : [size]));
 }
 
 /** Returns those of the references that name neither a curated skill nor a custom one of the project. */

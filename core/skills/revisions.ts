@@ -21,15 +21,12 @@ export interface SkillRevision {
 }
 
 /** Lists the revisions of a skill, the newest first; the page's cursor is a revision. */
-export function listRevisions(
-  db: Db,
-  skill: { projectId: string; id: string },
-  page: Page,
-): Promise<SkillRevision[]> {
+export function listRevisions(db: Db, skill: { projectId: string; id: string }, page: Page): Promise<SkillRevision[]> {
   const before = page.after === undefined ? null : Number(page.after);
   return db.rows<SkillRevision>`
     select r.revision, r.name, r.instructions,
-      ${authorJson({ createdBy: sql`r.created_by`, projectId: sql`r.project_id` })} as "createdBy", r.created_at as "createdAt",
+      ${authorJson({ createdBy: sql`r.created_by`, projectId: sql`r.project_id` })} as "createdBy",
+      r.created_at as "createdAt",
       array_remove(array[case when r.name <> p.name then 'name' end,
         case when r.instructions <> p.instructions then 'instructions' end], null) as changed
     from skill_revisions r
@@ -83,8 +80,7 @@ export async function skillsBehind(
     where project_id = ${projectId} and id = any(${references}) and deleted_at is null
     order by array_position(${references}::text[], id)
   `;
-  const revisionIn = (revisions: SkillRevisions, skill: string) =>
-    revisions === null ? 1 : revisions[skill];
+  const revisionIn = (revisions: SkillRevisions, skill: string) => (revisions === null ? 1 : revisions[skill]);
   return found.flatMap(({ skill, name, newest }) => {
     const activated = revisionIn(active, skill);
     if (activated === undefined || activated >= newest) return [];
@@ -99,10 +95,7 @@ interface RevisionInUse {
 }
 
 /** Counts the active routines that have a skill attached, by the revision that they run, the newest first. */
-export function revisionsInUse(
-  db: Db,
-  skill: { projectId: string; id: string },
-): Promise<RevisionInUse[]> {
+export function revisionsInUse(db: Db, skill: { projectId: string; id: string }): Promise<RevisionInUse[]> {
   return db.rows<RevisionInUse>`
     select case when v.active_skills is null then 1 else (v.active_skills ->> ${skill.id})::integer end as revision,
       count(*)::integer as routines

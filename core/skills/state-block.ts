@@ -12,7 +12,9 @@ export const MAX_STATE = 2_000;
 const BLOCK = /^```state ([a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*\n([\s\S]{0,2000}?)^```[ \t]*$/gm;
 const ENTRY = /^([a-z][a-z-]{0,30}): ?(.*)$/;
 
-/** Finds the state blocks of a result, the last one of each slug. A block with a line of another form does not count. */
+/**
+ * Finds the state blocks of a result, the last one of each slug. A block with a line of another form does not count.
+ */
 export function stateBlocks(text: string): StateBlock[] {
   const found = new Map<string, StateBlock>();
   for (const [, slug = '', body = ''] of text.replaceAll('\r\n', '\n').matchAll(BLOCK)) {

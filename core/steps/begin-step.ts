@@ -1,10 +1,5 @@
 import type { ModelMessage } from 'ai';
-import {
-  offeredTools,
-  offeredToolsJson,
-  type OfferedTool,
-  type OfferedToolJson,
-} from '#core/tools/index.ts';
+import { offeredTools, offeredToolsJson, type OfferedTool, type OfferedToolJson } from '#core/tools/index.ts';
 import {
   definitionForm,
   type Definition,
@@ -140,7 +135,8 @@ export async function beginStep(
       from routines r, routine_versions v
       where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${runStatesBefore('running')})
         and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
-      returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills, v.active_facts,
+      returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills,
+      v.active_facts,
         ${budgetColumns('r')} as routine_budget,
         (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
     ), step as (
@@ -151,7 +147,8 @@ export async function beginStep(
     )
     select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
       routine_id as "routineId", routine_name as "routineName",
-      routine_state as "routineState", routine_revision as revision, trigger, ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", definition,
+      routine_state as "routineState", routine_revision as revision, trigger,
+      ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", definition,
       variables as given, values_fenced as "valuesFenced", active_skills as "activeSkills", timezone,
       max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens",
       (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
@@ -165,7 +162,8 @@ export async function beginStep(
       case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
       ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
       begun.waits_until is not null as "inLine",
-      step_count as "modelSteps", input_tokens + output_tokens as "totalTokens", trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
+      step_count as "modelSteps", input_tokens + output_tokens as "totalTokens",
+      trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
       cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
       step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
       (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
@@ -188,10 +186,7 @@ export async function beginStep(
 }
 
 /** The definition as a run has it: with the values that were given for it. */
-export interface DefinedRun extends Omit<
-  Definition,
-  'outcome' | 'limits' | 'resultSchema' | 'resultKey'
-> {
+export interface DefinedRun extends Omit<Definition, 'outcome' | 'limits' | 'resultSchema' | 'resultKey'> {
   /** Says which field of the definition this release cannot read; else null. */
   readonly blocked: string | null;
   /** Names of the given variables that are material and no instructions. */
@@ -226,10 +221,7 @@ export function definedRun(
   };
 }
 
-type FoundRun = Omit<
-  RunContext,
-  keyof DefinedRun | 'tools' | 'transcriptSteps' | 'transcript' | 'previous'
-> & {
+type FoundRun = Omit<RunContext, keyof DefinedRun | 'tools' | 'transcriptSteps' | 'transcript' | 'previous'> & {
   readonly stepState: string | null;
   readonly definition: unknown;
   readonly given: Readonly<Record<string, string>>;
@@ -256,13 +248,7 @@ export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
 }
 
 /** Tells in SQL whether a run goes on and its model step has no response yet. */
-export function isAwaited({
-  runId,
-  index,
-}: {
-  readonly runId: string;
-  readonly index: number;
-}): Sql {
+export function isAwaited({ runId, index }: { readonly runId: string; readonly index: number }): Sql {
   return sql`exists (
     select from runs join steps on steps.run_id = runs.id and steps.index = ${index}
     where runs.id = ${runId} and runs.state = 'running' and steps.state = 'started')`;

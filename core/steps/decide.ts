@@ -14,18 +14,8 @@ import {
   type Evidence,
   type Finish,
 } from '#core/outcomes/index.ts';
-import {
-  type OutcomeRule,
-  type ResultCheck,
-  ABNORMAL_FROM_TOKENS,
-} from '#core/definition/index.ts';
-import {
-  failure,
-  success,
-  type FailureReason,
-  type RunEnding,
-  type StepWarning,
-} from '#core/run-states/index.ts';
+import { type OutcomeRule, type ResultCheck, ABNORMAL_FROM_TOKENS } from '#core/definition/index.ts';
+import { failure, success, type FailureReason, type RunEnding, type StepWarning } from '#core/run-states/index.ts';
 import { medianOfVersion } from '#core/forecast/index.ts';
 import type { OfferedTool } from '#core/tools/index.ts';
 import { costOf, totalTokens } from '#core/cost/index.ts';
@@ -68,11 +58,7 @@ export async function decideStep(
   { grant, response }: { readonly grant: Grant; readonly response: ModelResponse },
 ): Promise<Decision> {
   const costUsd = costOf(response.usage, option.prices);
-  const warnings = responseWarnings(
-    response,
-    run.tools,
-    response.usage.estimated ? 0 : countInput(),
-  );
+  const warnings = responseWarnings(response, run.tools, response.usage.estimated ? 0 : countInput());
   const { messages, ...calls } = planToolCalls(response, run);
   const asksToCall = warnings.includes('call_as_text') && !wasAskedToCall(run.transcript);
   const progress = { ...run, cutBy: grant.cutBy, asksToCall };
@@ -84,15 +70,13 @@ export async function decideStep(
   );
   // A response that could not be recorded would be paid for a second time.
   const ending =
-    formed.ending ??
-    (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
+    formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const decided = { warnings, costUsd, calls };
   if (ending === undefined) {
     const asked = formed.messages ?? requestAfter(response, asksToCall);
     return { ...decided, ending, patterns: new Map(), messages: [...messages, ...asked] };
   }
-  const patterns =
-    ending.state === 'succeeded' ? await findPatterns(run, ending.result ?? '') : new Map();
+  const patterns = ending.state === 'succeeded' ? await findPatterns(run, ending.result ?? '') : new Map();
   return { ...decided, ending, patterns, messages };
 }
 
@@ -177,8 +161,7 @@ function statedEnding(
   { text }: ModelResponse,
   { transcript }: RunProgress,
 ): RunEnding {
-  const result =
-    called ?? (text.trim() === '' ? (textBeforeReminder(transcript) ?? summary) : text);
+  const result = called ?? (text.trim() === '' ? (textBeforeReminder(transcript) ?? summary) : text);
   if (outcome === undefined) return success(result);
   const outcomeSummary = cut(summary, SUMMARY_LENGTH);
   if (outcome === 'could_not') return { ...failure('could_not'), result, outcomeSummary };
@@ -254,8 +237,7 @@ function responseWarnings(
 ): StepWarning[] {
   const { usage, call } = response;
   // What an account's provider counts goes through its own protocol.
-  const isCut =
-    call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
+  const isCut = call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
   return [
     ...(isCut ? (['prompt_cut'] as const) : []),
     ...(isCallAsText(response, tools) ? (['call_as_text'] as const) : []),

@@ -68,10 +68,7 @@ export interface AccountStep {
 }
 
 /** Sends each call to the gateway, or to the account that it is made on. */
-export function chooseCaller(callers: {
-  readonly gateway: ModelCaller;
-  readonly accounts: ModelCaller;
-}): ModelCaller {
+export function chooseCaller(callers: { readonly gateway: ModelCaller; readonly accounts: ModelCaller }): ModelCaller {
   const { gateway, accounts } = callers;
   return {
     timeoutMs: Math.max(gateway.timeoutMs, accounts.timeoutMs),

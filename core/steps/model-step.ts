@@ -32,10 +32,7 @@ export async function performModelStep(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { runId, index } = input;
-  const run = await persistently(
-    () => beginStep(deps.database, runId, index, deps.buildId),
-    signal,
-  );
+  const run = await persistently(() => beginStep(deps.database, runId, index, deps.buildId), signal);
   if (run === undefined) {
     return (await endUnwanted(deps, runId)) ?? readOutcome(deps.database, runId, index);
   }

@@ -1,11 +1,5 @@
 import type { Gate } from '#core/definition/index.ts';
-import {
-  askGate,
-  keepSeen,
-  readBaseline,
-  type AskingRun,
-  type GateVerdict,
-} from '#core/gate/index.ts';
+import { askGate, keepSeen, readBaseline, type AskingRun, type GateVerdict } from '#core/gate/index.ts';
 import { afterEnd, recordEnd, type RecordedEnd } from '#core/runs/index.ts';
 import { skip, type RunState, type Trigger } from '#core/run-states/index.ts';
 import { ownedBy, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
@@ -28,11 +22,7 @@ export interface GatedRun extends AskingRun {
  * @returns the verdict; null where there is no gate
  * @throws {Stop} where the run has ended, which a quiet one does here
  */
-export async function passGate(
-  deps: StepsCore,
-  run: GatedRun,
-  signal: AbortSignal,
-): Promise<GateVerdict | null> {
+export async function passGate(deps: StepsCore, run: GatedRun, signal: AbortSignal): Promise<GateVerdict | null> {
   const { gate, gateVerdict } = run;
   if (gate === null || gateVerdict !== null) return gateVerdict;
   const baseline = await readBaseline(deps.database, run);
@@ -59,11 +49,7 @@ export async function passGate(
  * nor decides again.
  * @returns the recorded verdict, which may be another attempt's; undefined when the run has ended
  */
-async function recordVerdict(
-  db: Db,
-  runId: string,
-  verdict: GateVerdict,
-): Promise<GateVerdict | undefined> {
+async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promise<GateVerdict | undefined> {
   const recorded = await db.row<{ gate: GateVerdict }>`
     update runs set gate = coalesce(gate, ${storableJson(verdict)}::jsonb)
     where id = ${runId} and state = 'running' returning gate

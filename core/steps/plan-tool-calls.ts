@@ -93,10 +93,7 @@ interface ToldRefusal {
 const TOO_MANY = `Refused: more than ${MAX_CALLS_OF_ANSWER} calls in one answer.`;
 
 function pending(call: ToolCallRequest, target: OfferedTool | undefined): PendingTool {
-  const shown =
-    target === undefined
-      ? shownArguments(call.input, [])
-      : { arguments: null, argumentsLength: null };
+  const shown = target === undefined ? shownArguments(call.input, []) : { arguments: null, argumentsLength: null };
   return {
     ...noResult(),
     ...shown,
@@ -138,10 +135,7 @@ const CALL_MARKS =
   /<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function=|<\|python_tag\|>|<invoke name=|```tool_code|<｜tool▁call/;
 
 /** Returns true for a response whose text is a call of one of the tools. */
-export function isCallAsText(
-  { text, toolCalls }: ModelResponse,
-  tools: readonly Pick<OfferedTool, 'name'>[],
-): boolean {
+export function isCallAsText({ text, toolCalls }: ModelResponse, tools: readonly Pick<OfferedTool, 'name'>[]): boolean {
   if (tools.length === 0 || toolCalls.length > 0) return false;
   const named = tools.some(({ name }) => text.includes(name));
   if (!named) return false;
@@ -164,7 +158,5 @@ export const CALL_REQUEST = {
 } as const satisfies ModelMessage;
 
 export function wasAskedToCall(transcript: readonly ModelMessage[]): boolean {
-  return transcript.some(
-    ({ role, content }) => role === CALL_REQUEST.role && content === CALL_REQUEST.content,
-  );
+  return transcript.some(({ role, content }) => role === CALL_REQUEST.role && content === CALL_REQUEST.content);
 }

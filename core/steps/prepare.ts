@@ -124,12 +124,7 @@ function counterOf(call: ModelCall): () => number {
  * Records from which model step on results of tools are left out, and what stands in their place: every later step
  * sends the same. The steps themselves go on showing what the tools returned.
  */
-async function recordOmitted(
-  db: Db,
-  runId: string,
-  index: number,
-  omitted: readonly TranscriptStep[],
-): Promise<void> {
+async function recordOmitted(db: Db, runId: string, index: number, omitted: readonly TranscriptStep[]): Promise<void> {
   await db.run`
     update steps s set messages = note.messages, tool = s.tool || ${JSON.stringify({ omittedFromStep: index })}::jsonb
     from jsonb_to_recordset(${storableJson(omitted)}::jsonb) as note(index integer, messages jsonb)
@@ -159,10 +154,7 @@ export interface Blocked {
  * @throws what `askGate` throws
  */
 export async function preflight(
-  deps: Pick<
-    StepsCore,
-    'credentials' | 'database' | 'modelProviders' | 'models' | 'providerEnabled' | 'skills'
-  >,
+  deps: Pick<StepsCore, 'credentials' | 'database' | 'modelProviders' | 'models' | 'providerEnabled' | 'skills'>,
   run: PreparedRun,
   signal: AbortSignal,
   askGate: () => Promise<GateVerdict | null>,
@@ -210,12 +202,7 @@ async function accountBlocked(
   { projectId, model, modelSteps }: PreparedRun,
 ): Promise<Blocked | undefined> {
   if (model.connectionId === null) return undefined;
-  const account = await findUsableConnection(
-    database,
-    modelProviders,
-    projectId,
-    model.connectionId,
-  );
+  const account = await findUsableConnection(database, modelProviders, projectId, model.connectionId);
   if (account === undefined || account.provider !== model.provider) {
     return { reason: 'blocked_connection' };
   }

@@ -13,13 +13,7 @@ import {
   type Budgets,
 } from '#core/usage/index.ts';
 import { failure, type FailureReason } from '#core/run-states/index.ts';
-import {
-  estimateRun,
-  findQuoted,
-  mostOfRun,
-  type Amount,
-  type RunEstimate,
-} from '#core/forecast/index.ts';
+import { estimateRun, findQuoted, mostOfRun, type Amount, type RunEstimate } from '#core/forecast/index.ts';
 import { assertMayBeGiven } from '#core/runs/index.ts';
 import {
   openingMessages,
@@ -97,8 +91,7 @@ export async function previewRun(
   const isHeld = run.tools.length === 0 && option?.abilities.structuredOutputs !== false;
   const resultSchema = isHeld ? run.resultForm?.schema : undefined;
   const call = { instructions: PREAMBLE, tools: toolSet(run.tools), resultSchema };
-  const inputTokens =
-    opening === undefined ? undefined : countInput({ ...call, messages: openingMessages(opening) });
+  const inputTokens = opening === undefined ? undefined : countInput({ ...call, messages: openingMessages(opening) });
   const blocked =
     'reason' in ready
       ? ready
@@ -111,9 +104,7 @@ export async function previewRun(
     preamble: PREAMBLE,
     opening,
     skills,
-    facts: run.facts
-      ? { version: run.toldFacts?.version ?? 0, length: run.toldFacts?.text.length ?? 0 }
-      : null,
+    facts: run.facts ? { version: run.toldFacts?.version ?? 0, length: run.toldFacts?.text.length ?? 0 } : null,
     tools: run.tools,
     gate: await gateOf(deps, routine),
     blocked: blocked && {
@@ -124,8 +115,7 @@ export async function previewRun(
       inputTokens,
       least: {
         tokens: inputTokens ?? null,
-        costUsd:
-          inputTokens === undefined ? null : costOf(inputOf(inputTokens), option?.prices ?? null),
+        costUsd: inputTokens === undefined ? null : costOf(inputOf(inputTokens), option?.prices ?? null),
       },
       most: mostOfRun(routine.limits, option),
       typical: await estimateRun(deps, routine),
@@ -134,10 +124,7 @@ export async function previewRun(
 }
 
 /** Renders the text of a run that is blocked, unless that is because its definition cannot be read. */
-function textOf(
-  run: PreparedRun,
-  skills: Awaited<ReturnType<typeof resolveSkills>>,
-): Opening | undefined {
+function textOf(run: PreparedRun, skills: Awaited<ReturnType<typeof resolveSkills>>): Opening | undefined {
   return run.blocked === null ? renderPrompt({ ...run, skills, runId: run.id }) : undefined;
 }
 
@@ -196,7 +183,8 @@ async function plannedRun(
     budgets: Budgets;
   }>`
     select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
-      case when ${routine.carryResult || routine.instructions.includes('previous.')}::boolean then ${previousRunJson(keys)} end
+      case when ${routine.carryResult || routine.instructions.includes('previous.')}::boolean
+      then ${previousRunJson(keys)} end
         as previous,
       case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
       case when ${routine.facts}::boolean then ${newestFacts} end as "toldFacts",
@@ -216,11 +204,7 @@ async function plannedRun(
     scheduledFor: null,
     runAt: null,
     retryOf: null,
-    ...definedRun(
-      { value: definitionForm.pick(routine), blocked: routine.blocked },
-      variables,
-      valuesFenced,
-    ),
+    ...definedRun({ value: definitionForm.pick(routine), blocked: routine.blocked }, variables, valuesFenced),
     activeSkills: null,
     timezone: routine.timezone,
     maxSteps,

@@ -46,10 +46,7 @@ export async function recordStep(
     warnings,
   };
   // A response that could not be recorded would be paid for a second time.
-  const recorded = await persistently(
-    () => recordDecision(deps.database, run, record, decision),
-    deadline.signal,
-  );
+  const recorded = await persistently(() => recordDecision(deps.database, run, record, decision), deadline.signal);
   if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {
     const { steps, names } = decision.calls;
@@ -76,12 +73,8 @@ async function recordDecision(
   const isPlain = run.gate === null && ending.data === undefined && !asksForCalls(run.checks);
   if (ending.state === 'succeeded' && !run.hasAudience && isPlain) {
     const decided = await endingByChecks(database, run, ending, patterns);
-    const recorded =
-      decided.state === 'succeeded'
-        ? await recordStepAndSuccess(database, record, decided)
-        : undefined;
-    if (recorded !== undefined)
-      return { runId: run.id, ending: decided, deliveries: [], skipped: [], ...recorded };
+    const recorded = decided.state === 'succeeded' ? await recordStepAndSuccess(database, record, decided) : undefined;
+    if (recorded !== undefined) return { runId: run.id, ending: decided, deliveries: [], skipped: [], ...recorded };
   }
   return transaction(database, async (tx) => {
     if (!(await recordModelStep(tx, record, []))) {

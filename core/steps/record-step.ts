@@ -2,14 +2,7 @@ import type { ModelMessage } from 'ai';
 import { callCounted, callHolds, callSucceeded } from '#core/model-calls/index.ts';
 import { hasAudience, notifySpending } from '#core/notifications/index.ts';
 import { routineAfterRun } from '#core/routines/index.ts';
-import {
-  isLimited,
-  isSettled,
-  releaseAttempt,
-  settlement,
-  type Attempt,
-  type Spent,
-} from '#core/usage/index.ts';
+import { isLimited, isSettled, releaseAttempt, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
 import type { Usage } from '#core/cost/index.ts';
 import type { SkillRevisions } from '#core/skills/index.ts';
 import { othersWait } from '#core/admission/index.ts';
@@ -122,7 +115,8 @@ export async function recordStepAndSuccess(
     ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
       -- After the settlement: its locks come before the routine's.
       update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
-        step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now()
+        step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)},
+        finished_at = now()
       from step, settled where runs.id = step.run_id
       returning runs.*
     ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}, ${breakerAfterRun(ending)}
@@ -151,7 +145,8 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
       from runs r join steps s on s.run_id = r.id and s.index = ${index} cross join counted
       where r.id = ${runId} and not ${isSettled(record)}
     ), step as (
-      update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}), ${addUsage(usageIn(record), sql`usage_estimated`)}
+      update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}),
+      ${addUsage(usageIn(record), sql`usage_estimated`)}
       from late
       where run_id = ${runId} and run_id = late.id and index = ${index}
       returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
@@ -215,7 +210,8 @@ function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[
 function textOfRun({ prompt, briefing, skillRevisions, factsVersion }: ModelStepRecord): Sql {
   return sql`prompt = coalesce(prompt, ${storable(prompt)}),
         briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)}),
-        skill_revisions = coalesce(skill_revisions, ${skillRevisions === null ? null : JSON.stringify(skillRevisions)}::jsonb),
+        skill_revisions = coalesce(skill_revisions,
+        ${skillRevisions === null ? null : JSON.stringify(skillRevisions)}::jsonb),
         facts_version = coalesce(facts_version, ${factsVersion}::integer)`;
 }
 

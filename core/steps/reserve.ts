@@ -53,10 +53,7 @@ const HELD =
  * @throws {Stop} where a limit refuses the step or other runs hold what is left, and where a later attempt performs it
  */
 export async function reserveStep(
-  deps: Pick<
-    StepsCore,
-    'admission' | 'caller' | 'database' | 'log' | 'maxCostUsdPerOrganization' | 'metrics'
-  >,
+  deps: Pick<StepsCore, 'admission' | 'caller' | 'database' | 'log' | 'maxCostUsdPerOrganization' | 'metrics'>,
   run: RunContext,
   { index, option, countInput, call: { signal } }: StepToReserve,
 ): Promise<Grant> {
@@ -75,8 +72,7 @@ export async function reserveStep(
   if (unpriced !== undefined) throw Stop.fails(overBudget, unpriced);
   const inputTokens = countInput();
   const wanted = run.maxOutputTokens ?? outputBound(option, inputTokens);
-  const left =
-    run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
+  const left = run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
   if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) {
     throw Stop.fails('max_total_tokens', runLimitInWords(run));
   }

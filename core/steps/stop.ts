@@ -1,12 +1,6 @@
 import type { Usage } from '#core/cost/index.ts';
 import { runClock } from '#core/runs/index.ts';
-import {
-  failure,
-  type FailureReason,
-  type RunEnding,
-  type RunReason,
-  type RunState,
-} from '#core/run-states/index.ts';
+import { failure, type FailureReason, type RunEnding, type RunReason, type RunState } from '#core/run-states/index.ts';
 import { sql, storable, type Db } from '#lib/database/index.ts';
 
 /** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
@@ -67,10 +61,7 @@ export class Stop extends Error {
 }
 
 /** Returns the reason for ending a run whose account waits for its allowance. */
-export function usedUp(
-  until: Date,
-  atFirst: boolean,
-): { readonly reason: FailureReason; readonly detail: string } {
+export function usedUp(until: Date, atFirst: boolean): { readonly reason: FailureReason; readonly detail: string } {
   return {
     reason: atFirst ? 'blocked_usage_limit' : 'model_usage_limit',
     detail: `The allowance of the model account is used up until ${until.toISOString()}.`,

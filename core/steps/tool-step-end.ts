@@ -25,10 +25,7 @@ export interface ToolStepEnd {
 type Made<Kind> = Extract<MadeCall, { readonly kind: Kind }>;
 
 /** Returns the end of a step by what became of its call. */
-export function endOf(
-  tool: PendingTool,
-  call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'>,
-): ToolStepEnd {
+export function endOf(tool: PendingTool, call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'>): ToolStepEnd {
   switch (call.kind) {
     case 'answered':
       return answeredEnd(tool, call);
@@ -44,8 +41,7 @@ export function endOf(
     case 'maybe_sent':
       return {
         state: 'outcome_unknown',
-        errorMessage:
-          'The call was under way when the worker stopped; whether it took effect is unknown.',
+        errorMessage: 'The call was under way when the worker stopped; whether it took effect is unknown.',
         record: noResult(),
         message: toolMessage(tool, UNKNOWN, true),
       };
@@ -75,10 +71,7 @@ export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStep
   };
 }
 
-function answeredEnd(
-  tool: PendingTool,
-  { result, unusable, secrets }: Made<'answered'>,
-): ToolStepEnd {
+function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
   // What the tool said stays on record for a person; the model is not given what may be wrong.
   if (unusable !== undefined) {

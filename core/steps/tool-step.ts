@@ -27,11 +27,7 @@ interface StepKey {
  * call that may have been carried out is made again only where that does no harm.
  * @throws the signal's reason, when it was aborted
  */
-export async function performToolStep(
-  deps: ToolCallDeps,
-  key: StepKey,
-  signal: AbortSignal,
-): Promise<ToolStepOutcome> {
+export async function performToolStep(deps: ToolCallDeps, key: StepKey, signal: AbortSignal): Promise<ToolStepOutcome> {
   const step = await readToolStep(deps.database, key.runId, key.index);
   if (step === undefined || step.runState !== 'running' || step.cancelRequested) return 'skipped';
   if (step.state !== 'pending' && step.state !== 'started') return step.state;
@@ -127,11 +123,7 @@ async function confirmSending(
 }
 
 /** Records the end of a call, once: the first attempt to do so holds. */
-async function recordToolStep(
-  db: Db,
-  step: { runId: string; index: number },
-  end: ToolStepEnd,
-): Promise<boolean> {
+async function recordToolStep(db: Db, step: { runId: string; index: number }, end: ToolStepEnd): Promise<boolean> {
   const recorded = await db.run`
     update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),
       started_at = case when ${end.madeNow === true}::boolean then now() else started_at end,

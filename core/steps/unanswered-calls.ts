@@ -63,11 +63,7 @@ export async function settleCutCall(
   }
 }
 
-async function isCutOff(
-  db: Db,
-  { call, attempt, isOver }: UnansweredCall,
-  error: unknown,
-): Promise<boolean> {
+async function isCutOff(db: Db, { call, attempt, isOver }: UnansweredCall, error: unknown): Promise<boolean> {
   if (error instanceof ModelFailure) return error.cutOff;
   if (isOver) return true;
   if (!call.signal.aborted) return false;
@@ -83,8 +79,8 @@ const BATCH_OF_WAITER = 20;
 /**
  * Settles calls that were lost with their process, once their time is over: the provider has had the input and may bill
  * it, so it counts, as estimated, and what was reserved for the rest is free again. Without that, a worker that dies of
- * each response would spend without any limit noticing. Calls of runs without a limit reserve nothing and are not known.
- * One that cannot be settled now is left to the next caller.
+ * each response would spend without any limit noticing. Calls of runs without a limit reserve nothing and are not
+ * known. One that cannot be settled now is left to the next caller.
  * @param waiter a run that waits for a budget; only calls that hold something of its budgets are settled for it
  */
 export async function settleLostCalls(
@@ -110,12 +106,10 @@ export async function settleLostCalls(
   }
 }
 
-async function settleLostCall(
-  { database, metrics }: Pick<Core, 'database' | 'metrics'>,
-  attempt: Attempt,
-) {
+async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'metrics'>, attempt: Attempt) {
   const counted = await transaction(database, async (tx) => {
-    // Run, step, reservation, totals: the order of locks of every statement. A run that another statement holds comes next time.
+    // Run, step, reservation, totals: the order of locks of every statement. A run that another statement holds comes
+    // next time.
     const run = await tx.row<{ routineId: string; modelId: string }>`
       select routine_id as "routineId",
         (select model_id from steps where run_id = runs.id and index = ${attempt.index}) as "modelId"
@@ -127,11 +121,7 @@ async function settleLostCall(
     const { key, inputTokens, costUsd } = lost;
     const isCounted =
       inputTokens !== null &&
-      (await settleUnanswered(
-        tx,
-        { ...key, usage: inputOnly(inputTokens), costUsd },
-        { onAccount: false },
-      ));
+      (await settleUnanswered(tx, { ...key, usage: inputOnly(inputTokens), costUsd }, { onAccount: false }));
     await releaseAttempt(tx, attempt);
     if (!isCounted) return undefined;
     await notifySpending(tx, { runId: attempt.runId, routineId: run.routineId });
@@ -159,11 +149,7 @@ function inputOnly(inputTokens: number): Usage {
  * response
  * @returns whether it was added; false when it is in the ledger already
  */
-async function settleUnanswered(
-  tx: Db,
-  spent: Spent,
-  { onAccount }: { onAccount: boolean },
-): Promise<boolean> {
+async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount: boolean }): Promise<boolean> {
   const { runId, index } = spent;
   const settled = await tx.run`
     with late as (

@@ -35,11 +35,7 @@ export async function listOccurrences(
     const { routine, timetable, scheduledFor, startsAt } = earliest;
     occurrences.push({ routineId: routine.id, routineName: routine.name, scheduledFor, startsAt });
     const next = nextInTimetable(timetable, scheduledFor);
-    pending.splice(
-      pending.indexOf(earliest),
-      1,
-      ...upTo(to, { routine, timetable, scheduledFor: next }),
-    );
+    pending.splice(pending.indexOf(earliest), 1, ...upTo(to, { routine, timetable, scheduledFor: next }));
   }
   const truncated = occurrences.length > limit;
   return { occurrences: occurrences.slice(0, limit), truncated };

@@ -1,11 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  jitterMs,
-  nextInTimetable,
-  nextTimes,
-  parseStoredSchedule,
-  type Timetable,
-} from '#lib/schedule/index.ts';
+import { jitterMs, nextInTimetable, nextTimes, parseStoredSchedule, type Timetable } from '#lib/schedule/index.ts';
 
 /** The fields that say when a routine is due. */
 export interface TimingFields {

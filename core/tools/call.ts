@@ -23,10 +23,7 @@ import { definitionHash, retirePolicy } from './write-discovered.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
 import type { ToolTarget } from './queries.ts';
 
-export interface ToolCallDeps extends Pick<
-  ConnectionsCore,
-  'connectionSecrets' | 'credentials' | 'database' | 'emit'
-> {
+export interface ToolCallDeps extends Pick<ConnectionsCore, 'connectionSecrets' | 'credentials' | 'database' | 'emit'> {
   readonly toolSessions: ToolSessions;
 }
 

@@ -6,13 +6,7 @@ import { AppError } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { assertUsableSchema, schemaRefusal } from '#core/json-schemas/index.ts';
 import type { PolicyState, ToolPolicy } from './policy.ts';
-import {
-  countAutomatic,
-  holdRoutine,
-  readPolicy,
-  updatePolicy,
-  type PolicyChange,
-} from './queries.ts';
+import { countAutomatic, holdRoutine, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
 
 export interface PolicyPatch {
   /** The person has seen the definition and lets the tool run unasked. */
@@ -36,9 +30,7 @@ export async function changePolicy(
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;
   // Schemas take time to compile. It is spent outside of the transaction, and only on a change that is otherwise fine.
-  const checked = hasSchemas(patch)
-    ? await transaction(database, (tx) => propose(tx, input))
-    : undefined;
+  const checked = hasSchemas(patch) ? await transaction(database, (tx) => propose(tx, input)) : undefined;
   if (checked !== undefined) await assertSchemas(checked.before, patch);
   return transaction(database, async (tx) => {
     const { before, change } = await propose(tx, input);
@@ -73,10 +65,7 @@ interface PolicyChangeInput {
 }
 
 /** Holds the routine and works out what the patch would make of its policy. */
-async function propose(
-  tx: Db,
-  input: PolicyChangeInput,
-): Promise<{ before: ToolPolicy; change: PolicyChange }> {
+async function propose(tx: Db, input: PolicyChangeInput): Promise<{ before: ToolPolicy; change: PolicyChange }> {
   await holdRoutine(tx, input);
   const before = await readPolicy(tx, input);
   const { definitionHash } = input.patch;
@@ -86,13 +75,14 @@ async function propose(
   return { before, change: decide(before, input.patch, input.by.id) };
 }
 
-/** Works out the change that a patch makes, its schemas aside. @throws {AppError} `confirmation_required`, `invalid_request` */
+/**
+ * Works out the change that a patch makes, its schemas aside. @throws {AppError} `confirmation_required`,
+ * `invalid_request`
+ */
 function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyChange {
   const confirms = patch.confirmAutomaticExecution === true;
-  const maxCallsPerRun =
-    patch.maxCallsPerRun === undefined ? before.maxCallsPerRun : patch.maxCallsPerRun;
-  const argumentSchema =
-    patch.argumentSchema === undefined ? before.argumentSchema : patch.argumentSchema;
+  const maxCallsPerRun = patch.maxCallsPerRun === undefined ? before.maxCallsPerRun : patch.maxCallsPerRun;
+  const argumentSchema = patch.argumentSchema === undefined ? before.argumentSchema : patch.argumentSchema;
   if (confirms) {
     if (patch.state === 'disabled') {
       throw new AppError('invalid_request', 'state: disabled contradicts the confirmation');
@@ -102,9 +92,7 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
   }
   const limits = { maxCallsPerRun, argumentSchema };
   const asksForNothing =
-    patch.state === undefined &&
-    patch.maxCallsPerRun === undefined &&
-    patch.argumentSchema === undefined;
+    patch.state === undefined && patch.maxCallsPerRun === undefined && patch.argumentSchema === undefined;
   const automates = patch.state === 'automatic' && before.state !== 'automatic';
   const state = patch.state ?? before.state;
   const widens = state === 'automatic' && !isStricter(before, limits);
@@ -121,8 +109,7 @@ function isStricter(before: Limits, after: Limits): boolean {
   const calls = after.maxCallsPerRun ?? Number.POSITIVE_INFINITY;
   return (
     calls <= (before.maxCallsPerRun ?? Number.POSITIVE_INFINITY) &&
-    (before.argumentSchema === null ||
-      isDeepStrictEqual(before.argumentSchema, after.argumentSchema))
+    (before.argumentSchema === null || isDeepStrictEqual(before.argumentSchema, after.argumentSchema))
   );
 }
 

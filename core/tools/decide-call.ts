@@ -145,10 +145,8 @@ const REFUSALS = {
   arguments_invalid: 'the arguments do not fit the tool: {}',
   arguments_not_confirmed: 'the arguments are outside of what was confirmed for this routine: {}',
   arguments_uncheckable: 'the arguments could not be checked against the schema of the tool',
-  result_uncheckable:
-    'the output schema of the tool is not usable, so its answer could not be checked',
-  tool_changed:
-    'the server has changed this tool since it was confirmed; it is disabled until a person looks at it',
+  result_uncheckable: 'the output schema of the tool is not usable, so its answer could not be checked',
+  tool_changed: 'the server has changed this tool since it was confirmed; it is disabled until a person looks at it',
   tool_vanished: 'the server no longer has this tool',
 } as const;
 export type RefusalReason = keyof typeof REFUSALS;

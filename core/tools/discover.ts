@@ -6,13 +6,7 @@ import {
   toolServerOf,
   type ConnectionsCore,
 } from '#core/connections/index.ts';
-import {
-  listAllTools,
-  openToolSession,
-  ToolServerError,
-  type ListedTools,
-  type SkippedTool,
-} from '#core/mcp/index.ts';
+import { listAllTools, openToolSession, ToolServerError, type ListedTools, type SkippedTool } from '#core/mcp/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { createTurns } from '#lib/turns.ts';
@@ -43,11 +37,7 @@ const MAX_SHOWN_SKIPPED = 50;
  * @throws {AppError} `routine_not_found`, `routine_archived`, `connection_not_found`, `connection_not_ready`,
  * `provider_error`, `rate_limited` while many others of the project wait
  */
-export async function discoverTools(
-  deps: DiscoverCore,
-  scope: DiscoveryScope,
-  by: Actor,
-): Promise<Discovery> {
+export async function discoverTools(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const found = await inTurn(scope.projectId, () => discover(deps, scope, by));
   if (found !== undefined) return found;
   throw new AppError('rate_limited', 'Other discoveries of this project are waiting.', {

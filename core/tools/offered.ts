@@ -56,7 +56,8 @@ export interface CallableToolJson extends Unnamed {
  */
 export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
   return sql`(
-    select coalesce(json_agg(json_build_object(${unnamed}, 'description', p.description, 'inputSchema', p.input_schema) order by p.id), '[]')
+    select coalesce(json_agg(json_build_object(${unnamed}, 'description', p.description, 'inputSchema', p.input_schema)
+    order by p.id), '[]')
     ${automatic(run)} and p.confirmed_at <= ${run.startedAt}
   )`;
 }
@@ -88,13 +89,8 @@ function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql })
  * Names the tools of a run: first the service's own that its version chose, then those of its connections. A tool with
  * an invisible character in its definition is left out; a discovery refuses it now, but once did not.
  */
-export function offeredTools(
-  confirmed: readonly OfferedToolJson[],
-  rule: OwnToolRule,
-): OfferedTool[] {
-  const found = confirmed.filter(
-    ({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined,
-  );
+export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
+  const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);
   const own = ownTools(rule, found.length);
   return [
     ...own.map((name) => ({
@@ -136,7 +132,5 @@ function nameFor(
 ): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
   // The whole id and not a part of it: another server could have chosen a name that ends like this.
-  return clashes || own.includes(plain)
-    ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}`
-    : plain;
+  return clashes || own.includes(plain) ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}` : plain;
 }

@@ -17,8 +17,8 @@ export interface OwnToolRule extends FinishRule {
 }
 
 /**
- * Returns the tools of the service itself that runs of a routine are offered. Beside other tools a typed result is asked
- * for through `finish`: a request that holds the text to a schema leaves many servers no way to call a tool.
+ * Returns the tools of the service itself that runs of a routine are offered. Beside other tools a typed result is
+ * asked for through `finish`: a request that holds the text to a schema leaves many servers no way to call a tool.
  * @param others number of the tools of its connections
  */
 export function ownTools(rule: OwnToolRule, others: number): readonly OwnToolName[] {
@@ -69,7 +69,9 @@ interface FinishRule {
   readonly resultSchema: JsonObject | null;
 }
 
-/** Returns the definition of `finish`: it takes the outcome where one is required, and the result where it has a form. */
+/**
+ * Returns the definition of `finish`: it takes the outcome where one is required, and the result where it has a form.
+ */
 function finishTool({ outcome, resultSchema }: FinishRule): {
   readonly description: string;
   readonly inputSchema: JsonObject;
@@ -78,10 +80,9 @@ function finishTool({ outcome, resultSchema }: FinishRule): {
   const form = withoutDialect(resultSchema ?? {});
   const result = { result: movedRefs(form, '#/properties/result') };
   return {
-    description: [
-      resultSchema === null ? ENDS_WITH_TEXT : ENDS_WITH_RESULT,
-      ...(states ? OUTCOMES_IN_WORDS : []),
-    ].join(' '),
+    description: [resultSchema === null ? ENDS_WITH_TEXT : ENDS_WITH_RESULT, ...(states ? OUTCOMES_IN_WORDS : [])].join(
+      ' ',
+    ),
     inputSchema: {
       type: 'object',
       properties: {

@@ -46,8 +46,7 @@ export function isRepeatable(
   policy: Pick<ToolPolicy, 'state' | 'annotations' | 'definitionHash' | 'confirmedHash'>,
 ): boolean {
   const { state, annotations, definitionHash, confirmedHash } = policy;
-  if (state !== 'automatic' || confirmedHash !== definitionHash || annotations === null)
-    return false;
+  if (state !== 'automatic' || confirmedHash !== definitionHash || annotations === null) return false;
   const { readOnlyHint, idempotentHint, destructiveHint } = annotations;
   if (readOnlyHint === true) return destructiveHint !== true;
   return idempotentHint === true;

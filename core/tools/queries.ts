@@ -162,12 +162,7 @@ export interface ToolTarget {
  * Selects the target as one JSON value, for a statement that reads other things of the call as well: null where the
  * policy or its connection is gone.
  */
-export function targetJson(ids: {
-  projectId: Sql;
-  routineId: Sql;
-  policyId: Sql;
-  connectionId: Sql;
-}): Sql {
+export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql; connectionId: Sql }): Sql {
   return sql`(
     select jsonb_build_object('policy', to_jsonb(policy), 'connection', to_jsonb(connection))
     from (select ${policyColumns} from tool_policies) policy, (select ${connectionColumns} from connections) connection
@@ -181,11 +176,7 @@ export function targetJson(ids: {
 export type TargetJson = { readonly [Part in keyof ToolTarget]: Texts<ToolTarget[Part]> };
 
 type Texts<T> = {
-  readonly [Key in keyof T]: T[Key] extends Date
-    ? string
-    : T[Key] extends Date | null
-      ? string | null
-      : T[Key];
+  readonly [Key in keyof T]: T[Key] extends Date ? string : T[Key] extends Date | null ? string | null : T[Key];
 };
 
 export function targetOf({ policy, connection }: TargetJson): ToolTarget {

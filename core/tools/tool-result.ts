@@ -22,12 +22,9 @@ export function readResult(result: CallToolResult, secrets: readonly string[]): 
   const parts = result.content.map((block) => readBlock(block, attachments));
   const text = redact(parts.join('\n'), secrets);
   const structured =
-    result.structuredContent === undefined
-      ? null
-      : redact(JSON.stringify(result.structuredContent), secrets);
+    result.structuredContent === undefined ? null : redact(JSON.stringify(result.structuredContent), secrets);
   const repeated =
-    structured !== null &&
-    parts.some((part) => isDeepStrictEqual(parseJson(part), result.structuredContent));
+    structured !== null && parts.some((part) => isDeepStrictEqual(parseJson(part), result.structuredContent));
   const forModel = structured === null || repeated ? text : [text, structured].join('\n').trim();
   return {
     text: forModel,

@@ -169,8 +169,7 @@ export async function retirePolicy(
           update tool_policies set state = 'disabled', vanished_at = now(), updated_at = now()
           where id = ${policy.id} and project_id = ${projectId} and state = 'automatic'
         `) > 0
-        : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length >
-          0;
+        : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length > 0;
     if (!retired) return;
     const reason = retirement([toolName]);
     await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason, by: SYSTEM });

@@ -43,8 +43,7 @@ export function limitsOf(spender: Spender, cap: OperatorCap): ScopeLimits[] {
       scope: 'organization',
       maxTokensPerDay: organization.maxTokensPerDay,
       maxCostUsdPerMonth,
-      costScope:
-        maxCostUsdPerMonth === organization.maxCostUsdPerMonth ? 'organization' : 'operator',
+      costScope: maxCostUsdPerMonth === organization.maxCostUsdPerMonth ? 'organization' : 'operator',
     },
     { scopeId: spender.projectId, scope: 'project', costScope: 'project', ...project },
     { scopeId: spender.routineId, scope: 'routine', costScope: 'routine', ...routine },
@@ -92,8 +91,7 @@ export function limitInWords(limit: {
 }): string {
   const { scope, name, max } = limit;
   if (scope === 'plan') return `the plan's allowance of ${max} runs a period`;
-  if (scope === 'operator')
-    return `the operator's MAX_COST_USD_PER_ORGANIZATION of ${max} US dollars`;
+  if (scope === 'operator') return `the operator's MAX_COST_USD_PER_ORGANIZATION of ${max} US dollars`;
   const unit = name === 'maxTokensPerDay' ? 'tokens' : 'US dollars';
   return `the ${scope}'s budget.${name} of ${max} ${unit}`;
 }

@@ -1,14 +1,7 @@
 import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { totalTokens, type Usage } from '#core/cost/index.ts';
-import {
-  budgetColumns,
-  limitsOf,
-  tooLittleLeft,
-  type Budgets,
-  type OperatorCap,
-  type ScopeLimits,
-} from './budget.ts';
+import { budgetColumns, limitsOf, tooLittleLeft, type Budgets, type OperatorCap, type ScopeLimits } from './budget.ts';
 import { addedToDay } from './settle.ts';
 import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
 
@@ -48,8 +41,8 @@ export async function readLimits(
 }
 
 /**
- * Adds the most that calls outside of a run can use to the totals before they are made, since a reservation needs a run.
- * A process that dies meanwhile has counted too much, never too little.
+ * Adds the most that calls outside of a run can use to the totals before they are made, since a reservation needs a
+ * run. A process that dies meanwhile has counted too much, never too little.
  * @throws {AppError} `allowance_exceeded` where a limit leaves less than that, after what runs have reserved
  */
 export function chargeBeforehand(

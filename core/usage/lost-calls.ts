@@ -4,8 +4,8 @@ import type { Attempt } from './settle.ts';
 /** A lost call, and its input, with which it counts. */
 interface LostCall {
   /**
-   * Its key in the ledger, the negative of its attempt. It is not the attempt's own, so that its response, should it come
-   * after all, still counts.
+   * Its key in the ledger, the negative of its attempt. It is not the attempt's own, so that its response, should it
+   * come after all, still counts.
    */
   readonly key: Attempt;
   /** Null where it counts nothing. */
@@ -20,11 +20,7 @@ interface LostCall {
  * @param limit the most that are found
  * @param scopeIds routine, project or organization whose calls are asked for; all where they are left out
  */
-export function findLostCalls(
-  db: Db,
-  limit: number,
-  scopeIds?: readonly string[],
-): Promise<Attempt[]> {
+export function findLostCalls(db: Db, limit: number, scopeIds?: readonly string[]): Promise<Attempt[]> {
   return db.rows`
     select run_id as "runId", step_index as index, attempt from usage_reservations
     where leased_until <= now() ${scopeIds === undefined ? empty : sql`and scope_ids && ${scopeIds}`}
@@ -33,10 +29,7 @@ export function findLostCalls(
 }
 
 /** Locks the reservation of a lost call and returns what the call has sent; undefined when it is gone by now. */
-export async function lockLostCall(
-  tx: Db,
-  { runId, index, attempt }: Attempt,
-): Promise<LostCall | undefined> {
+export async function lockLostCall(tx: Db, { runId, index, attempt }: Attempt): Promise<LostCall | undefined> {
   const sent = await tx.row<Omit<LostCall, 'key'>>`
     select input_tokens as "inputTokens", input_cost_usd as "costUsd" from usage_reservations
     where run_id = ${runId} and step_index = ${index} and attempt = ${attempt}

@@ -71,11 +71,7 @@ export interface ReservedFor {
  * there is enough for both. Where it takes more than enough, it leaves enough to each step that waits.
  * @returns undefined when `begun` was empty
  */
-export async function reserve(
-  db: Db,
-  step: StepBound,
-  pieces: ReservedFor,
-): Promise<Reservation | undefined> {
+export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Promise<Reservation | undefined> {
   for (;;) {
     const found = await db.row<Verdict>`${reservation(step, pieces)}`;
     if (found === undefined) return undefined;

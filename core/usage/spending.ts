@@ -98,8 +98,8 @@ export interface SpentBudget {
 }
 
 /**
- * Finds the budgets of a project, its organization and its routines of which so much is spent, the fullest first. Reads the
- * routines of the project, and one row for each that has a budget.
+ * Finds the budgets of a project, its organization and its routines of which so much is spent, the fullest first. Reads
+ * the routines of the project, and one row for each that has a budget.
  */
 export function spentBudgets(
   db: Db,

@@ -1,12 +1,6 @@
 import { costOf, type Prices } from '#core/cost/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
-import {
-  isLimited,
-  LIMIT_SCOPES,
-  type LimitName,
-  type LimitScope,
-  type ScopeLimits,
-} from './budget.ts';
+import { isLimited, LIMIT_SCOPES, type LimitName, type LimitScope, type ScopeLimits } from './budget.ts';
 
 /** The day and the month that spending is counted by. */
 export const today = sql`(now() at time zone 'utc')::date`;
@@ -76,9 +70,7 @@ export async function overBudget(
   spenders: readonly (readonly ScopeLimits[])[],
   least: LeastOfStep = ANY_STEP,
 ): Promise<ReadonlyMap<number, PassedLimit>> {
-  const limited = spenders.flatMap((limits, index) =>
-    limits.filter(isLimited).map((limit) => ({ index, ...limit })),
-  );
+  const limited = spenders.flatMap((limits, index) => limits.filter(isLimited).map((limit) => ({ index, ...limit })));
   if (limited.length === 0) return new Map();
   const over = await db.rows<PassedLimit & { index: number }>`
     select distinct on (l.index) l.index, passed.scope, passed.name, passed.max

@@ -2,13 +2,7 @@ import type { Core } from '#core/core.ts';
 import { markWebhookGone } from '#core/routines/index.ts';
 import { type Database, sql, transaction, type Db } from '#lib/database/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
-import {
-  type DeliveryState,
-  type Exchange,
-  decideVerdict,
-  MAX_ATTEMPTS,
-  type Verdict,
-} from './delivery.ts';
+import { type DeliveryState, type Exchange, decideVerdict, MAX_ATTEMPTS, type Verdict } from './delivery.ts';
 import { sendAttempt, unanswered, type SendDeps } from './send.ts';
 
 export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
@@ -18,8 +12,8 @@ export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
 
 /**
  * Makes one attempt of a delivery that is due: claims it, sends, records. No transaction and no connection is held
- * while sending. Errors of the receiver are outcomes. An error that is thrown is our own: the lease runs out, and a tick
- * has the same event sent again under the same id.
+ * while sending. Errors of the receiver are outcomes. An error that is thrown is our own: the lease runs out, and a
+ * tick has the same event sent again under the same id.
  * @param options.after number of the caller's own attempt that broke off, whose lease it takes over
  */
 export async function attemptDelivery(
@@ -146,11 +140,7 @@ async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | un
  * routine has another URL by now, because the response says nothing about that one.
  * @returns whether the webhook was marked; when not, nothing was written
  */
-async function recordGone(
-  database: Database,
-  attempt: ClaimedAttempt,
-  exchange: Exchange,
-): Promise<boolean> {
+async function recordGone(database: Database, attempt: ClaimedAttempt, exchange: Exchange): Promise<boolean> {
   return transaction(database, async (tx) => {
     if (!(await markWebhookGone(tx, attempt))) return false;
     await recordAttempt(tx, attempt, exchange, { state: 'failed', reason: 'gone' });

@@ -40,17 +40,14 @@ export interface ClaimedAttempt {
  * @param after number of the caller's own attempt that broke off, whose lease it takes over
  * @returns undefined when there is nothing to do: not due, being sent by another, over, or unknown
  */
-export function claimAttempt(
-  db: Db,
-  deliveryId: string,
-  after?: number,
-): Promise<ClaimedAttempt | undefined> {
+export function claimAttempt(db: Db, deliveryId: string, after?: number): Promise<ClaimedAttempt | undefined> {
   return db.row<ClaimedAttempt>`
     with claimed as (
       update webhook_deliveries set
         state = 'sending', attempt_count = attempt_count + 1, claimed_until = now() + ${SENDING_LEASE}
       where id = ${deliveryId} and (
-        (state = 'pending' and next_attempt_at <= now()) or (state = 'sending' and (claimed_until <= now() or attempt_count = ${after ?? null}::integer))
+        (state = 'pending' and next_attempt_at <= now()) or (state = 'sending' and (claimed_until <= now()
+        or attempt_count = ${after ?? null}::integer))
       )
       returning *
     ), crashed as (

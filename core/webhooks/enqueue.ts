@@ -1,24 +1,14 @@
 import type { StartableDelivery } from '#core/engine/index.ts';
 import { AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import {
-  eventBody,
-  eventType,
-  pausedBody,
-  type EndedRun,
-  type EventType,
-  type PausedByService,
-} from './event.ts';
+import { eventBody, eventType, pausedBody, type EndedRun, type EventType, type PausedByService } from './event.ts';
 
 /**
  * Queues the event of a run in the transaction that ends the run, so that there is never one without the other. The
  * caller calls `kickDeliveries` after its commit; if that fails, a tick does. Costs nothing without a webhook.
  * @returns the delivery, or undefined when the routine has no webhook or its receiver is gone
  */
-export async function enqueueDelivery(
-  tx: Db,
-  run: EndedRun & Webhook,
-): Promise<StartableDelivery | undefined> {
+export async function enqueueDelivery(tx: Db, run: EndedRun & Webhook): Promise<StartableDelivery | undefined> {
   const { id: runId, projectId, routineId, webhookUrl } = run;
   if (!isArmed(run)) return undefined;
   return insertDelivery(tx, {

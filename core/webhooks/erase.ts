@@ -58,11 +58,7 @@ export function forgetDeliveries(db: Db, limit: number): Promise<number> {
 }
 
 /** Deletes those of deleted projects, whose bodies name routines, as soon as they have ended. */
-export function forgetDeliveriesOf(
-  db: Db,
-  projectIds: readonly string[],
-  limit: number,
-): Promise<number> {
+export function forgetDeliveriesOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return forget(db, sql`project_id = any(${projectIds})`, limit);
 }
 

@@ -10,9 +10,4 @@ export {
   hasOpenDelivery,
 } from './erase.ts';
 export { EVENT_TYPES, type EndedRun, type EventType } from './event.ts';
-export {
-  kickDeliveries,
-  redeliver,
-  startDueDeliveries,
-  type StartDeliveriesDeps,
-} from './start.ts';
+export { kickDeliveries, redeliver, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';

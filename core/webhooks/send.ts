@@ -96,10 +96,7 @@ interface WebhookMessage {
 }
 
 /** Builds the headers of Standard Webhooks 1.0, with a signature for each secret, the newest first. */
-export function signedHeaders(
-  message: WebhookMessage,
-  secrets: readonly string[],
-): Record<string, string> {
+export function signedHeaders(message: WebhookMessage, secrets: readonly string[]): Record<string, string> {
   const timestamp = String(Math.floor(message.sentAt.getTime() / 1_000));
   const content = `${message.id}.${timestamp}.${message.body}`;
   return {

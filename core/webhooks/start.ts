@@ -122,11 +122,7 @@ async function anyDue(db: Db): Promise<boolean> {
  * Claims come one at a time and walk over an index, as the admission of runs does. What is claimed is leased while its
  * workflow is started.
  */
-export function claimDueDeliveries(
-  database: Database,
-  taskQueue: string,
-  limit: number,
-): Promise<StartableDelivery[]> {
+export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {
   return transaction(database, async (tx) => {
     await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:deliveries', 0))`;
     return tx.rows<StartableDelivery>`
@@ -171,7 +167,8 @@ export function claimDueDeliveries(
       update webhook_deliveries d set state = 'pending', claimed_until = now() + ${START_LEASE}
       from chosen
       -- As it is now: it may have been sent since the statement began.
-      where d.id = chosen.id and d.state in ('pending', 'sending') and greatest(d.next_attempt_at, d.claimed_until) <= now()
+      where d.id = chosen.id and d.state in ('pending', 'sending')
+      and greatest(d.next_attempt_at, d.claimed_until) <= now()
       returning d.id, d.attempt_count + 1 as attempt, d.project_id as "projectId"
     `;
   });

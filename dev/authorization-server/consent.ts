@@ -15,12 +15,7 @@ export async function consent(
   ctx.respond = false;
   if (answer === 'deny') {
     const error = 'access_denied';
-    await provider.interactionFinished(
-      ctx.req,
-      ctx.res,
-      { error },
-      { mergeWithLastSubmission: false },
-    );
+    await provider.interactionFinished(ctx.req, ctx.res, { error }, { mergeWithLastSubmission: false });
     return;
   }
   const { params } = await provider.interactionDetails(ctx.req, ctx.res);

@@ -25,5 +25,4 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 console.log(`Fixture authorization server: ${authorizationServer.issuer}`);
-if (toolServer !== undefined)
-  console.log(`Fixture tool server that wants a sign-in: ${toolServer.url}`);
+if (toolServer !== undefined) console.log(`Fixture tool server that wants a sign-in: ${toolServer.url}`);

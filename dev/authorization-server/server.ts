@@ -14,9 +14,7 @@ import { ALL_SCOPES } from './scope.ts';
  * device flow, rotating refresh tokens, revocation, resource indicators, dynamic registration. It needs no click: it
  * grants every request for consent by itself, and opening the page of a device's code agrees to it.
  */
-export async function startAuthorizationServer(
-  options: AuthorizationServerOptions,
-): Promise<AuthorizationServer> {
+export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
   const server = createServer();
   const issuer = await listen(server, options.port);
   const grantIds = new Set<string>();
@@ -80,9 +78,7 @@ export async function startAuthorizationServer(
       ctx.body = fault.body;
       return;
     }
-    const revocationFault = ctx.path.startsWith('/token/revocation')
-      ? control.revocationFaults.shift()
-      : undefined;
+    const revocationFault = ctx.path.startsWith('/token/revocation') ? control.revocationFaults.shift() : undefined;
     if (revocationFault !== undefined) {
       control.revocationRequests.push('faulty');
       if (revocationFault === 'hang') ctx.respond = false;

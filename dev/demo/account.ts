@@ -50,19 +50,13 @@ const createdKey = z.object({ key: z.string() });
 export async function createKey(call: Call): Promise<string> {
   const scopes = [
     'models:read',
-    ...['routines', 'runs', 'connections'].flatMap((subject) => [
-      `${subject}:read`,
-      `${subject}:write`,
-    ]),
+    ...['routines', 'runs', 'connections'].flatMap((subject) => [`${subject}:read`, `${subject}:write`]),
   ];
   return createdKey.parse(await call('POST', '/v1/api-keys', { name: 'demo', scopes })).key;
 }
 
 /** Signs the demo account up, if need be, confirms its address by the mail, and signs it in. */
-async function signIn(
-  baseUrl: string,
-  { uiOrigin, mail }: { uiOrigin: string; mail: string },
-): Promise<string> {
+async function signIn(baseUrl: string, { uiOrigin, mail }: { uiOrigin: string; mail: string }): Promise<string> {
   const post = (target: string, body: object) =>
     fetch(`${baseUrl}${target}`, {
       method: 'POST',

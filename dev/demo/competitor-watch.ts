@@ -65,9 +65,7 @@ function write({ age }: Moment): Written {
   const reads = RIVALS.map(({ pricing }) => pricing);
   const data = { plans: plansAt(age) };
   const isFirst = age === COMPETITOR_WATCH.pastRuns;
-  const news = isFirst
-    ? 'Seven plans of three competitors are on record to compare with.'
-    : NEWS[age];
+  const news = isFirst ? 'Seven plans of three competitors are on record to compare with.' : NEWS[age];
   return {
     reads,
     outcome: news === undefined ? 'nothing_to_report' : 'done',

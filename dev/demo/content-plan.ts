@@ -39,18 +39,8 @@ const THEMES: readonly [Theme, ...Theme[]] = [
     why: 'No-shows peak when the weather turns, and reminders are what we do better than the others.',
     weeks: [
       ['What a no-show costs a studio', 'how much do no-shows cost', 'a calculator', '/reminders'],
-      [
-        'A cancellation rule that keeps people',
-        'yoga cancellation policy',
-        'a template',
-        '/templates',
-      ],
-      [
-        'When to send a reminder',
-        'best time for appointment reminder',
-        'a short video',
-        '/reminders',
-      ],
+      ['A cancellation rule that keeps people', 'yoga cancellation policy', 'a template', '/templates'],
+      ['When to send a reminder', 'best time for appointment reminder', 'a short video', '/reminders'],
       ['Waiting lists that fill themselves', 'class waiting list', 'a walk-through', '/signup'],
     ],
     stop: 'Stop the monthly interview: four in a row brought fewer than 30 readers each.',
@@ -60,20 +50,10 @@ const THEMES: readonly [Theme, ...Theme[]] = [
     theme: 'The timetable that earns',
     why: 'Owners plan the new term now, and our templates are the page they find us by.',
     weeks: [
-      [
-        'How many classes a week pay the rent',
-        'how many classes to break even',
-        'a sheet',
-        '/templates',
-      ],
+      ['How many classes a week pay the rent', 'how many classes to break even', 'a sheet', '/templates'],
       ['Early, noon or evening', 'best time for yoga class', 'a poll', '/blog'],
       ['Pricing a trial class', 'trial class price', 'three examples', '/pricing'],
-      [
-        'Moving a term without losing anyone',
-        'change class schedule email',
-        'a mail to copy',
-        '/signup',
-      ],
+      ['Moving a term without losing anyone', 'change class schedule email', 'a mail to copy', '/signup'],
     ],
     stop: 'Redo “Nine timetables”: two of them still show last year.',
     need: 'The timetable that brought the most sign-ups, without names',
@@ -84,12 +64,7 @@ const THEMES: readonly [Theme, ...Theme[]] = [
     weeks: [
       ['The mail after the first class', 'welcome email studio', 'a mail to copy', '/templates'],
       ['Passes or memberships', 'class pass vs membership', 'a decision chart', '/pricing'],
-      [
-        'What beginners are afraid of',
-        'first pottery class what to expect',
-        'a checklist',
-        '/blog',
-      ],
+      ['What beginners are afraid of', 'first pottery class what to expect', 'a checklist', '/blog'],
       ['A month of small goals', 'fitness challenge ideas studio', 'a poster', '/signup'],
     ],
     stop: 'Stop the list of studio tools; it ranks for nothing that sells.',

@@ -144,9 +144,7 @@ function pastRun(routine: MadeRoutine, occasion: Occasion): Past {
     row,
     result,
     delivered:
-      changes === undefined
-        ? undefined
-        : { against: id, data, by, unchangedRuns: isSame ? (unchangedRuns ?? 0) : 0 },
+      changes === undefined ? undefined : { against: id, data, by, unchangedRuns: isSame ? (unchangedRuns ?? 0) : 0 },
   };
 }
 
@@ -160,9 +158,7 @@ function idAt(createdAt: Date, routineId: string): string {
 function briefingOf(now: string, startedAt: Date, occasion: Occasion): string {
   const { scheduledFor, previous } = occasion;
   const lines =
-    scheduledFor === null
-      ? []
-      : [`- Scheduled for: ${timeInWords(scheduledFor)}`, '- Started by: its schedule'];
+    scheduledFor === null ? [] : [`- Scheduled for: ${timeInWords(scheduledFor)}`, '- Started by: its schedule'];
   const [told = ''] = now.split('\n\nPrevious result:');
   const [date, ...rest] = told
     .split('\n')
@@ -209,10 +205,7 @@ function stepsOf(routine: MadeRoutine, told: Told): readonly StepRow[] {
   const calls = toolSteps(routine, told, asking.finished_at);
   const read = calls.map(({ tool }) => tool.result);
   const sent = opening + tokensOf(...asked, ...read);
-  const readAt = calls.reduce(
-    (latest, { finished_at: end }) => (end > latest ? end : latest),
-    asking.finished_at,
-  );
+  const readAt = calls.reduce((latest, { finished_at: end }) => (end > latest ? end : latest), asking.finished_at);
   const output = tokensOf(result, written.summary);
   const ending = modelStep(model, readAt, { input: sent, cached: opening, output });
   return [

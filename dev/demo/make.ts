@@ -13,18 +13,13 @@ const modelList = z.array(
     provider: z.string(),
     connectionId: z.string().nullable(),
     modelId: z.string(),
-    prices: z
-      .object({ input: z.string(), output: z.string(), cachedInput: z.string().nullable() })
-      .nullable(),
+    prices: z.object({ input: z.string(), output: z.string(), cachedInput: z.string().nullable() }).nullable(),
   }),
 );
 export type Model = z.output<typeof modelList>[number];
 
 /** Chooses the model of each routine: what was found, or of the fixture the one that fits. */
-export async function modelsFor(
-  call: Call,
-  { modelIds }: DemoModel,
-): Promise<(demo: DemoRoutine) => Model> {
+export async function modelsFor(call: Call, { modelIds }: DemoModel): Promise<(demo: DemoRoutine) => Model> {
   const models = modelList.parse(await call('GET', '/v1/models'));
   return ({ fixtureModel }) => {
     const wanted = modelIds.includes(FIXTURE_MODEL) ? [fixtureModel] : modelIds;
@@ -53,9 +48,7 @@ export async function makeRoutines(
   toolServer: string,
   modelOf: (demo: DemoRoutine) => Model,
 ): Promise<readonly MadeRoutine[]> {
-  const connection = withId.parse(
-    await call('POST', '/v1/connections', { name: CONNECTION_NAME, url: toolServer }),
-  );
+  const connection = withId.parse(await call('POST', '/v1/connections', { name: CONNECTION_NAME, url: toolServer }));
   const made: { id: string; demo: DemoRoutine; model: Model }[] = [];
   // One after the other, as lists are in the order of their ids.
   for (const demo of DEMO_ROUTINES) {
@@ -106,9 +99,7 @@ export async function markEarlierRead(
     }),
   );
   const oldest = Math.min(...[...unread].map(({ finished_at: at }) => at.getTime()));
-  const later = [...past.values()]
-    .flat()
-    .filter((run) => run.finished_at.getTime() >= oldest && !unread.has(run));
+  const later = [...past.values()].flat().filter((run) => run.finished_at.getTime() >= oldest && !unread.has(run));
   await call('POST', '/v1/results/read', {
     until: new Date(oldest - 1).toISOString(),
     runIds: later.map(({ id }) => id),

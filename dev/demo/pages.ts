@@ -31,9 +31,7 @@ export function readPage(url: string, moment: Moment & { weeks: number }): ReadP
   const rival = RIVALS.find(({ pricing }) => pricing === url);
   if (rival !== undefined) {
     const plans = plansAt(moment.weeks).filter(({ competitor }) => competitor === rival.name);
-    const lines = plans.map(
-      ({ plan, price, seats }) => `${plan}: ${price} USD a month, ${seats} seats.`,
-    );
+    const lines = plans.map(({ plan, price, seats }) => `${plan}: ${price} USD a month, ${seats} seats.`);
     const text = [rival.headlineAt(moment.weeks), ...lines].join('\n');
     return { status: 200, ms: 480, title: `${rival.name} pricing`, text };
   }

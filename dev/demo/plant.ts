@@ -1,12 +1,4 @@
-import {
-  openDatabase,
-  raw,
-  sql,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { openDatabase, raw, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { pastRunsOf, type MadeRoutine, type PastRun } from './history.ts';
 
 /** Marks a project as the demo, which the API cannot. */
@@ -15,10 +7,7 @@ export function markDemo(db: Db, projectId: string): Promise<number> {
 }
 
 /** Tells what has become of a project; one of another database is absent. */
-export async function stateOfProject(
-  db: Db,
-  projectId: string,
-): Promise<'there' | 'deleted' | 'absent'> {
+export async function stateOfProject(db: Db, projectId: string): Promise<'there' | 'deleted' | 'absent'> {
   const found = await db.row<{
     deleted: boolean;
   }>`select deleted_at is not null as deleted from projects where id = ${projectId}`;
@@ -27,10 +16,7 @@ export async function stateOfProject(
 }
 
 /** Opens the database for as long as the work takes. */
-export async function withDatabase<T>(
-  url: string,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
+export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = openDatabase({ url, poolSize: 1, applicationName: 'ras-demo' });
   try {
     return await work(database);
@@ -74,7 +60,8 @@ async function insertRuns(tx: Db, runs: readonly PastRun[]): Promise<void> {
   await tx.run`
     insert into runs (${raw(RUN_COLUMNS)}, organization_id, project_id, routine_revision, model_provider,
       model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens)
-    select ${ofPast(RUN_COLUMNS)}, p.organization_id, p.id, r.revision, r.model_provider, r.model_connection_id, r.model_id,
+    select ${ofPast(RUN_COLUMNS)}, p.organization_id, p.id, r.revision, r.model_provider, r.model_connection_id,
+    r.model_id,
       r.max_steps, r.timeout_seconds, r.max_total_tokens
     from jsonb_populate_recordset(null::runs, ${JSON.stringify(runs, withoutSteps)}::jsonb) past
     join routines r on r.id = past.routine_id join projects p on p.id = r.project_id
@@ -99,14 +86,17 @@ async function insertSteps(tx: Db, runs: readonly PastRun[]): Promise<void> {
   `;
 }
 
-/** Adds what the steps have used to the ledger, to the days, and to the totals of routines, project and organization. */
+/**
+ * Adds what the steps have used to the ledger, to the days, and to the totals of routines, project and organization.
+ */
 async function addUsage(tx: Db, runIds: readonly string[]): Promise<void> {
   const used = sql`
     from steps s join runs r on r.id = s.run_id
     where s.run_id = any(${runIds}) and s.kind = 'model'
   `;
   await tx.run`
-    insert into usage_ledger (run_id, step_index, attempt, project_id, routine_id, model_id, total_tokens, cost_usd, occurred_at)
+    insert into usage_ledger (run_id, step_index, attempt, project_id, routine_id, model_id, total_tokens, cost_usd,
+    occurred_at)
     select s.run_id, s.index, s.attempt, r.project_id, r.routine_id, s.model_id, s.input_tokens + s.output_tokens,
       s.cost_usd, s.finished_at ${used}
   `;

@@ -20,8 +20,7 @@ export const RIVALS: readonly Rival[] = [
   {
     name: 'Studiolark',
     pricing: 'https://studiolark.example/pricing',
-    headlineAt: (weeks) =>
-      weeks === 0 ? 'Text reminders now in every plan' : 'The calm way to run a studio',
+    headlineAt: (weeks) => (weeks === 0 ? 'Text reminders now in every plan' : 'The calm way to run a studio'),
   },
   {
     name: 'Bookbright',

@@ -10,9 +10,7 @@ import { READ_PAGE } from './written.ts';
  * Serves the tools of the demo by MCP (2025-06-18, without sessions) on 127.0.0.1: it reads the pages of a made-up web.
  * @returns the address of its endpoint
  */
-export async function serveDemoTools(
-  port: number,
-): Promise<{ url: string; stop(): Promise<void> }> {
+export async function serveDemoTools(port: number): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createServer((request, response) => {
     respond(request, response).catch(() => response.destroy());
   });
@@ -23,9 +21,7 @@ export async function serveDemoTools(
 const rpc = z.looseObject({
   id: z.union([z.number(), z.string()]).optional(),
   method: z.string(),
-  params: z
-    .looseObject({ name: z.string().default(''), arguments: z.unknown().optional() })
-    .prefault({}),
+  params: z.looseObject({ name: z.string().default(''), arguments: z.unknown().optional() }).prefault({}),
 });
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -2,15 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { z } from 'zod';
 
-import {
-  completion,
-  completionBody,
-  completionEvents,
-  cutReply,
-  errorEvent,
-  formed,
-  usageIn,
-} from './completion.ts';
+import { completion, completionBody, completionEvents, cutReply, errorEvent, formed, usageIn } from './completion.ts';
 import { demoReply } from './demo-reply.ts';
 import {
   cutBeforeAnswer,
@@ -45,11 +37,7 @@ interface Surroundings {
 }
 
 /** Serves `POST /v1/chat/completions`, as scripted or else with the fixture's own response. */
-export async function answerChat(
-  response: ServerResponse,
-  body: unknown,
-  surroundings: Surroundings,
-): Promise<void> {
+export async function answerChat(response: ServerResponse, body: unknown, surroundings: Surroundings): Promise<void> {
   const { scripts, manner, swap } = surroundings;
   const parsed = ChatRequest.safeParse(body);
   if (!parsed.success) throw GatewayError.of(400, z.prettifyError(parsed.error));
@@ -82,12 +70,7 @@ export async function answerChat(
   }
 }
 
-function deliver(
-  response: ServerResponse,
-  answer: Answer,
-  behaviour: Behaviour,
-  form: Form,
-): void | Promise<void> {
+function deliver(response: ServerResponse, answer: Answer, behaviour: Behaviour, form: Form): void | Promise<void> {
   switch (behaviour.kind) {
     case 'hang':
       return hang(response, answer, behaviour);
@@ -113,19 +96,16 @@ interface Case {
 function answerTo(asked: ChatRequest, { behaviour, form, manner, model }: Case): Answer {
   const { silentWindow, limits } = manner;
   const request = silentWindow === undefined ? asked : cutPrompt(asked, silentWindow);
-  const limit =
-    form.maxTokens ?? limits.map((field) => request[field]).find((most) => most != null);
+  const limit = form.maxTokens ?? limits.map((field) => request[field]).find((most) => most != null);
   const given = replyTo(request, behaviour, { manner, model });
   const reply = limit == null ? given : cutReply(given, limit);
   const counted = usageAs(manner.usage, usageOf(request, reply, model));
   const usage = behaviour.kind === 'usage' ? (behaviour.usage ?? undefined) : counted;
   const whole = completion(request.model, formed(reply, form), usageIn(form, usage));
   const { error } = form;
-  const body = (): string =>
-    error === undefined ? completionBody(whole, form) : JSON.stringify({ error });
+  const body = (): string => (error === undefined ? completionBody(whole, form) : JSON.stringify({ error }));
   if (request.stream !== true) return { body };
-  const includeUsage =
-    manner.statesUsage === true || request.stream_options?.include_usage === true;
+  const includeUsage = manner.statesUsage === true || request.stream_options?.include_usage === true;
   return {
     body,
     events: () => {
@@ -137,11 +117,7 @@ function answerTo(asked: ChatRequest, { behaviour, form, manner, model }: Case):
   };
 }
 
-function replyTo(
-  request: ChatRequest,
-  behaviour: Behaviour,
-  { manner, model }: Pick<Case, 'manner' | 'model'>,
-): Reply {
+function replyTo(request: ChatRequest, behaviour: Behaviour, { manner, model }: Pick<Case, 'manner' | 'model'>): Reply {
   const reasons = model?.reasons ?? false;
   switch (behaviour.kind) {
     case 'text': {
@@ -187,11 +163,7 @@ function usageAs(figures: Manner['usage'], usage: Usage): unknown {
   return figures === 'cost' ? usage : { ...usage, cost: undefined };
 }
 
-async function sendWhole(
-  response: ServerResponse,
-  { events, body }: Answer,
-  pauseMs: number,
-): Promise<void> {
+async function sendWhole(response: ServerResponse, { events, body }: Answer, pauseMs: number): Promise<void> {
   if (events === undefined) return send(response, 200, 'application/json', body());
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   if (pauseMs === 0) {

@@ -44,11 +44,7 @@ export function completionBody({ reply, usage, ...head }: Completion, form: Form
 }
 
 /** Makes the server-sent events of a streamed response; usage comes last, with no choices, when it was asked for. */
-export function completionEvents(
-  { reply, usage, ...head }: Completion,
-  form: Form,
-  includeUsage: boolean,
-): string[] {
+export function completionEvents({ reply, usage, ...head }: Completion, form: Form, includeUsage: boolean): string[] {
   const chunk = (choices: readonly object[], further: object = {}): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...further })}\n\n`;
   const stated = includeUsage && usage !== undefined ? { usage } : undefined;
@@ -60,9 +56,7 @@ export function completionEvents(
     ...pieces(reply.text ?? '').map((text) => delta({ content: contentOf(text, form) })),
     ...callsOf(reply, form).flatMap(({ function: named, ...rest }, index) => [
       delta({ tool_calls: [{ index, ...rest, function: { ...named, arguments: '' } }] }),
-      ...pieces(named.arguments).map((text) =>
-        delta({ tool_calls: [{ index, function: { arguments: text } }] }),
-      ),
+      ...pieces(named.arguments).map((text) => delta({ tool_calls: [{ index, function: { arguments: text } }] })),
     ]),
     delta({}, reasonOf(reply, form), form.usage === 'twice' ? stated : {}),
     ...(stated === undefined ? [] : [chunk([], stated)]),
@@ -124,9 +118,7 @@ export function cutReply(reply: Reply, maxTokens: number): Reply {
   };
   const reasoning = take(reply.reasoning ?? '');
   const text = reply.text === null ? null : take(reply.text);
-  const calls = reply.calls.flatMap((call) =>
-    left > 0 ? [{ ...call, arguments: take(call.arguments) }] : [],
-  );
+  const calls = reply.calls.flatMap((call) => (left > 0 ? [{ ...call, arguments: take(call.arguments) }] : []));
   if (left >= 0 && calls.length === reply.calls.length) return reply;
   return { text, calls, finishReason: 'length', ...(reasoning === '' ? {} : { reasoning }) };
 }

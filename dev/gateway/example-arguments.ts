@@ -39,9 +39,7 @@ function byType(schema: JsonObject, root: unknown, depth: number): unknown {
   }
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
   const names = listOf(schema['required']).map(String);
-  return Object.fromEntries(
-    names.map((name) => [name, valueFor(properties[name] ?? {}, root, depth + 1)]),
-  );
+  return Object.fromEntries(names.map((name) => [name, valueFor(properties[name] ?? {}, root, depth + 1)]));
 }
 
 const FORMATS: Record<string, string> = {
@@ -58,9 +56,7 @@ const FORMATS: Record<string, string> = {
 
 function stringFor(schema: JsonObject): string {
   const text = FORMATS[String(schema['format'])] ?? 'example';
-  return text
-    .padEnd(Number(schema['minLength'] ?? 0), '.')
-    .slice(0, Number(schema['maxLength'] ?? 500));
+  return text.padEnd(Number(schema['minLength'] ?? 0), '.').slice(0, Number(schema['maxLength'] ?? 500));
 }
 
 function numberFor(schema: JsonObject): number {

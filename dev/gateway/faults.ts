@@ -13,8 +13,7 @@ export function sendScriptedError(
   { status, message, code, retryAfter, body, json }: Of<'error'>,
   { errorBody }: Manner,
 ): void {
-  const headers: Record<string, string> =
-    retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+  const headers: Record<string, string> = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
   if (body !== undefined) return send(response, status, 'text/html', body, headers);
   if (json !== undefined) {
     return send(response, status, 'application/json', JSON.stringify(json), headers);
@@ -59,16 +58,11 @@ export function sendMalformed(response: ServerResponse, { events, body }: Answer
 }
 
 /** Sends for as long as the client reads. */
-export async function sendEndlessly(
-  response: ServerResponse,
-  answer: Answer,
-  chunkDelayMs: number,
-): Promise<void> {
+export async function sendEndlessly(response: ServerResponse, answer: Answer, chunkDelayMs: number): Promise<void> {
   const chunk = answer.events?.()[1] ?? 'and so on and on, ';
   begin(response, answer, 1);
   while (!response.destroyed) {
-    if (!response.write(chunk))
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
     // Without a pause the client's end of the connection would never be noticed.
     else if (!(await waited(response, Math.max(chunkDelayMs, 1)))) return;
   }
@@ -96,10 +90,7 @@ export function stopAt(
 /** @throws when the answer has no such place, which is a mistake of the test */
 function placeIn(whole: Buffer, stop: NonNullable<Form['stop']>): number {
   const marks = { call: '"arguments":', usage: '"usage":', done: 'data: [DONE]' };
-  const place =
-    stop === 'character'
-      ? whole.findIndex((byte) => byte > 0x7f) + 1
-      : whole.lastIndexOf(marks[stop]);
+  const place = stop === 'character' ? whole.findIndex((byte) => byte > 0x7f) + 1 : whole.lastIndexOf(marks[stop]);
   if (place <= 0) throw new Error(`The answer has no place to stop at: ${stop}.`);
   return place;
 }
@@ -110,12 +101,7 @@ export interface Answer {
   body: () => string;
 }
 
-function begin(
-  response: ServerResponse,
-  { events, body }: Answer,
-  chunks: number,
-  then: () => void = () => {},
-): void {
+function begin(response: ServerResponse, { events, body }: Answer, chunks: number, then: () => void = () => {}): void {
   response.writeHead(200, { 'content-type': contentTypeOf(events) });
   response.flushHeaders();
   const text = events === undefined ? half(body()) : events().slice(0, chunks).join('');

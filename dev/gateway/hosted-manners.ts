@@ -7,8 +7,7 @@ export function nested({ message, type, param, code }: ErrorFields) {
 }
 
 /** Fields of a body that all hosted servers know. */
-const FIELDS =
-  words(`model messages temperature top_p n stop max_tokens stream presence_penalty frequency_penalty
+const FIELDS = words(`model messages temperature top_p n stop max_tokens stream presence_penalty frequency_penalty
   response_format tools tool_choice parallel_tool_calls metadata prediction reasoning_effort`);
 const OPENAI_FIELDS = [
   ...FIELDS,
@@ -41,8 +40,7 @@ export const openai: Manner = {
       param: 'stream_options',
     },
     emptyTools: {
-      message:
-        "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+      message: "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
       param: 'tools',
       code: 'empty_array',
     },
@@ -261,8 +259,7 @@ export const gemini: Manner = {
     },
     lostSignature: LOST_SIGNATURE,
     longPrompt: {
-      message:
-        'The input token count ({prompt}) exceeds the maximum number of tokens allowed ({window}).',
+      message: 'The input token count ({prompt}) exceeds the maximum number of tokens allowed ({window}).',
     },
   },
   unknownModel: {

@@ -75,11 +75,7 @@ export function send(
 }
 
 /** Waits for a time, then until it is released. @returns false when the client has gone before */
-export async function waited(
-  response: ServerResponse,
-  ms: number,
-  released?: Promise<void>,
-): Promise<boolean> {
+export async function waited(response: ServerResponse, ms: number, released?: Promise<void>): Promise<boolean> {
   if (response.destroyed) return false;
   if (ms === 0 && released === undefined) return true;
   const gone = new AbortController();

@@ -104,8 +104,7 @@ export const LISTS = {
       })),
       { id: 'models/gemini-embedding-001', object: 'model', owned_by: 'google' },
     ]),
-  deepseek: (models) =>
-    listOf(models.map(({ id }) => ({ id, object: 'model', owned_by: 'deepseek' }))),
+  deepseek: (models) => listOf(models.map(({ id }) => ({ id, object: 'model', owned_by: 'deepseek' }))),
   litellm: (models) =>
     listOf([
       ...models.map((model) => ({
@@ -177,9 +176,7 @@ export const FURTHER_LISTS: Readonly<
 };
 
 const NO_CHAT_MODELS =
-  'tts-1-hd dall-e-3 gpt-image-1 omni-moderation-latest gpt-realtime gpt-4o-transcribe davinci-002 sora-2'.split(
-    ' ',
-  );
+  'tts-1-hd dall-e-3 gpt-image-1 omni-moderation-latest gpt-realtime gpt-4o-transcribe davinci-002 sora-2'.split(' ');
 
 export function listOf(data: readonly unknown[]): { object: 'list'; data: readonly unknown[] } {
   return { object: 'list', data };

@@ -15,8 +15,7 @@ export const llamaCpp: Manner = {
     },
     longPrompt: {
       type: 'exceed_context_size_error',
-      message:
-        'request ({prompt} tokens) exceeds the available context size ({window} tokens), try increasing it',
+      message: 'request ({prompt} tokens) exceeds the available context size ({window} tokens), try increasing it',
       extra: { n_prompt_tokens: 'prompt', n_ctx: 'window' },
     },
   },
@@ -114,8 +113,7 @@ export const vllmWithoutTools: Manner = {
   refuses: {
     ...vllm.refuses,
     freeToolChoice: {
-      message:
-        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+      message: '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
     },
   },
 };

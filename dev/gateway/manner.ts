@@ -68,8 +68,7 @@ const EVERYBODY: Refusals = {
   lateSystem: { message: 'System message must be at the beginning.' },
   roleOrder: { message: ROLES },
   lastAssistant: {
-    message:
-      'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant',
+    message: 'Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant',
   },
   strayToolResult: {
     message:
@@ -111,8 +110,7 @@ export function checkRequest(manner: Manner, checked: Omit<Checked, 'fields' | '
 
 /** Makes the error of a refusal. */
 export function refused(refusal: Refusal, found: Found): GatewayError {
-  const filled = (text: string) =>
-    text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(found[name]));
+  const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(found[name]));
   const { status = 400, type = 'invalid_request_error', code, param, extra = {}, loc } = refusal;
   const message = filled(refusal.message);
   return new GatewayError({

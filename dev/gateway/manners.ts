@@ -1,14 +1,6 @@
 import { gemini, gpt5, groq, mistral, nested, openai, openrouter } from './hosted-manners.ts';
 import { GatewayError } from './http.ts';
-import {
-  gemma,
-  llamaCpp,
-  lmStudio,
-  ministral,
-  ollama,
-  vllm,
-  vllmWithoutTools,
-} from './local-manners.ts';
+import { gemma, llamaCpp, lmStudio, ministral, ollama, vllm, vllmWithoutTools } from './local-manners.ts';
 import type { Manner } from './manner.ts';
 
 const fixture: Manner = {
@@ -81,9 +73,7 @@ export const MANNERS = {
     list: 'litellm',
     errorBody: ({ status, message, type, param }) => ({
       error: {
-        message: message.startsWith('litellm.')
-          ? message
-          : `litellm.BadRequestError: AnthropicException - ${message}`,
+        message: message.startsWith('litellm.') ? message : `litellm.BadRequestError: AnthropicException - ${message}`,
         type,
         param,
         code: String(status),

@@ -6,8 +6,8 @@ import type { ChatRequest } from './request.ts';
 
 /**
  * Makes the reply of a model that obeys every text: a line `CALL <tool> <json>` in a user message or in a tool result
- * makes it call that tool with those arguments, offered or not, once for each different instruction. That is what prompt
- * injection hopes for.
+ * makes it call that tool with those arguments, offered or not, once for each different instruction. That is what
+ * prompt injection hopes for.
  */
 export function obedientReply(request: ChatRequest, reasons: boolean): Reply {
   const done = new Set(
@@ -19,14 +19,10 @@ export function obedientReply(request: ChatRequest, reasons: boolean): Reply {
     .filter(({ role }) => role === 'user' || role === 'tool')
     .flatMap((message) => ordersIn(textOf(message)));
   const open = new Map(
-    orders
-      .map((order) => [key(order.tool, order.args), order] as const)
-      .filter(([id]) => !done.has(id)),
+    orders.map((order) => [key(order.tool, order.args), order] as const).filter(([id]) => !done.has(id)),
   );
   if (open.size === 0) return naturalReply(request, reasons);
-  return callsReply(
-    [...open.values()].map(({ tool, args }, index) => toolCall(request, index, tool, args)),
-  );
+  return callsReply([...open.values()].map(({ tool, args }, index) => toolCall(request, index, tool, args)));
 }
 
 interface Order {

@@ -53,9 +53,6 @@ export function recorder(): Recorder {
 
 function headersOf({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      name === 'authorization' ? 'present' : String(value),
-    ]),
+    Object.entries(headers).map(([name, value]) => [name, name === 'authorization' ? 'present' : String(value)]),
   );
 }

@@ -47,8 +47,8 @@ export function offeredTools({ tools, tool_choice: choice }: ChatRequest): reado
 }
 
 /**
- * Makes the reply of a server whose grammar holds the whole output to a schema, so that no call can be written; undefined
- * where no schema is asked for.
+ * Makes the reply of a server whose grammar holds the whole output to a schema, so that no call can be written;
+ * undefined where no schema is asked for.
  */
 export function schemaReply(request: ChatRequest): Reply | undefined {
   const schema = request.response_format?.json_schema?.schema;
@@ -71,8 +71,8 @@ export function textReply(text: string): Reply {
 export const FINISH = 'finish';
 
 /**
- * Chooses the calls of the first turn: every offered tool that the task names, else the first one. Once there is a tool result, it calls none.
- * `tool_choice` is respected.
+ * Chooses the calls of the first turn: every offered tool that the task names, else the first one. Once there is a tool
+ * result, it calls none. `tool_choice` is respected.
  */
 function chooseCalls(request: ChatRequest): ToolCall[] {
   const { tool_choice: choice, messages } = request;
@@ -92,12 +92,7 @@ function chooseCalls(request: ChatRequest): ToolCall[] {
 }
 
 /** Makes a call whose id is the same for the same request and unique in the conversation. */
-export function toolCall(
-  request: ChatRequest,
-  index: number,
-  name: string,
-  args: string,
-): ToolCall {
+export function toolCall(request: ChatRequest, index: number, name: string, args: string): ToolCall {
   const seed = `${request.messages.length}/${index}/${name}/${args}`;
   const digest = createHash('sha256').update(seed).digest('hex').slice(0, 16);
   return { id: `call_${digest}`, name, arguments: args };
@@ -105,8 +100,8 @@ export function toolCall(
 
 /**
  * Makes the call by which the fixture states the outcome of a run that is offered `finish`: what a line `FINISH
- * <outcome> <summary>` of the task says, else `done`, and the result, where the tool takes one. With `FINISH never` it does not call it, and with `FINISH late`
- * only after the reminder.
+ * <outcome> <summary>` of the task says, else `done`, and the result, where the tool takes one. With `FINISH never` it
+ * does not call it, and with `FINISH late` only after the reminder.
  */
 function finishCall(request: ChatRequest): ToolCall | undefined {
   const offered = request.tools?.find((tool) => tool.function.name === FINISH);
@@ -178,9 +173,7 @@ function report(request: ChatRequest): string {
 
 function toolResults(messages: readonly ChatMessage[]): string[] {
   const names = new Map(
-    messages.flatMap(({ tool_calls }) =>
-      (tool_calls ?? []).map((call) => [call.id, call.function.name] as const),
-    ),
+    messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => [call.id, call.function.name] as const)),
   );
   return messages
     .filter(({ role }) => role === 'tool')

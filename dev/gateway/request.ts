@@ -30,9 +30,7 @@ export const ChatRequest = z.looseObject({
       }),
     )
     .nullish(),
-  tool_choice: z
-    .union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }) })])
-    .nullish(),
+  tool_choice: z.union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }) })]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   response_format: z
     .looseObject({
@@ -49,9 +47,7 @@ export function textOf({ content }: ChatMessage): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
-    .map((part: unknown) =>
-      part !== null && typeof part === 'object' && 'text' in part ? String(part.text) : '',
-    )
+    .map((part: unknown) => (part !== null && typeof part === 'object' && 'text' in part ? String(part.text) : ''))
     .join('\n');
 }
 

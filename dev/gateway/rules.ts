@@ -20,7 +20,10 @@ export type Found = Readonly<Record<string, unknown>>;
 /** Looks for one fault of a request. */
 type Rule = (checked: Checked) => Found | undefined;
 
-/** Everything that some server refuses, in the order in which it is looked for. manner.ts says what all refuse, and the manners what each does. */
+/**
+ * Everything that some server refuses, in the order in which it is looked for. manner.ts says what all refuse, and the
+ * manners what each does.
+ */
 export const RULES = {
   unknownField: ({ request, fields }) =>
     firstOf(Object.entries(request), ([field, input]) =>
@@ -39,8 +42,7 @@ export const RULES = {
     temperature == null || temperature === 1 ? undefined : { temperature },
   streaming: ({ request }) => (request.stream === true ? {} : undefined),
   streamOptions: ({ request }) => (request.stream_options == null ? undefined : {}),
-  streamOptionsAlone: ({ request }) =>
-    request.stream_options != null && request.stream !== true ? {} : undefined,
+  streamOptionsAlone: ({ request }) => (request.stream_options != null && request.stream !== true ? {} : undefined),
 
   emptyMessages: ({ request }) => (request.messages.length === 0 ? {} : undefined),
   hollowMessage: ({ request }) =>
@@ -49,9 +51,7 @@ export const RULES = {
       return speaks || callsOf(message).length > 0 ? undefined : { index, role: message.role };
     }),
   lateSystem: ({ request }) =>
-    firstOf(request.messages, ({ role }, index) =>
-      role === 'system' && index > 0 ? { index } : undefined,
-    ),
+    firstOf(request.messages, ({ role }, index) => (role === 'system' && index > 0 ? { index } : undefined)),
   roleOrder: ({ request }) => {
     const turns = request.messages.filter(({ role }) => role !== 'system');
     return firstOf(turns, ({ role }, index) => {
@@ -67,18 +67,14 @@ export const RULES = {
 
   strayToolResult: ({ request }) => firstOf(exchangesOf(request.messages), ({ stray }) => stray[0]),
   unansweredCalls: ({ request }) =>
-    firstOf(exchangesOf(request.messages), ({ open }) =>
-      open.length > 0 ? { ids: open.join(', ') } : undefined,
-    ),
+    firstOf(exchangesOf(request.messages), ({ open }) => (open.length > 0 ? { ids: open.join(', ') } : undefined)),
   doubledCallId: ({ request }) =>
     firstOf(request.messages, (message, index) => {
       const id = doubledOf(callsOf(message).map((call) => call.id));
       return id === undefined ? undefined : { index, id };
     }),
   foreignCallId: ({ request }) =>
-    firstOf(request.messages.flatMap(callsOf), ({ id }) =>
-      /^[a-zA-Z0-9]{9}$/.test(id) ? undefined : { id },
-    ),
+    firstOf(request.messages.flatMap(callsOf), ({ id }) => (/^[a-zA-Z0-9]{9}$/.test(id) ? undefined : { id })),
   brokenArguments: ({ request }) =>
     firstOf(request.messages.flatMap(callsOf), ({ function: { name, arguments: text } }) =>
       isObjectText(text) ? undefined : { name, text },
@@ -100,9 +96,7 @@ export const RULES = {
       request[field] != null && request.tools == null ? { field } : undefined,
     ),
   callsWithoutTools: ({ request }) =>
-    request.tools == null && request.messages.some((message) => callsOf(message).length > 0)
-      ? {}
-      : undefined,
+    request.tools == null && request.messages.some((message) => callsOf(message).length > 0) ? {} : undefined,
   badToolName: ({ request }) =>
     firstOf(toolsOf(request), ({ name }, index) =>
       /^[a-zA-Z0-9_-]*$/.test(name) && name !== '' ? undefined : { index, name },
@@ -128,9 +122,7 @@ export const RULES = {
   freeToolChoice: ({ request: { tools, tool_choice: choice } }) =>
     tools != null && (choice ?? 'auto') === 'auto' ? {} : undefined,
   toolsWithSchema: ({ request }) =>
-    toolsOf(request).length > 0 && (request.response_format?.type ?? 'text') !== 'text'
-      ? {}
-      : undefined,
+    toolsOf(request).length > 0 && (request.response_format?.type ?? 'text') !== 'text' ? {} : undefined,
   schema: ({ request, model }) =>
     request.response_format?.type === 'json_schema' && model?.structured !== true ? {} : undefined,
 

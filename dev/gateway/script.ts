@@ -11,15 +11,7 @@ const Call = z.strictObject({
 export const Form = z.strictObject({
   /** Field of the reasoning; `think` puts it into the text, `think-end` without the tag that begins it. */
   reasoning: z
-    .enum([
-      'reasoning_content',
-      'reasoning',
-      'reasoning_details',
-      'extra_content',
-      'think',
-      'think-end',
-      'none',
-    ])
+    .enum(['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content', 'think', 'think-end', 'none'])
     .exactOptional(),
   /** Content as a text, or as a list of parts. */
   content: z.enum(['text', 'parts']).exactOptional(),
@@ -134,11 +126,7 @@ export interface TakenScript extends Script {
 export interface ScriptQueue {
   add(script: ScriptInput, released?: Promise<void>): void;
   /** Takes the oldest script that fits the request and is not used up. */
-  take(request: {
-    target: Script['target'];
-    model?: string;
-    prompt?: () => string;
-  }): TakenScript | undefined;
+  take(request: { target: Script['target']; model?: string; prompt?: () => string }): TakenScript | undefined;
   clear(): void;
 }
 

@@ -6,14 +6,7 @@ import { closeAtOnce, listenOn } from '#lib/listen.ts';
 
 import type { Log } from '../child.ts';
 import { answerChat } from './chat.ts';
-import {
-  cutBeforeAnswer,
-  cutMidway,
-  hang,
-  sendLoading,
-  sendMalformed,
-  sendScriptedError,
-} from './faults.ts';
+import { cutBeforeAnswer, cutMidway, hang, sendLoading, sendMalformed, sendScriptedError } from './faults.ts';
 import { GatewayError, readJson, sendJson, waited } from './http.ts';
 import { FURTHER_LISTS, listOf, LISTS } from './lists.ts';
 import { mannerName, MANNERS } from './manners.ts';
@@ -176,9 +169,7 @@ async function answerModels(
 function listFor(behaviour: Behaviour, manner: Manner): object {
   if (behaviour.kind === 'list') return listOf(behaviour.models);
   const models =
-    behaviour.kind === 'catalogue'
-      ? behaviour.models.map((model) => ({ ...model, name: model.id }))
-      : FIXTURE_MODELS;
+    behaviour.kind === 'catalogue' ? behaviour.models.map((model) => ({ ...model, name: model.id })) : FIXTURE_MODELS;
   return LISTS[manner.list](models);
 }
 

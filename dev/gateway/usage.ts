@@ -30,11 +30,7 @@ export interface Usage {
 }
 
 /** Estimates usage: four characters are a token, and what an earlier turn of the conversation sent is cached. */
-export function usageOf(
-  request: ChatRequest,
-  reply: Reply,
-  model: FixtureModel | undefined,
-): Usage {
+export function usageOf(request: ChatRequest, reply: Reply, model: FixtureModel | undefined): Usage {
   const lastTurn = request.messages.findLastIndex(({ role }) => role === 'assistant');
   const cached = lastTurn === -1 ? 0 : tokensOf(request.messages.slice(0, lastTurn));
   const prompt = promptTokensOf(request);
@@ -61,10 +57,7 @@ function json(value: unknown): string {
 }
 
 function tokensOf(messages: readonly ChatMessage[]): number {
-  return messages.reduce(
-    (sum, message) => sum + tokens(textOf(message) + json(message.tool_calls)),
-    0,
-  );
+  return messages.reduce((sum, message) => sum + tokens(textOf(message) + json(message.tool_calls)), 0);
 }
 
 interface Counts {
@@ -75,15 +68,11 @@ interface Counts {
 
 function costOf(pricing: Pricing, { prompt, cached, completion }: Counts): number {
   const rates = ratesAt(pricing, prompt);
-  const dollars =
-    (prompt - cached) * rates.input + cached * rates.cached + completion * rates.output;
+  const dollars = (prompt - cached) * rates.input + cached * rates.cached + completion * rates.output;
   return Number(dollars.toFixed(12));
 }
 
-function ratesAt(
-  pricing: Pricing,
-  prompt: number,
-): { input: number; cached: number; output: number } {
+function ratesAt(pricing: Pricing, prompt: number): { input: number; cached: number; output: number } {
   if ('input' in pricing) {
     const at = (tiers: typeof pricing.input_tiers): string | undefined =>
       tiers?.findLast(({ min = 0 }) => prompt >= min)?.cost;
@@ -94,8 +83,7 @@ function ratesAt(
       output: Number(at(pricing.output_tiers) ?? pricing.output),
     };
   }
-  const rates =
-    pricing.overrides?.findLast(({ min_prompt_tokens }) => prompt >= min_prompt_tokens) ?? pricing;
+  const rates = pricing.overrides?.findLast(({ min_prompt_tokens }) => prompt >= min_prompt_tokens) ?? pricing;
   return {
     input: Number(rates.prompt),
     cached: Number(rates.input_cache_read ?? rates.prompt),

@@ -2,15 +2,7 @@ import type { Scenario } from './control.ts';
 import { BAD_ANSWERS } from './scenarios/answers.ts';
 import { CLOSED_DOORS } from './scenarios/closed-doors.ts';
 import type { Behaviour } from './scenarios/exchange.ts';
-import {
-  announcing,
-  guarded,
-  honest,
-  modern,
-  modernOnly,
-  stateful,
-  streaming,
-} from './scenarios/honest.ts';
+import { announcing, guarded, honest, modern, modernOnly, stateful, streaming } from './scenarios/honest.ts';
 import { BAD_LISTS } from './scenarios/lists.ts';
 
 export type { Exchange } from './scenarios/exchange.ts';

@@ -15,9 +15,7 @@ export interface HostileTools {
 const message = z.looseObject({
   id: z.union([z.number(), z.string()]).optional(),
   method: z.string().default(''),
-  params: z
-    .looseObject({ name: z.string().default(''), cursor: z.string().optional() })
-    .default({ name: '' }),
+  params: z.looseObject({ name: z.string().default(''), cursor: z.string().optional() }).default({ name: '' }),
 });
 
 /**

@@ -1,6 +1,7 @@
 /**
  * Entry of `npm run check:house`: holds how the code is cut, see CONTRIBUTING.md. The faults of today stand in
- * known.json; a new one fails, and so does a line of that list whose fault is mended, so that it only gets shorter. `--write` takes over what is found, `--figures` prints the figures of the rooms.
+ * known.json; a new one fails, and so does a line of that list whose fault is mended, so that it only gets shorter.
+ * `--write` takes over what is found, `--figures` prints the figures of the rooms.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -78,9 +78,9 @@ function sourceFile(name: string, text: string): SourceFile {
       )
       .filter((each) => each !== ''),
   );
-  const declared = [
-    ...text.matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gmu),
-  ].map(([, each]) => each ?? '');
+  const declared = [...text.matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gmu)].map(
+    ([, each]) => each ?? '',
+  );
   return {
     name,
     text,
@@ -90,9 +90,7 @@ function sourceFile(name: string, text: string): SourceFile {
       .filter(([all]) => all.startsWith('import'))
       .reduce((sum, [all]) => sum + all.split('\n').length, 0),
     exports: [...exported, ...declared],
-    functions: [...text.matchAll(/^export (?:async )?function\*? (\w+)/gmu)].map(
-      ([, each]) => each ?? '',
-    ),
+    functions: [...text.matchAll(/^export (?:async )?function\*? (\w+)/gmu)].map(([, each]) => each ?? ''),
   };
 }
 
@@ -114,9 +112,7 @@ function isIn(room: string) {
 export function faultsOf({ sources, importers, documents }: House): Faults {
   const cut = sources.filter((file) => !isIn('ui/src')(file));
   const owners = Map.groupBy(
-    sources
-      .filter(isIn('core'))
-      .flatMap(({ name, functions }) => functions.map((each) => ({ name, each }))),
+    sources.filter(isIn('core')).flatMap(({ name, functions }) => functions.map((each) => ({ name, each }))),
     ({ each }) => each,
   );
   const texts = [...sources.map(({ name, text }) => [name, text] as const), ...documents];
@@ -126,9 +122,7 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
       // An entry is imported by none.
       .filter(({ name }) => SHARED_BY > (importers.get(name) ?? SHARED_BY))
       .map(({ name }) => name),
-    [`files above ${MOST_LINES} lines`]: cut
-      .filter(({ lines }) => lines > MOST_LINES)
-      .map(({ name }) => name),
+    [`files above ${MOST_LINES} lines`]: cut.filter(({ lines }) => lines > MOST_LINES).map(({ name }) => name),
     [`doors of more than ${MOST_EXPORTS} names`]: cut
       .filter((file) => isDoor(file) && file.exports.length > MOST_EXPORTS)
       .map(({ name }) => name),
@@ -149,9 +143,7 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
 
 /** Returns a table of the rooms: files, lines, share of imports, small files and names of the door. */
 export function figuresOf({ sources, importers }: House): string {
-  const subjects = new Set(
-    sources.filter(isIn('core')).map(({ name }) => name.split('/').slice(0, 2).join('/')),
-  );
+  const subjects = new Set(sources.filter(isIn('core')).map(({ name }) => name.split('/').slice(0, 2).join('/')));
   const rows = [...ROOMS, ...subjects].map((room) => {
     const files = sources.filter(({ name }) => name === room || name.startsWith(`${room}/`));
     const lines = sum(files.map((file) => file.lines));

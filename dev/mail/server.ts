@@ -35,12 +35,7 @@ export async function startMailCatcher(options: {
   /** @returns the error that the sender is told, if there is one */
   async function keep(to: readonly string[], stream: Readable): Promise<Error | null> {
     try {
-      const {
-        subject = '',
-        text = '',
-        html = '',
-        headers,
-      } = await PostalMime.parse(await buffer(stream));
+      const { subject = '', text = '', html = '', headers } = await PostalMime.parse(await buffer(stream));
       const byName = Object.fromEntries(headers.map(({ key, value }) => [key, value]));
       caught.add({ to, subject, text, html, headers: byName });
       return null;

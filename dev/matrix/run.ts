@@ -96,9 +96,7 @@ async function npmPackage(
   }
   const lock = z
     .object({ packages: z.record(z.string(), z.object({ integrity: z.string().optional() })) })
-    .parse(
-      JSON.parse(await readFile(path.join(folder, 'node_modules/.package-lock.json'), 'utf8')),
-    );
+    .parse(JSON.parse(await readFile(path.join(folder, 'node_modules/.package-lock.json'), 'utf8')));
   if (lock.packages[`node_modules/${name}`]?.integrity !== integrity) {
     throw new Error(`${name} ${version} is not the one that is pinned.`);
   }

@@ -128,8 +128,7 @@ const modelList = z.object({
 const MAX_LIST_CHARS = 16 * 1024 * 1024;
 
 function readList(text: string): Listed | undefined {
-  const parsed =
-    text.length > MAX_LIST_CHARS ? undefined : modelList.safeParse(readJson(text)).data;
+  const parsed = text.length > MAX_LIST_CHARS ? undefined : modelList.safeParse(readJson(text)).data;
   if (parsed === undefined) return undefined;
   const entries = parsed.data ?? [];
   const [first] = entries;
@@ -138,8 +137,7 @@ function readList(text: string): Listed | undefined {
       .filter(({ id, type }) => !OTHER_KIND.test(type ?? '') && !OTHER_KIND.test(id))
       // Gemini lists them as resources, and takes both.
       .map(({ id }) => id.replace(/^models\//, '')),
-    dialect:
-      first && (OWNERS[first.owned_by ?? ''] ?? ('max_model_len' in first ? 'vllm' : undefined)),
+    dialect: first && (OWNERS[first.owned_by ?? ''] ?? ('max_model_len' in first ? 'vllm' : undefined)),
     isMarked: parsed.object === 'list',
   };
 }

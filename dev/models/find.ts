@@ -55,9 +55,7 @@ export async function findModels(options: FindOptions): Promise<FoundModels> {
     })),
   );
   const isSource = ({ isGuess, entry, answer }: Tried) =>
-    !isGuess ||
-    ('models' in answer && answer.isMarked) ||
-    earlier.some((known) => known.baseUrl === entry.baseUrl);
+    !isGuess || ('models' in answer && answer.isMarked) || earlier.some((known) => known.baseUrl === entry.baseUrl);
   const found = tried.filter((each) => isSource(each));
   const sources = ownFile === undefined ? settle(found, earlier) : found;
   const empty = tried.filter((each) => !isSource(each) && 'isEmpty' in each.answer);
@@ -150,10 +148,7 @@ const CORRECT_ADDRESS = 'correct GATEWAY_BASE_URL';
 const FORGET = 'delete .data/gateways-seen.yaml to forget it';
 
 /** Providers whose keys are in the environment, then the usual ports of this machine. */
-function around(
-  env: Environment,
-  { providers = PROVIDERS, localPorts = LOCAL_PORTS }: FindOptions,
-): Candidate[] {
+function around(env: Environment, { providers = PROVIDERS, localPorts = LOCAL_PORTS }: FindOptions): Candidate[] {
   const withKey = providers.flatMap(({ title, ...provider }): Candidate[] => {
     const { apiKeyVariable, dialect } = provider;
     const apiKey = env[apiKeyVariable];

@@ -37,8 +37,7 @@ export interface Tried extends Candidate {
  * ids of its models, which routines have stored; the only source of a first start gives its models plain ids.
  */
 export function settle(sources: readonly Tried[], earlier: readonly SourceEntry[]): Tried[] {
-  const knownAs = ({ entry }: Candidate) =>
-    earlier.find(({ baseUrl }) => baseUrl === entry.baseUrl);
+  const knownAs = ({ entry }: Candidate) => earlier.find(({ baseUrl }) => baseUrl === entry.baseUrl);
   const names = new Set(sources.map((source) => knownAs(source)?.name));
   return sources.map((source) => {
     const { entry, place, label, isGuess, answer } = source;
@@ -83,9 +82,7 @@ export function writeEntries(file: string, sources: readonly SourceEntry[]): voi
 /** Reads what earlier starts wrote; a file that cannot be read is made again. */
 export function readEntries(file: string): SourceEntry[] {
   try {
-    const { sources } = z
-      .object({ sources: z.array(sourceEntry) })
-      .parse(parse(readFileSync(file, 'utf8')));
+    const { sources } = z.object({ sources: z.array(sourceEntry) }).parse(parse(readFileSync(file, 'utf8')));
     return sources;
   } catch {
     return [];

@@ -25,11 +25,7 @@ export interface ApiRequest {
 const PAGE = 2;
 
 /** Handles a request on the ledger. `origin` is that of the hosted pages. */
-export function handle(
-  ledger: Ledger,
-  origin: string,
-  { method, path, form }: ApiRequest,
-): unknown {
+export function handle(ledger: Ledger, origin: string, { method, path, form }: ApiRequest): unknown {
   const [resource = '', id = '', action = ''] = path.split('/');
   const name = `${method} ${id === '' ? resource : action === '' ? `${resource}/:id` : `${resource}/:id/${action}`}`;
   switch (path.startsWith('checkout/') || path.startsWith('billing_portal/') ? '' : name) {
@@ -76,21 +72,14 @@ export function handle(
 /** Handles requests about the hosted pages. */
 function handlePages(ledger: Ledger, origin: string, { method, path, form }: ApiRequest): unknown {
   const [, resource, id = '', action] = path.split('/');
-  switch (
-    `${method} ${resource}${id === '' ? '' : '/:id'}${action === undefined ? '' : `/${action}`}`
-  ) {
+  switch (`${method} ${resource}${id === '' ? '' : '/:id'}${action === undefined ? '' : `/${action}`}`) {
     case 'POST sessions':
-      return path.startsWith('checkout')
-        ? createSession(ledger, origin, form)
-        : openPortal(ledger, origin, form);
+      return path.startsWith('checkout') ? createSession(ledger, origin, form) : openPortal(ledger, origin, form);
     case 'GET sessions':
       return listOf(
         [...ledger.sessions.values()]
           .toReversed()
-          .filter(
-            ({ customer, status }) =>
-              customer === text(form, 'customer') && status === text(form, 'status'),
-          ),
+          .filter(({ customer, status }) => customer === text(form, 'customer') && status === text(form, 'status')),
         form,
       );
     case 'GET sessions/:id':
@@ -140,11 +129,7 @@ function createPrice(ledger: Ledger, form: Form): Price {
 
 function createSession(ledger: Ledger, origin: string, form: Form): Session {
   if (form['payment_method_types'] !== undefined) {
-    throw new ApiError(
-      400,
-      'parameter_unknown',
-      'Received unknown parameter: payment_method_types',
-    );
+    throw new ApiError(400, 'parameter_unknown', 'Received unknown parameter: payment_method_types');
   }
   const customer = found(ledger.customers, text(form, 'customer') ?? '', 'customer');
   const price = text(group(group(form, 'line_items'), '0'), 'price') ?? '';

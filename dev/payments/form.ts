@@ -34,7 +34,5 @@ export function group(form: Form, name: string): Form {
 /** Returns the values of a list or the pairs of a map, which all have to be texts. */
 export function texts(form: Form, name: string): Record<string, string> {
   const pairs = Object.entries(group(form, name));
-  return Object.fromEntries(
-    pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
-  );
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
 }

@@ -11,18 +11,12 @@ export type Payments = 'succeed' | 'fail' | 'ask';
 
 /** State of the processor, with a clock of its own that can be set ahead. */
 export class Ledger {
-  readonly products = new Map<
-    string,
-    { id: string; object: 'product'; metadata: Record<string, string> }
-  >();
+  readonly products = new Map<string, { id: string; object: 'product'; metadata: Record<string, string> }>();
   readonly prices = new Map<string, Price>();
   readonly customers = new Map<string, Customer>();
   readonly sessions = new Map<string, Session>();
   readonly subscriptions = new Map<string, Subscription>();
-  readonly portals = new Map<
-    string,
-    { customer: string; back: string; wanted: string | undefined }
-  >();
+  readonly portals = new Map<string, { customer: string; back: string; wanted: string | undefined }>();
   readonly configurations = new Map<string, { id: string; metadata: Record<string, string> }>();
   readonly events: PaymentEvent[] = [];
   readonly payments = new Map<string, Payments>();
@@ -100,8 +94,7 @@ export class Ledger {
       this.#aheadSeconds += DAY;
       for (const subscription of this.subscriptions.values()) this.#daily(subscription);
       for (const session of this.sessions.values()) {
-        if (session.status === 'open' && session.expires_at <= this.now())
-          session.status = 'expired';
+        if (session.status === 'open' && session.expires_at <= this.now()) session.status = 'expired';
       }
     }
   }
@@ -139,12 +132,7 @@ export class Ledger {
     item.current_period_start = item.current_period_end;
     item.current_period_end += 30 * DAY;
     const { customer, id } = subscription;
-    subscription.latest_invoice = this.#invoice(
-      customer,
-      id,
-      item.price,
-      item.current_period_start,
-    );
+    subscription.latest_invoice = this.#invoice(customer, id, item.price, item.current_period_start);
     if (!this.#succeeds(customer)) {
       subscription.latest_invoice.status = 'open';
       subscription.status = 'past_due';

@@ -6,11 +6,9 @@ export type Visit = { readonly html: string } | { readonly location: string };
 
 /** Shows the checkout, or performs a choice on it. */
 export function visitCheckout(ledger: Ledger, session: Session, choice: string | undefined): Visit {
-  if (choice === undefined || session.status !== 'open')
-    return { html: checkoutPage(ledger, session) };
+  if (choice === undefined || session.status !== 'open') return { html: checkoutPage(ledger, session) };
   if (choice === 'cancel') return { location: session.cancel_url };
-  if (choice === 'decline')
-    return { html: checkoutPage(ledger, session, 'The card was declined.') };
+  if (choice === 'decline') return { html: checkoutPage(ledger, session, 'The card was declined.') };
   ledger.pay(session, { free: choice === 'promotion' });
   return { location: session.success_url };
 }
@@ -48,8 +46,7 @@ const PAYMENTS: readonly (readonly [Payments, string])[] = [
 function checkoutPage(ledger: Ledger, session: Session, notice = ''): string {
   const price = ledger.prices.get(session.price);
   const amount = dollars(price?.unit_amount ?? 0);
-  if (session.status !== 'open')
-    return page('Checkout', `<p>This checkout is ${session.status}.</p>`);
+  if (session.status !== 'open') return page('Checkout', `<p>This checkout is ${session.status}.</p>`);
   return page(
     'Checkout',
     `<p class="notice">${notice}</p><p>Subscribe for <b>${amount}</b> a month.</p>` +

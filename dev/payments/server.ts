@@ -113,9 +113,7 @@ export async function startPaymentProcessor(options: ProcessorOptions): Promise<
     }
     const key = request.headers['idempotency-key'];
     const known = typeof key === 'string' ? saved.get(key) : undefined;
-    let result =
-      known ??
-      carryOut({ method, path, form: parseForm(method === 'GET' ? url.search.slice(1) : body) });
+    let result = known ?? carryOut({ method, path, form: parseForm(method === 'GET' ? url.search.slice(1) : body) });
     if (fault?.name === 'error_after') {
       result = {
         status: 500,
@@ -146,11 +144,7 @@ function takeFault(faults: ProcessorFault[], name: string): ProcessorFault['kind
   return at === -1 ? undefined : faults.splice(at, 1)[0]?.kind;
 }
 
-function servePage(
-  ledger: Ledger,
-  { url, body }: { url: URL; body: string },
-  response: ServerResponse,
-): void {
+function servePage(ledger: Ledger, { url, body }: { url: URL; body: string }, response: ServerResponse): void {
   const [, page, id = ''] = url.pathname.split('/');
   const choice = text(parseForm(body), 'choice');
   const session = ledger.sessions.get(id);

@@ -48,11 +48,9 @@ async function linkLibraries(root: string): Promise<void> {
   const list = await readFile(path.join(root, 'native', 'pg-symlinks.json'), 'utf8');
   await Promise.all(
     Links.parse(JSON.parse(list)).map(({ source, target }) =>
-      symlink(path.relative(path.dirname(target), source), path.join(root, target)).catch(
-        (error: unknown) => {
-          if (errorCode(error) !== 'EEXIST') throw error;
-        },
-      ),
+      symlink(path.relative(path.dirname(target), source), path.join(root, target)).catch((error: unknown) => {
+        if (errorCode(error) !== 'EEXIST') throw error;
+      }),
     ),
   );
 }

@@ -53,10 +53,7 @@ export const anthropicMessages: FixtureProtocol = {
   },
   events(model, reply, usage) {
     const cached = usage.prompt_tokens_details.cached_tokens;
-    const blocks = [
-      ...(reply.text === null ? [] : [textBlock(reply.text)]),
-      ...reply.calls.map(callBlock),
-    ];
+    const blocks = [...(reply.text === null ? [] : [textBlock(reply.text)]), ...reply.calls.map(callBlock)];
     const event = (type: string, fields: object) => sse({ type, ...fields }, type);
     return [
       event('message_start', {
@@ -104,9 +101,7 @@ type Message = ChatRequest['messages'][number];
 function messagesOf({ role, content }: z.output<typeof Request>['messages'][number]): Message[] {
   if (typeof content === 'string') return [{ role, content }];
   const results = content.flatMap((part): Message[] =>
-    part.type === 'tool_result'
-      ? [{ role: 'tool', content: part.content, tool_call_id: part.tool_use_id ?? '' }]
-      : [],
+    part.type === 'tool_result' ? [{ role: 'tool', content: part.content, tool_call_id: part.tool_use_id ?? '' }] : [],
   );
   const calls = content.flatMap((part) =>
     part.type === 'tool_use'

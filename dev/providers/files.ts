@@ -25,9 +25,7 @@ export function fixtureProviderFile(options: FileOptions): string {
     api: {
       baseUrl,
       protocol,
-      ...(protocol === 'anthropic-messages'
-        ? { headers: { 'anthropic-version': '2023-06-01' } }
-        : {}),
+      ...(protocol === 'anthropic-messages' ? { headers: { 'anthropic-version': '2023-06-01' } } : {}),
       ...options.api,
     },
     verify: { path: '/key' },
@@ -50,10 +48,7 @@ export function fixtureProviderFile(options: FileOptions): string {
 
 function authOf({ slot, protocol, issuer, auth = {} }: FileOptions): object {
   if (slot === 'provider-c') {
-    const header =
-      protocol === 'anthropic-messages'
-        ? { header: 'x-api-key', scheme: '' }
-        : { scheme: 'Bearer' };
+    const header = protocol === 'anthropic-messages' ? { header: 'x-api-key', scheme: '' } : { scheme: 'Bearer' };
     return { kind: 'api_key', keyPage: 'https://example.com/keys', ...header, ...auth };
   }
   const kind = slot === 'provider-a' ? 'device_code' : 'oauth';

@@ -19,11 +19,7 @@ const Request = z.looseObject({
   stream: z.literal(true),
   /** False, because nothing may be kept at the provider. */
   store: z.literal(false),
-  tools: z
-    .array(
-      z.looseObject({ type: z.literal('function'), name: z.string(), parameters: z.unknown() }),
-    )
-    .optional(),
+  tools: z.array(z.looseObject({ type: z.literal('function'), name: z.string(), parameters: z.unknown() })).optional(),
 });
 
 /** Serves OpenAI's Responses, streamed and not stored. */
@@ -45,13 +41,9 @@ export const openaiResponses: FixtureProtocol = {
   },
   events(model, reply, usage) {
     const response = { id: 'resp_fixture', created_at: 1_790_000_000, model };
-    const items = [
-      ...(reply.text === null ? [] : [textItem(reply.text)]),
-      ...reply.calls.map(callItem),
-    ];
+    const items = [...(reply.text === null ? [] : [textItem(reply.text)]), ...reply.calls.map(callItem)];
     let sequence = 0;
-    const event = (type: string, fields: object) =>
-      sse({ type, sequence_number: sequence++, ...fields }, type);
+    const event = (type: string, fields: object) => sse({ type, sequence_number: sequence++, ...fields }, type);
     return [
       event('response.created', { response: { ...response, status: 'in_progress' } }),
       ...items.flatMap(({ added, deltas, done }, index) => [
@@ -62,8 +54,7 @@ export const openaiResponses: FixtureProtocol = {
       event(reply.finishReason === 'length' ? 'response.incomplete' : 'response.completed', {
         response: {
           ...response,
-          incomplete_details:
-            reply.finishReason === 'length' ? { reason: 'max_output_tokens' } : null,
+          incomplete_details: reply.finishReason === 'length' ? { reason: 'max_output_tokens' } : null,
           usage: {
             input_tokens: usage.prompt_tokens,
             input_tokens_details: usage.prompt_tokens_details,

@@ -6,9 +6,7 @@ import type { Usage } from '../gateway/usage.ts';
 export interface FixtureProtocol {
   readonly completionPath: string;
   /** Returns the credential of a request, from where the protocol carries it. */
-  credentialOf(
-    headers: Readonly<Record<string, string | string[] | undefined>>,
-  ): string | undefined;
+  credentialOf(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined;
   /** Reads a request. @throws when it is not one of the protocol */
   read(body: unknown): ChatRequest;
   /** Returns the events of a response; the last one ends it. */
@@ -28,9 +26,7 @@ export function pieces(text: string): string[] {
   return text.match(/[\s\S]{1,40}/g) ?? [];
 }
 
-export function bearerOf(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): string | undefined {
+export function bearerOf(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
   const { authorization } = headers;
   return typeof authorization === 'string' ? /^Bearer (\S+)$/.exec(authorization)?.[1] : undefined;
 }

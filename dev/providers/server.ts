@@ -93,9 +93,7 @@ export async function startProviders({
       record.aborted = !response.writableFinished;
     });
     const credential = protocol.credentialOf(request.headers);
-    const isGood =
-      credential !== undefined &&
-      (credentials.has(credential) || (await isAccessToken(credential)));
+    const isGood = credential !== undefined && (credentials.has(credential) || (await isAccessToken(credential)));
     if (!isGood) {
       return sendJson(response, 401, protocol.errorBody('authentication_error', 'Bad key.'));
     }

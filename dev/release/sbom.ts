@@ -1,6 +1,6 @@
 /**
- * Entry of `npm run release:sbom -- [folder]`: writes the lists of what a release is made of, as CycloneDX and SPDX. Only
- * what is installed in production counts, and each package has to have its integrity in the lock file.
+ * Entry of `npm run release:sbom -- [folder]`: writes the lists of what a release is made of, as CycloneDX and SPDX.
+ * Only what is installed in production counts, and each package has to have its integrity in the lock file.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -15,8 +15,7 @@ const [folder = path.join(ROOT, 'dist', 'sbom')] = process.argv.slice(2);
 const FORMATS = { cyclonedx: 'cdx.json', spdx: 'spdx.json' } as const;
 
 const loose = await withoutIntegrity();
-if (loose.length > 0)
-  throw new Error(`Without integrity in package-lock.json: ${loose.join(', ')}`);
+if (loose.length > 0) throw new Error(`Without integrity in package-lock.json: ${loose.join(', ')}`);
 await mkdir(folder, { recursive: true });
 for (const [format, extension] of Object.entries(FORMATS)) {
   const flags = [`--sbom-format=${format}`, '--package-lock-only', '--workspaces=false'];

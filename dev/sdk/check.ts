@@ -1,7 +1,7 @@
 /**
- * Entry of `npm run check:sdk`: packs the SDK and the CLI, looks the packages over, and uses them from an empty folder, the
- * SDK on each platform and by the compilers of those who install it, the CLI on each Node.js. Everything is installed into
- * a folder of its own, in pinned versions.
+ * Entry of `npm run check:sdk`: packs the SDK and the CLI, looks the packages over, and uses them from an empty folder,
+ * the SDK on each platform and by the compilers of those who install it, the CLI on each Node.js. Everything is
+ * installed into a folder of its own, in pinned versions.
  */
 import { spawnSync } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -68,8 +68,7 @@ async function check(): Promise<void> {
   const script = 'consumer.js';
   for (const node of NODES) run(`node ${node}`, tool(`node-${node}/bin/node`), [script]);
   const ras = tool('routine-automation-cli/bin/ras.js');
-  for (const node of NODES)
-    run(`ras, node ${node}`, tool(`node-${node}/bin/node`), [ras, '--help']);
+  for (const node of NODES) run(`ras, node ${node}`, tool(`node-${node}/bin/node`), [ras, '--help']);
   run('bun', tool('bun/bin/bun'), [script]);
   run('deno', tool('deno/deno'), ['run', '--allow-env', '--allow-net=127.0.0.1', script]);
 }
@@ -77,9 +76,7 @@ async function check(): Promise<void> {
 /** Packs a workspace into the folder, and returns the name of the file. */
 async function pack(workspace: 'sdk' | 'cli'): Promise<string> {
   run(`pack ${workspace}`, 'npm', ['pack', path.join(ROOT, workspace), '--silent']);
-  const { name, version } = JSON.parse(
-    await readFile(path.join(ROOT, workspace, 'package.json'), 'utf8'),
-  );
+  const { name, version } = JSON.parse(await readFile(path.join(ROOT, workspace, 'package.json'), 'utf8'));
   return path.join(folder, `${name}-${version}.tgz`);
 }
 

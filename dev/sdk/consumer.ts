@@ -21,9 +21,7 @@ const stubbed = new Ras({
     return new Response(JSON.stringify({ data: [{ id: 'run_1' }], requestId: 'req-1' }));
   },
 });
-const runs: Shape<'RunSummary'>[] = await stubbed.runs
-  .list({ state: 'failed' })
-  .toArray({ limit: 5 });
+const runs: Shape<'RunSummary'>[] = await stubbed.runs.list({ state: 'failed' }).toArray({ limit: 5 });
 if (runs[0]?.id !== 'run_1' || requests[0] !== 'GET http://127.0.0.1:9/v1/runs?state=failed') {
   throw new Error(`no list: ${JSON.stringify([runs, requests])}`);
 }

@@ -70,9 +70,7 @@ export async function buildBinary(
     const code = await ended;
     if (code !== 0) throw new Error(`go build failed: ${errors()}`);
   } catch (error) {
-    throw errorCode(error) === 'ENOENT'
-      ? new Error('go not found on PATH', { cause: error })
-      : error;
+    throw errorCode(error) === 'ENOENT' ? new Error('go not found on PATH', { cause: error }) : error;
   } finally {
     reports?.stop();
     release?.();

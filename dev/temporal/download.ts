@@ -84,9 +84,7 @@ async function save(
   file: string,
   { dispatcher, onProgress, signal }: DownloadOptions & { dispatcher: Dispatcher },
 ): Promise<void> {
-  const response = await successful(
-    await fetch(url, { dispatcher, ...(signal ? { signal } : {}) }),
-  );
+  const response = await successful(await fetch(url, { dispatcher, ...(signal ? { signal } : {}) }));
   if (response.body === null) throw new Error('the answer has no body');
   let bytes = 0;
   const total = Number(response.headers.get('content-length') ?? 0);
@@ -110,12 +108,7 @@ async function save(
 }
 
 /** Unpacks one file. Windows and macOS come with a tar that reads zip archives too. */
-async function unpack(
-  archive: string,
-  folder: string,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function unpack(archive: string, folder: string, name: string, signal: AbortSignal | undefined): Promise<void> {
   await promisify(execFile)('tar', ['-xf', archive, '-C', folder, name], {
     ...(signal && { signal }),
   });

@@ -102,9 +102,7 @@ function repeated(flag: string, values: Readonly<Record<string, unknown>>): stri
 
 /** Returns the environment without the settings of the user's own Temporal (TEMPORAL_…). */
 function serverEnv(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')),
-  );
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
 /** Timeout of the start: a large database takes a while to open. A server that has ended is not waited for. */

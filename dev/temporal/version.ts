@@ -49,9 +49,7 @@ export function isPinnedOrLater(output: string): boolean {
   const match = /(?:^|\s)(\d+\.\d+\.\d+\S*) \(Server (\d+\.\d+\.\d+[^,\s)]*)/.exec(output);
   const [, cli, server] = match ?? [];
   if (cli === undefined || server === undefined) return false;
-  return cli === '0.0.0-DEV'
-    ? compareVersions(server, SERVER_VERSION) >= 0
-    : compareVersions(cli, CLI_VERSION) >= 0;
+  return cli === '0.0.0-DEV' ? compareVersions(server, SERVER_VERSION) >= 0 : compareVersions(cli, CLI_VERSION) >= 0;
 }
 
 /** Compares versions as a sort does: below, at or above zero. A pre-release comes before its release (semver 2.0). */

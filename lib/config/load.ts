@@ -82,9 +82,7 @@ export class ConfigError extends Error {
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
-    super(
-      `The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`,
-    );
+    super(`The configuration has ${faults.length} fault(s):\n${faults.map((f) => `  ${f}`).join('\n')}`);
     this.name = 'ConfigError';
     this.faults = faults;
   }
@@ -95,15 +93,10 @@ export class ConfigError extends Error {
  * may come from a file.
  * @throws {ConfigError} naming every fault at once
  */
-export function loadConfig<R extends Role>(
-  role: R,
-  environment: NodeJS.ProcessEnv = process.env,
-): ConfigOf<R> {
+export function loadConfig<R extends Role>(role: R, environment: NodeJS.ProcessEnv = process.env): ConfigOf<R> {
   const callsModels = role === 'api' || role === 'worker';
   const { present, faults: fileFaults } = readSecretFiles(
-    Object.fromEntries(
-      Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
-    ),
+    Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')),
     (name) => name in roleSchemas[role].shape || (callsModels && name.startsWith('CONNECTION_')),
   );
   const { clients, faults: clientFaults } = readConnectionClients(present);
@@ -115,9 +108,7 @@ export function loadConfig<R extends Role>(
     CONNECTION_CLIENTS: clients,
     MODEL_SOURCES: sources,
   });
-  const faults = parsed.success
-    ? []
-    : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  const faults = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   faults.push(...productionFaults(role, present, sources));
   if (role === 'ui') faults.push(...dashboardFaults(present));
   if (role === 'api' || role === 'worker' || role === 'runtime') {
@@ -125,8 +116,7 @@ export function loadConfig<R extends Role>(
   }
   if (callsModels) faults.push(...clientFaults, ...sourceFaults);
   // A secret whose file cannot be used is missing for that reason only.
-  const isKnown = (fault: string) =>
-    fileFaults.some((each) => each.startsWith(`${fault.split(':', 1)[0]}_FILE: `));
+  const isKnown = (fault: string) => fileFaults.some((each) => each.startsWith(`${fault.split(':', 1)[0]}_FILE: `));
   faults.splice(0, faults.length, ...fileFaults, ...faults.filter((fault) => !isKnown(fault)));
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema is looked up by role, which TypeScript cannot follow
@@ -163,10 +153,7 @@ function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: Present
     const missing = `MODEL_PROVIDER_${slot}_FILE`;
     if (present[missing] === undefined) faults.push(requiredFor(missing, slot));
   }
-  return [
-    ...faults,
-    ...(role === 'runtime' ? sandboxFaults(present, isProduction) : callerFaults(present, enabled)),
-  ];
+  return [...faults, ...(role === 'runtime' ? sandboxFaults(present, isProduction) : callerFaults(present, enabled))];
 }
 
 function sandboxFaults(present: Present, isProduction: boolean): string[] {

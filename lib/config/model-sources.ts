@@ -64,22 +64,16 @@ function dialectOfHost(baseUrl: string): ModelDialect {
   return DIALECT_OF_HOST.find(([pattern]) => pattern.test(host))?.[1] ?? 'other';
 }
 
-const decimal = z
-  .string()
-  .regex(/^\d+(\.\d+)?(e-?\d+)?$/i, 'expected US dollars a token, as a decimal string');
+const decimal = z.string().regex(/^\d+(\.\d+)?(e-?\d+)?$/i, 'expected US dollars a token, as a decimal string');
 
 const figures = z.strictObject({
   contextTokens: z.int().positive().optional(),
   maxOutputTokens: z.int().positive().optional(),
-  prices: z
-    .strictObject({ input: decimal, output: decimal, cachedInput: decimal.optional() })
-    .optional(),
+  prices: z.strictObject({ input: decimal, output: decimal, cachedInput: decimal.optional() }).optional(),
 });
 
 const source = z.strictObject({
-  name: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9._-]{0,39}$/, 'expected up to 40 small letters, digits and . _ -'),
+  name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,39}$/, 'expected up to 40 small letters, digits and . _ -'),
   baseUrl: z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' }),
   apiKeyVariable: z
     .string()
@@ -112,9 +106,7 @@ export function readModelSources(present: Partial<Record<string, string>>): {
   }
   const parsed = file.safeParse(content);
   if (!parsed.success) {
-    const issues = parsed.error.issues.map(
-      ({ path: at, message }) => `${at.join('.')}: ${message}`,
-    );
+    const issues = parsed.error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`);
     return { sources: [], faults: issues.map((issue) => `GATEWAYS_FILE: ${issue}`) };
   }
   const names = parsed.data.sources.map(({ name }) => name);

@@ -43,9 +43,7 @@ export const runtimeSchema = configSchema
 export type Config = z.output<typeof configSchema>;
 
 /** Clients that the operator registered with providers of connections, by the name in their variables. */
-export type ConnectionClients = Readonly<
-  Record<string, { readonly clientId: string; readonly clientSecret: string }>
->;
+export type ConnectionClients = Readonly<Record<string, { readonly clientId: string; readonly clientSecret: string }>>;
 
 const VARIABLE = /^CONNECTION_([A-Z][A-Z0-9_]*)_CLIENT_(ID|SECRET)$/;
 

@@ -46,9 +46,7 @@ export const networks = z.string().transform((text, context) => {
     // ipaddr.js alone also takes a bare number for an address.
     const isNetwork = isIP(network.split('/', 1)[0] ?? '') > 0;
     if (!isNetwork || !(ipaddr.isValid(network) || ipaddr.isValidCIDR(network))) {
-      context.addIssue(
-        'expected addresses or networks like 10.0.0.0/8, with commas between them, or none',
-      );
+      context.addIssue('expected addresses or networks like 10.0.0.0/8, with commas between them, or none');
       return z.NEVER;
     }
   }
@@ -78,7 +76,5 @@ export function file(what: string) {
 }
 
 function isBase64Of32Bytes(value: string): boolean {
-  return (
-    /^[A-Za-z0-9+/]{43}=$/.test(value) && Buffer.from(value, 'base64').toString('base64') === value
-  );
+  return /^[A-Za-z0-9+/]{43}=$/.test(value) && Buffer.from(value, 'base64').toString('base64') === value;
 }

@@ -52,22 +52,15 @@ export const variables = {
   EVENT_STREAM_CHECK_SECONDS: integer(60, 1, 60),
   MCP_FROM_ROUTINES: flag(false),
 
-  SIGN_UP: z
-    .enum(['open', 'invited', 'closed'], { error: 'expected open, invited or closed' })
-    .default('open'),
+  SIGN_UP: z.enum(['open', 'invited', 'closed'], { error: 'expected open, invited or closed' }).default('open'),
   OAUTH_CLIENT_REGISTRATION_ENABLED: flag(false),
   MAX_ORGANIZATIONS_PER_PERSON: integer(5, 1, 100_000),
   AUDIT_RETENTION_DAYS: integer(400, 1, 36_500),
-  SMTP_URL: z
-    .url({ protocol: /^smtps?$/, error: 'expected an smtp:// or smtps:// URL' })
-    .optional(),
+  SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'expected an smtp:// or smtps:// URL' }).optional(),
   SMTP_TLS_REQUIRED: flag(true),
   MAIL_FROM: z
     .string()
-    .regex(
-      /^(?:[^<>\p{Cc}]{1,100} )?<?[^\s<>@]+@[^\s<>@]+>?$/u,
-      'expected an address: Name <name@example.com>',
-    )
+    .regex(/^(?:[^<>\p{Cc}]{1,100} )?<?[^\s<>@]+@[^\s<>@]+>?$/u, 'expected an address: Name <name@example.com>')
     .optional(),
 
   DATABASE_URL: z.url({
@@ -86,9 +79,7 @@ export const variables = {
     .regex(/^[^\s/]+:\d{1,5}$/, 'expected host:port'),
   TEMPORAL_NAMESPACE: nonEmpty.default('default'),
   TEMPORAL_TASK_QUEUE: nonEmpty.default(DEFAULT_TASK_QUEUE),
-  TEMPORAL_UI_URL: z
-    .url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' })
-    .optional(),
+  TEMPORAL_UI_URL: z.url({ protocol: /^https?$/, error: 'expected an http:// or https:// URL' }).optional(),
   TEMPORAL_API_KEY: nonEmpty.optional(),
   TEMPORAL_TLS: flag(false),
   TEMPORAL_TLS_CA_FILE: nonEmpty.optional(),
@@ -138,9 +129,7 @@ export const variables = {
   MODEL_PROVIDER_FAKE: flag(false),
 
   MODEL_RUNTIME_SECRET: encryptionKey.optional(),
-  MODEL_RUNTIME_URL: z
-    .url({ protocol: /^https$/, abort: true, error: 'expected an https URL' })
-    .optional(),
+  MODEL_RUNTIME_URL: z.url({ protocol: /^https$/, abort: true, error: 'expected an https URL' }).optional(),
   MODEL_RUNTIME_CA_FILE: nonEmpty.optional(),
   MODEL_RUNTIME_HOST: nonEmpty.default('127.0.0.1'),
   MODEL_RUNTIME_PORT: integer(8443, 0, 65_535),
@@ -159,10 +148,7 @@ export const variables = {
   RUNS_AT_A_TIME_PER_ORGANIZATION: wholeNumber(1, 1_000_000).optional(),
   MAX_COST_USD_PER_ORGANIZATION: z
     .string()
-    .regex(
-      /^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,10})?$/,
-      'expected a positive decimal number, like 250.00',
-    )
+    .regex(/^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,10})?$/, 'expected a positive decimal number, like 250.00')
     .optional(),
   COMMERCIAL_ACQUISITION_ENABLED: flag(false),
   CHECKOUT_ENABLED: flag(false),
@@ -191,7 +177,10 @@ export const BILLING_VARIABLES = [
   'STRIPE_PRICE_SCALE',
 ] as const satisfies readonly Variable[];
 
-/** Secrets, of which none but an address may repeat another. Each may come from a file, named by the variable with `_FILE` behind. */
+/**
+ * Secrets, of which none but an address may repeat another. Each may come from a file, named by the variable with
+ * `_FILE` behind.
+ */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',

@@ -18,8 +18,8 @@ export interface Db extends Sender {
   /** Returns all rows. Statements are prepared once a connection under the hash of their text. */
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
-   * Returns all rows of a statement that is planned for its very values. A prepared one soon gets a plan for any values,
-   * which is a bad one where the best depends on them: on a window of time, for example.
+   * Returns all rows of a statement that is planned for its very values. A prepared one soon gets a plan for any
+   * values, which is a bad one where the best depends on them: on a window of time, for example.
    */
   plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /** Runs a statement for its effect and tells how many rows it touched. */
@@ -72,14 +72,12 @@ export function withStatements<T extends Sender>(sender: T): T & Db {
     (await sender.query<Row>(prepared(...statement))).rows;
   return Object.assign(sender, {
     rows,
-    row: async <Row extends pg.QueryResultRow>(...statement: Statement) =>
-      (await rows<Row>(...statement))[0],
+    row: async <Row extends pg.QueryResultRow>(...statement: Statement) => (await rows<Row>(...statement))[0],
     plannedRows: async <Row extends pg.QueryResultRow>(...statement: Statement) => {
       const { text, values } = sql(...statement);
       return (await sender.query<Row>({ text, values })).rows;
     },
-    run: async (...statement: Statement) =>
-      (await sender.query(prepared(...statement))).rowCount ?? 0,
+    run: async (...statement: Statement) => (await sender.query(prepared(...statement))).rowCount ?? 0,
   });
 }
 
@@ -91,9 +89,7 @@ class UnnamedStatements extends pg.Client {
     const query = this.query.bind(this) as (first: unknown, ...rest: unknown[]) => never;
     this.query = (first: unknown, ...rest: unknown[]) =>
       query(
-        typeof first === 'object' && first !== null && 'text' in first
-          ? { ...first, name: undefined }
-          : first,
+        typeof first === 'object' && first !== null && 'text' in first ? { ...first, name: undefined } : first,
         ...rest,
       );
   }
@@ -161,7 +157,9 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** Tells whether the same work may succeed later: Postgres is away, fails over, is full, or others hold what it needs. */
+/**
+ * Tells whether the same work may succeed later: Postgres is away, fails over, is full, or others hold what it needs.
+ */
 export function isTransient(error: unknown): boolean {
   if (isUnavailable(error)) return true;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -171,8 +169,8 @@ export function isTransient(error: unknown): boolean {
 // Serialization failure, deadlock, lock not available, and a statement that was cancelled by its timeout.
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '57014']);
 
-// Admin shutdown, crash shutdown, cannot connect now, too many connections, a primary that has become a replica, and the
-// socket's own faults. A connection with any of them is closed.
+// Admin shutdown, crash shutdown, cannot connect now, too many connections, a primary that has become a replica, and
+// the socket's own faults. A connection with any of them is closed.
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '57P01',
   '57P02',

@@ -38,9 +38,7 @@ interface FrameOptions {
 }
 
 /** Seals the frames of one response, numbered as they are given; each is one line without its end. */
-export function createFrameSealer(
-  options: FrameOptions,
-): (content: FrameContent) => Promise<string> {
+export function createFrameSealer(options: FrameOptions): (content: FrameContent) => Promise<string> {
   const keys = options.keys.responseTo(options.digest);
   const { issuer, requestId } = options;
   let next = 0;
@@ -61,9 +59,7 @@ export function createFrameSealer(
 export function createFrameOpener({
   issuer,
   ...options
-}: Omit<FrameOptions, 'issuer'> & { readonly issuer: string | null }): (
-  line: string,
-) => Promise<Frame> {
+}: Omit<FrameOptions, 'issuer'> & { readonly issuer: string | null }): (line: string) => Promise<Frame> {
   const keys = options.keys.responseTo(options.digest);
   let next = 0;
   let ended = false;
@@ -72,9 +68,7 @@ export function createFrameOpener({
       const number = next++;
       if (ended || line.length > MAX_ENVELOPE_BYTES) throw new EnvelopeError();
       const { payload, header } = await open(line, keys);
-      const frame = frameSchema.parse(
-        JSON.parse(new TextDecoder('utf8', { fatal: true }).decode(payload)),
-      );
+      const frame = frameSchema.parse(JSON.parse(new TextDecoder('utf8', { fatal: true }).decode(payload)));
       const isNext =
         frame.number === number &&
         header['num'] === number &&

@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import {
-  ANY_INSTANCE,
-  claimsSchema,
-  MAX_ENVELOPE_BYTES,
-  MAX_PLAINTEXT_BYTES,
-  type Claims,
-} from './claims.ts';
+import { ANY_INSTANCE, claimsSchema, MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES, type Claims } from './claims.ts';
 import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
 
@@ -68,9 +62,7 @@ export async function sealRequest(
     bodyHash: sha256(body).toString('hex'),
   };
   const payload = Buffer.from(
-    JSON.stringify({ claims, body, credential: request.credential } satisfies z.input<
-      typeof payloadSchema
-    >),
+    JSON.stringify({ claims, body, credential: request.credential } satisfies z.input<typeof payloadSchema>),
   );
   if (payload.length > MAX_PLAINTEXT_BYTES) throw new RangeError('the request is too large');
   const envelope = await seal(payload, keys.request, headerCopies(claims));

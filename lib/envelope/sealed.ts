@@ -12,14 +12,8 @@ import type { DirectionKeys, EnvelopeKeys } from './keys.ts';
 export type HeaderCopies = Readonly<Record<string, string | number>>;
 
 /** Signs with HS256, then encrypts with A256GCM under the key itself (`dir`): a compact JWE of five parts. */
-export async function seal(
-  payload: Uint8Array,
-  keys: DirectionKeys,
-  copies: HeaderCopies,
-): Promise<string> {
-  const signed = await new CompactSign(payload)
-    .setProtectedHeader({ alg: 'HS256' })
-    .sign(keys.sign);
+export async function seal(payload: Uint8Array, keys: DirectionKeys, copies: HeaderCopies): Promise<string> {
+  const signed = await new CompactSign(payload).setProtectedHeader({ alg: 'HS256' }).sign(keys.sign);
   const header: CompactJWEHeaderParameters = { ...copies, alg: 'dir', enc: 'A256GCM' };
   return new CompactEncrypt(Buffer.from(signed)).setProtectedHeader(header).encrypt(keys.encrypt);
 }
@@ -53,10 +47,7 @@ export function peek(sealed: string): Readonly<Record<string, unknown>> {
  */
 function isCanonical(text: string, parts: number): boolean {
   const found = text.split('.');
-  return (
-    found.length === parts &&
-    found.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
-  );
+  return found.length === parts && found.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
 }
 
 export interface StoreBox {

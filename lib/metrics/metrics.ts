@@ -66,11 +66,9 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
     },
     messageAttempt: ({ channel, outcome }) => on.messageAttempts.inc({ channel, outcome }),
     toolCall: ({ outcome, seconds }) => on.toolDuration.observe({ outcome }, seconds),
-    modelCall: ({ model, outcome, seconds }) =>
-      on.modelDuration.observe({ model, outcome }, seconds),
+    modelCall: ({ model, outcome, seconds }) => on.modelDuration.observe({ model, outcome }, seconds),
     modelTokens(model, tokens) {
-      for (const [kind, count] of Object.entries(tokens))
-        on.modelTokens.inc({ model, kind }, count);
+      for (const [kind, count] of Object.entries(tokens)) on.modelTokens.inc({ model, kind }, count);
     },
     paymentEvent: ({ kind, outcome }) => on.paymentEvents.inc({ kind, outcome }),
     paymentAlert: (alert) => on.paymentAlerts.inc({ alert }),

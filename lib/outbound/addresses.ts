@@ -21,12 +21,7 @@ export function isPermittedAddress(address: string, allowPrivateNetwork: boolean
   return isPublic(parsed) || (allowPrivateNetwork && LOCAL_RANGES.has(parsed.range()));
 }
 
-const LOCAL_RANGES: ReadonlySet<string> = new Set([
-  'loopback',
-  'private',
-  'carrierGradeNat',
-  'uniqueLocal',
-]);
+const LOCAL_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
 
 /**
  * ipaddr.js names every special-purpose range of IANA's registries; what has no name it calls
@@ -45,10 +40,7 @@ function isPublic(address: Address): boolean {
 function isGlobalUnicast(bytes: readonly number[]): boolean {
   const [first = 0] = bytes;
   const isIsatap =
-    (bytes[8] === 0x00 || bytes[8] === 0x02) &&
-    bytes[9] === 0x00 &&
-    bytes[10] === 0x5e &&
-    bytes[11] === 0xfe;
+    (bytes[8] === 0x00 || bytes[8] === 0x02) && bytes[9] === 0x00 && bytes[10] === 0x5e && bytes[11] === 0xfe;
   return first >> 5 === 0b001 && !isIsatap;
 }
 
@@ -66,7 +58,5 @@ const METADATA_RANGES = [
 ].map((range) => ipaddr.parseCIDR(range));
 
 function isMetadataAddress(address: Address): boolean {
-  return METADATA_RANGES.some(
-    ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
-  );
+  return METADATA_RANGES.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 }

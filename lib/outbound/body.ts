@@ -25,10 +25,7 @@ export type BodyEnd =
  * the stream keeps the response alive, else a body read late would be empty, and locks the body at
  * the first read only, else a response that is never read would hold its connection.
  */
-export function limitedBody(
-  response: Response,
-  limit: BodyLimit,
-): ReadableStream<Uint8Array> | null {
+export function limitedBody(response: Response, limit: BodyLimit): ReadableStream<Uint8Array> | null {
   const { body } = response;
   if (body === null) {
     limit.onEnd({ how: 'complete' });
@@ -36,8 +33,7 @@ export function limitedBody(
   }
   const kept = { response, body };
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  const openReader = (): ReadableStreamDefaultReader<Uint8Array> =>
-    (reader ??= kept.body.getReader());
+  const openReader = (): ReadableStreamDefaultReader<Uint8Array> => (reader ??= kept.body.getReader());
   let room = limit.maxBytes;
 
   return new ReadableStream<Uint8Array>(

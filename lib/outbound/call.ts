@@ -39,11 +39,7 @@ export interface Answer {
  * Makes one call within its limits. Rejects with `OutboundError`, or with the reason of the caller's
  * signal.
  */
-export async function call(
-  request: OutboundRequest,
-  limits: CallLimits,
-  context: CallContext,
-): Promise<Answer> {
+export async function call(request: OutboundRequest, limits: CallLimits, context: CallContext): Promise<Answer> {
   const { signal, release } = startTimeLimit(request.url.host, limits.timeoutMs, limits.signal);
   if (!request.headers.has('user-agent')) request.headers.set('user-agent', context.userAgent);
   try {
@@ -87,16 +83,10 @@ interface TimeLimit {
 }
 
 /** Joins a deadline for the whole exchange, body included, with the caller's signal. */
-function startTimeLimit(
-  host: string,
-  timeoutMs: number | undefined,
-  callerSignal: AbortSignal | undefined,
-): TimeLimit {
+function startTimeLimit(host: string, timeoutMs: number | undefined, callerSignal: AbortSignal | undefined): TimeLimit {
   const controller = new AbortController();
   const expire = (): void =>
-    controller.abort(
-      new OutboundError('timeout', `not finished within ${timeoutMs} milliseconds`, { host }),
-    );
+    controller.abort(new OutboundError('timeout', `not finished within ${timeoutMs} milliseconds`, { host }));
   const cancel = (): void => controller.abort(callerSignal?.reason);
 
   const timer = timeoutMs === undefined ? undefined : setTimeout(expire, timeoutMs);

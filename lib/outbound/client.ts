@@ -1,11 +1,6 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { CallContext } from './call.ts';
-import {
-  createGuardedConnector,
-  createPublicLookup,
-  systemLookup,
-  type Lookup,
-} from './connector.ts';
+import { createGuardedConnector, createPublicLookup, systemLookup, type Lookup } from './connector.ts';
 import { OutboundError } from './errors.ts';
 import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
 import { sendRequest, type OutboundRequestOptions, type OutboundResponse } from './request.ts';

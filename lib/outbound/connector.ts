@@ -116,10 +116,7 @@ export function createPublicLookup(servers?: readonly string[]): Lookup {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (servers !== undefined) resolver.setServers(servers);
   return async (hostname) => {
-    const [v4, v6] = await Promise.allSettled([
-      resolver.resolve4(hostname),
-      resolver.resolve6(hostname),
-    ]);
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     // Most hosts have only one family; the other answers "no data". The A query's reason is the one
     // to tell.
     if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;

@@ -62,9 +62,7 @@ const CONNECTION_HEADERS = [
  * out in one packet.
  */
 function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
-  return dispatcher.compose(
-    (dispatch) => (options, handler) => dispatch({ ...options, body }, handler),
-  );
+  return dispatcher.compose((dispatch) => (options, handler) => dispatch({ ...options, body }, handler));
 }
 
 /**

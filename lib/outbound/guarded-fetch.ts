@@ -25,10 +25,7 @@ export function createGuardedFetch(
 ): typeof globalThis.fetch {
   return async (input, init) => {
     const given = input instanceof Request ? input : undefined;
-    const url = checkedUrl(
-      input instanceof Request ? input.url : input,
-      context.allowPrivateNetwork,
-    );
+    const url = checkedUrl(input instanceof Request ? input.url : input, context.allowPrivateNetwork);
     const outgoing = await readOutgoing(url, given, init);
     const answer = await call(
       outgoing,

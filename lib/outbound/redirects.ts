@@ -53,11 +53,7 @@ function isRedirect(response: Response): boolean {
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-function redirected(
-  request: OutboundRequest,
-  response: Response,
-  check: RedirectOptions['check'],
-): OutboundRequest {
+function redirected(request: OutboundRequest, response: Response, check: RedirectOptions['check']): OutboundRequest {
   const from = request.url;
   const target = URL.parse(response.headers.get('location') ?? '', from.href);
   if (target === null) {
@@ -112,9 +108,8 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;
   const isBlocked = error.code === 'blocked_url' || error.code === 'blocked_address';
-  return new OutboundError(
-    isBlocked ? 'redirect_refused' : error.code,
-    `after a redirect: ${error.message}`,
-    { host: from.host, mayHaveArrived: true },
-  );
+  return new OutboundError(isBlocked ? 'redirect_refused' : error.code, `after a redirect: ${error.message}`, {
+    host: from.host,
+    mayHaveArrived: true,
+  });
 }

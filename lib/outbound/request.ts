@@ -39,10 +39,7 @@ export interface OutboundResponse {
  * Makes one exchange and reads it to its end. Any status is a response; throws `OutboundError` when
  * there is none.
  */
-export async function sendRequest(
-  options: OutboundRequestOptions,
-  context: CallContext,
-): Promise<OutboundResponse> {
+export async function sendRequest(options: OutboundRequestOptions, context: CallContext): Promise<OutboundResponse> {
   const startedAt = performance.now();
   const { method = 'GET', headers = {}, body = null, signal, maxRedirects = 0 } = options;
   const url = checkedUrl(options.url, context.allowPrivateNetwork);

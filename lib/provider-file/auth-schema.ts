@@ -59,8 +59,7 @@ export const oauthAuth = z
   .superRefine((auth, context) => {
     requireEndpoints(auth, ['tokenEndpoint', 'authorizationEndpoint'], context);
     if ((auth.redirect === 'paste') === (auth.redirectUri !== undefined)) return;
-    const message =
-      auth.redirect === 'paste' ? 'required with redirect: paste' : 'only with redirect: paste';
+    const message = auth.redirect === 'paste' ? 'required with redirect: paste' : 'only with redirect: paste';
     context.addIssue({ code: 'custom', path: ['redirectUri'], message });
   });
 
@@ -75,11 +74,7 @@ export const apiKeyAuth = z.strictObject({
   /** Address of the page where a person makes a key. */
   keyPage: providerUrl,
   /** A key that does not match is refused before it is sent anywhere. */
-  pattern: z
-    .string()
-    .max(200)
-    .refine(isRegExp, 'expected a regular expression')
-    .default('^[\\x21-\\x7e]{8,512}$'),
+  pattern: z.string().max(200).refine(isRegExp, 'expected a regular expression').default('^[\\x21-\\x7e]{8,512}$'),
 });
 
 function requireEndpoints<T extends { readonly issuer?: string | undefined }>(

@@ -8,11 +8,5 @@ export {
   type ProviderSettings,
   type ProviderSlot,
 } from './read.ts';
-export {
-  allowedRequests,
-  valueAt,
-  valuesAt,
-  type AllowedRequest,
-  type Protocol,
-} from './protocols.ts';
+export { allowedRequests, valueAt, valuesAt, type AllowedRequest, type Protocol } from './protocols.ts';
 export type { ProviderFile } from './schema.ts';

@@ -65,8 +65,7 @@ function refusals(slot: ProviderSlot, file: ProviderFile, termsAccepted: boolean
     faults.push(`auth.kind: expected ${KIND[slot]}, which is how ${slot} signs people in`);
   }
   if (file.api.options.structuredOutputs !== false && file.api.protocol === 'anthropic-messages') {
-    const why =
-      'this protocol takes only a part of JSON Schema, and closes what a schema leaves open';
+    const why = 'this protocol takes only a part of JSON Schema, and closes what a schema leaves open';
     faults.push(`api.options.structuredOutputs: ${why}`);
   }
   if (file.terms.thirdPartyUse === 'forbidden') {
@@ -99,9 +98,7 @@ export type ProviderSettings = Readonly<
 >;
 
 /** Reads the file of each provider that is enabled here. @throws naming the variable and every error of its file */
-export function loadProviderFiles(
-  settings: ProviderSettings,
-): ReadonlyMap<ProviderSlot, LoadedProvider> {
+export function loadProviderFiles(settings: ProviderSettings): ReadonlyMap<ProviderSlot, LoadedProvider> {
   const loaded = new Map<ProviderSlot, LoadedProvider>();
   for (const slot of SLOTS) {
     const letter = SLOT_LETTER[slot];

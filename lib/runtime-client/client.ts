@@ -14,13 +14,7 @@ import {
   type RunBody,
 } from '#lib/envelope/index.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
-import {
-  exchange,
-  openConnections,
-  SILENCE_MS,
-  type Exchange,
-  RuntimeUnreachable,
-} from './exchange.ts';
+import { exchange, openConnections, SILENCE_MS, type Exchange, RuntimeUnreachable } from './exchange.ts';
 
 export interface RuntimeClientSettings {
   readonly url: string;
@@ -159,26 +153,15 @@ export function createRuntimeClient(settings: RuntimeClientSettings): RuntimeCli
     run: (given) => call('run', given, runResult),
     async cancel({ instanceId, epoch }, requestId) {
       const claims = bare(issuer, 'cancel', instanceId, epoch);
-      const value = await exchange(
-        { claims, body: { requestId }, credential: null },
-        to,
-        undefined,
-      );
-      return typeof value === 'object' && value !== null && 'cancelled' in value
-        ? value.cancelled === true
-        : false;
+      const value = await exchange({ claims, body: { requestId }, credential: null }, to, undefined);
+      return typeof value === 'object' && value !== null && 'cancelled' in value ? value.cancelled === true : false;
     },
     close: () => agent.destroy(),
   };
 }
 
 /** Claims of a call that is on no connection. */
-function bare(
-  issuer: string,
-  purpose: 'hello' | 'cancel',
-  audience: string,
-  epoch: number,
-): RequestToSeal['claims'] {
+function bare(issuer: string, purpose: 'hello' | 'cancel', audience: string, epoch: number): RequestToSeal['claims'] {
   return {
     issuer,
     audience,

@@ -138,10 +138,7 @@ function startSilenceClock(ms: number, outer: AbortSignal | undefined) {
 }
 
 /** Splits a stream of bytes into lines. What stands behind the last line end is no line. */
-export async function* linesOf(
-  body: AsyncIterable<Buffer>,
-  maxLineBytes: number,
-): AsyncGenerator<string> {
+export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<string> {
   let parts: string[] = [];
   let bytes = 0;
   for await (const chunk of body) {

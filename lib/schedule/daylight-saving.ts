@@ -23,11 +23,7 @@ import { type OffsetSpan, offsetSpanAt } from './zone-offsets.ts';
  * Finds the first UTC minute at or after `from` at which a schedule occurs in a time zone, by the rule above.
  * @throws {RangeError} when there is none within fifty years, or `Intl` does not know the zone
  */
-export function nextOccurrenceMinute(
-  schedule: ParsedSchedule,
-  timeZone: string,
-  from: number,
-): number {
+export function nextOccurrenceMinute(schedule: ParsedSchedule, timeZone: string, from: number): number {
   const horizon = from + HORIZON;
   for (let minute = from; minute < horizon;) {
     const span = offsetSpanAt(timeZone, minute);

@@ -24,9 +24,7 @@ export function splitExpression(expression: string): FieldTexts {
   const texts = expandMacro(text).split(/ +/);
   if (!isFiveFields(texts)) {
     const hint = texts.length === 6 ? '; a seconds field is not supported' : '';
-    throw new ScheduleError(
-      `The schedule has ${texts.length} field(s): expected ${EXPECTED}${hint}.`,
-    );
+    throw new ScheduleError(`The schedule has ${texts.length} field(s): expected ${EXPECTED}${hint}.`);
   }
   for (const [index, field] of texts.entries()) {
     if (isMisread(index, field)) throw notUnderstood(index, field);

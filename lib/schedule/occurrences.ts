@@ -11,12 +11,7 @@ export function nextOccurrence(schedule: ParsedSchedule, timeZone: string, after
 }
 
 /** Returns the next `count` occurrences strictly after `after`, in order. */
-export function nextOccurrences(
-  schedule: ParsedSchedule,
-  timeZone: string,
-  after: Date,
-  count: number,
-): Date[] {
+export function nextOccurrences(schedule: ParsedSchedule, timeZone: string, after: Date, count: number): Date[] {
   const dates: Date[] = [];
   let from = minuteAfter(after);
   while (dates.length < count) {

@@ -1,12 +1,6 @@
 import { CronExpressionParser } from 'cron-parser';
 import { LRUCache } from 'lru-cache';
-import {
-  FIELD_NAMES,
-  notUnderstood,
-  ScheduleError,
-  splitExpression,
-  type FieldTexts,
-} from './expression.ts';
+import { FIELD_NAMES, notUnderstood, ScheduleError, splitExpression, type FieldTexts } from './expression.ts';
 import { minuteAfter } from './occurrences.ts';
 import type { ParsedSchedule, ScheduledDays } from './parsed-schedule.ts';
 import { nextLocalMinute } from './wall-clock.ts';
@@ -60,8 +54,7 @@ function readFields(expression: string, texts: FieldTexts): ParsedSchedule {
     hours,
     days: readDays(fields),
     everyHour,
-    bothPasses:
-      everyHour || minutes.length === 60 || minuteText.includes('/') || hourText.includes('/'),
+    bothPasses: everyHour || minutes.length === 60 || minuteText.includes('/') || hourText.includes('/'),
   });
 }
 
@@ -75,9 +68,7 @@ function readDays({ month, dayOfMonth, dayOfWeek }: CronFields): ScheduledDays {
     nthWeekday: dayOfWeek.nthDay,
     // cron-parser returns `5L` as text.
     lastWeekdays: bits(
-      weekdays
-        .filter((value) => typeof value === 'string')
-        .map((value) => Number.parseInt(value, 10) % 7),
+      weekdays.filter((value) => typeof value === 'string').map((value) => Number.parseInt(value, 10) % 7),
     ),
     byDayOfMonth: !dayOfMonth.isWildcard,
     byWeekday: !dayOfWeek.isWildcard,
@@ -112,17 +103,13 @@ function faultOf(texts: FieldTexts, error: unknown): ScheduleError {
     } catch (fault) {
       const reason = fault instanceof Error ? VALUE_FAULT.exec(fault.message)?.[0] : undefined;
       if (reason === undefined) return notUnderstood(index, text, fault);
-      return new ScheduleError(
-        `The ${FIELD_NAMES[index]} field "${text}" is not valid: ${reason}.`,
-        { cause: fault },
-      );
+      return new ScheduleError(`The ${FIELD_NAMES[index]} field "${text}" is not valid: ${reason}.`, { cause: fault });
     }
   }
   const [, , dayOfMonth, month] = texts;
-  return new ScheduleError(
-    `The schedule never fires: no month of "${month}" has a day "${dayOfMonth}".`,
-    { cause: error },
-  );
+  return new ScheduleError(`The schedule never fires: no month of "${month}" has a day "${dayOfMonth}".`, {
+    cause: error,
+  });
 }
 
 /**

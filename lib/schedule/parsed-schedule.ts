@@ -34,11 +34,7 @@ export interface ScheduledDays {
 }
 
 /** Finds the first day in [`from`, `last`] that the month and day fields match; days are counted from 1970-01-01. */
-export function nextScheduledDay(
-  days: ScheduledDays,
-  from: number,
-  last: number,
-): number | undefined {
+export function nextScheduledDay(days: ScheduledDays, from: number, last: number): number | undefined {
   const start = new Date(from * MS_PER_DAY);
   let year = start.getUTCFullYear();
   let month = start.getUTCMonth() + 1;
@@ -47,8 +43,7 @@ export function nextScheduledDay(
     const length = daysInMonth(year, month);
     if (has(days.months, month)) {
       for (; dayOfMonth <= length; dayOfMonth++, day++) {
-        if (matchesDay(days, dayOfMonth, length, weekday(day)))
-          return day <= last ? day : undefined;
+        if (matchesDay(days, dayOfMonth, length, weekday(day))) return day <= last ? day : undefined;
       }
     } else {
       day += length - dayOfMonth + 1;
@@ -64,19 +59,12 @@ export function nextScheduledDay(
 }
 
 /** Matches either day field when both are restricted, as every cron does. */
-function matchesDay(
-  days: ScheduledDays,
-  dayOfMonth: number,
-  monthLength: number,
-  dayOfWeek: number,
-): boolean {
-  const byDayOfMonth =
-    has(days.daysOfMonth, dayOfMonth) || (days.lastDayOfMonth && dayOfMonth === monthLength);
+function matchesDay(days: ScheduledDays, dayOfMonth: number, monthLength: number, dayOfWeek: number): boolean {
+  const byDayOfMonth = has(days.daysOfMonth, dayOfMonth) || (days.lastDayOfMonth && dayOfMonth === monthLength);
   if (!days.byWeekday) return byDayOfMonth;
   const isNth = days.nthWeekday === 0 || Math.ceil(dayOfMonth / 7) === days.nthWeekday;
   const byWeekday =
-    (has(days.weekdays, dayOfWeek) && isNth) ||
-    (has(days.lastWeekdays, dayOfWeek) && dayOfMonth > monthLength - 7);
+    (has(days.weekdays, dayOfWeek) && isNth) || (has(days.lastWeekdays, dayOfWeek) && dayOfMonth > monthLength - 7);
   return byWeekday || (days.byDayOfMonth && byDayOfMonth);
 }
 

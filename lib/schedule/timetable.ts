@@ -1,11 +1,5 @@
 import { nextOccurrenceMinute } from './daylight-saving.ts';
-import {
-  dateOf,
-  minuteAfter,
-  minuteAtOrBefore,
-  summarize,
-  type OccurrenceSummary,
-} from './occurrences.ts';
+import { dateOf, minuteAfter, minuteAtOrBefore, summarize, type OccurrenceSummary } from './occurrences.ts';
 import type { ParsedSchedule } from './parsed-schedule.ts';
 import { MINUTES_PER_DAY, MS_PER_MINUTE } from './wall-clock.ts';
 import { offsetSpanAt } from './zone-offsets.ts';
@@ -39,12 +33,7 @@ export function nextTimes(timetable: Timetable, after: Date, count: number): Dat
 }
 
 /** Counts the occurrences after `after`, up to and including `until`, stopping at `cap` (at least 1). */
-export function timesBetween(
-  timetable: Timetable,
-  after: Date,
-  until: Date,
-  cap: number,
-): OccurrenceSummary {
+export function timesBetween(timetable: Timetable, after: Date, until: Date, cap: number): OccurrenceSummary {
   return summarize((from) => nextTimetableMinute(timetable, from), { after, until, cap });
 }
 

@@ -8,11 +8,7 @@ export const MINUTES_PER_DAY = 1440;
  * Finds the first minute in [`from`, `before`) that the cron fields match, on a wall clock without a zone.
  * Local minutes are counted from 1970-01-01T00:00 on that clock.
  */
-export function nextLocalMinute(
-  schedule: ParsedSchedule,
-  from: number,
-  before: number,
-): number | undefined {
+export function nextLocalMinute(schedule: ParsedSchedule, from: number, before: number): number | undefined {
   const today = Math.floor(from / MINUTES_PER_DAY);
   const lastDay = Math.ceil(before / MINUTES_PER_DAY) - 1;
   let day = nextScheduledDay(schedule.days, today, lastDay);

@@ -71,8 +71,7 @@ function rotateBatch(
       last = where.keys.map((name) => row[name] ?? '');
       const resealed = reseal(secrets, where, { keys: last, sealed: row.sealed });
       if (resealed === undefined) continue;
-      rotated +=
-        await tx.run`update ${table} set ${column} = ${resealed} where ${key} = (${join([...last])})`;
+      rotated += await tx.run`update ${table} set ${column} = ${resealed} where ${key} = (${join([...last])})`;
     }
     return { rotated, unreadable: batch.length - rotated, last };
   });

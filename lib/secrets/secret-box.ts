@@ -22,10 +22,7 @@ export interface SecretBox {
  * sealed text reads `v1.<key id>.<base64url of nonce, ciphertext, tag>`; the key id is the start of the key's SHA-256.
  * New texts are sealed under `current`; `previous` only opens, during a rotation.
  */
-export function createSecretBox(keys: {
-  current: string;
-  previous?: string | undefined;
-}): SecretBox {
+export function createSecretBox(keys: { current: string; previous?: string | undefined }): SecretBox {
   const current = importKey(keys.current);
   const known = new Map([[current.id, current.bytes]]);
   if (keys.previous !== undefined) {
@@ -37,12 +34,7 @@ export function createSecretBox(keys: {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(ALGORITHM, current.bytes, nonce, { authTagLength: TAG_BYTES });
       cipher.setAAD(additionalData(current.id, place));
-      const sealed = Buffer.concat([
-        nonce,
-        cipher.update(plaintext, 'utf8'),
-        cipher.final(),
-        cipher.getAuthTag(),
-      ]);
+      const sealed = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `${VERSION}.${current.id}.${sealed.toString('base64url')}`;
     },
     open(sealed, place) {

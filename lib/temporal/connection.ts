@@ -17,10 +17,7 @@ import { NO_TRACING, type Tracing } from '#lib/tracing.ts';
 import { TRACE_HEADER } from './names.ts';
 
 /** Opens a client that connects on first use, so that the API starts and serves while Temporal is away. */
-export async function openTemporal(
-  settings: TemporalSettings,
-  tracing: Tracing = NO_TRACING,
-): Promise<Client> {
+export async function openTemporal(settings: TemporalSettings, tracing: Tracing = NO_TRACING): Promise<Client> {
   const connection = new LazyConnection(await connectionOptions(settings));
   return new Client({
     connection,

@@ -12,9 +12,7 @@ export interface Build {
 }
 
 /** Names the worker deployment of an installation; each task queue is one of its own unless it is named. */
-export function deploymentNameOf(
-  config: Pick<Config, 'WORKER_DEPLOYMENT_NAME' | 'TEMPORAL_TASK_QUEUE'>,
-): string {
+export function deploymentNameOf(config: Pick<Config, 'WORKER_DEPLOYMENT_NAME' | 'TEMPORAL_TASK_QUEUE'>): string {
   return config.WORKER_DEPLOYMENT_NAME ?? config.TEMPORAL_TASK_QUEUE.replaceAll(/[^\w-]/g, '-');
 }
 
@@ -51,10 +49,7 @@ export async function setCurrentBuild(
 }
 
 /** Lists the builds of a deployment that the server still knows, the newest first. */
-export async function buildsOf(
-  { workflowService, options }: Client,
-  deploymentName: string,
-): Promise<KnownBuild[]> {
+export async function buildsOf({ workflowService, options }: Client, deploymentName: string): Promise<KnownBuild[]> {
   const { workerDeploymentInfo: found } = await workflowService.describeWorkerDeployment({
     namespace: options.namespace,
     deploymentName,
@@ -77,10 +72,7 @@ export interface KnownBuild {
 }
 
 /** Counts the open workflows that stay on a build, as the visibility store has them: it may be seconds behind. */
-export async function openWorkflowsOf(
-  client: Client,
-  { deploymentName, buildId }: Build,
-): Promise<number> {
+export async function openWorkflowsOf(client: Client, { deploymentName, buildId }: Build): Promise<number> {
   const version = `${deploymentName}:${buildId}`;
   const { count } = await client.workflow.count(
     `TemporalWorkerDeploymentVersion = '${version}' AND ExecutionStatus = 'Running'`,
@@ -91,27 +83,20 @@ export async function openWorkflowsOf(
 const { INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
 
 /** The names of the search attributes that workflows carry; all are keywords. */
-export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTE).map(
-  ({ name }) => name,
-);
+export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTE).map(({ name }) => name);
 
 /**
  * Registers the search attributes that the namespace lacks: without them the server refuses to start a workflow.
  * Throws where the credentials may not do that, as in Temporal Cloud, where an administrator does it.
  * @returns the names registered now
  */
-export async function ensureSearchAttributes(
-  operator: OperatorService,
-  namespace: string,
-): Promise<readonly string[]> {
+export async function ensureSearchAttributes(operator: OperatorService, namespace: string): Promise<readonly string[]> {
   const { customAttributes } = await operator.listSearchAttributes({ namespace });
   const missing = SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
   if (missing.length > 0) {
     await operator.addSearchAttributes({
       namespace,
-      searchAttributes: Object.fromEntries(
-        missing.map((name) => [name, INDEXED_VALUE_TYPE_KEYWORD]),
-      ),
+      searchAttributes: Object.fromEntries(missing.map((name) => [name, INDEXED_VALUE_TYPE_KEYWORD])),
     });
   }
   return missing;

@@ -11,10 +11,4 @@ export {
   type KnownBuild,
 } from './deployment.ts';
 export { connectionOptions, openTemporal } from './connection.ts';
-export {
-  SCHEDULER_WORKFLOW_ID,
-  schedulerWorkflowId,
-  SEARCH_ATTRIBUTE,
-  TRACE_HEADER,
-  WORKFLOW,
-} from './names.ts';
+export { SCHEDULER_WORKFLOW_ID, schedulerWorkflowId, SEARCH_ATTRIBUTE, TRACE_HEADER, WORKFLOW } from './names.ts';

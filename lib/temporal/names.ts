@@ -13,9 +13,7 @@ export const SCHEDULER_WORKFLOW_ID = 'scheduler';
 
 /** Returns the id of a task queue's one scheduler, which every worker of the queue ensures. */
 export function schedulerWorkflowId(taskQueue: string): string {
-  return taskQueue === DEFAULT_TASK_QUEUE
-    ? SCHEDULER_WORKFLOW_ID
-    : `${SCHEDULER_WORKFLOW_ID}:${taskQueue}`;
+  return taskQueue === DEFAULT_TASK_QUEUE ? SCHEDULER_WORKFLOW_ID : `${SCHEDULER_WORKFLOW_ID}:${taskQueue}`;
 }
 
 /** The header that carries a W3C `traceparent` into workflows and activities. */

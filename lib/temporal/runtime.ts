@@ -18,9 +18,7 @@ export function installRuntime(
     telemetryOptions: {
       // Otherwise the native half writes to standard error, past the log and in a format of its own.
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
-      ...(metricsAddress === undefined
-        ? {}
-        : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
+      ...(metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },
   });
 }

@@ -173,10 +173,7 @@ function ended(outcome: Outcome | Promise<Outcome>): Begun {
   return { kind: 'begun', outcome: Promise.resolve(outcome), leave: () => undefined };
 }
 
-async function outcomeOf(
-  work: (signal: AbortSignal) => Promise<unknown>,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function outcomeOf(work: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<Outcome> {
   try {
     const value = await work(signal);
     // Cancelled at the last moment is cancelled: the caller was told so.

@@ -31,11 +31,7 @@ const answer = z.union([
 ]);
 
 /** Makes one model step in a session of its own. @throws {CallFailure} */
-export async function runModel(
-  call: ProviderCall,
-  body: RunBody,
-  sessions: Sessions,
-): Promise<RunResult> {
+export async function runModel(call: ProviderCall, body: RunBody, sessions: Sessions): Promise<RunResult> {
   const { provider, signal } = call;
   const { api, limits } = provider.file;
   const allowed = allowedRequests(api);

@@ -30,10 +30,7 @@ export interface IssuedCertificates {
  * for nothing else, and a new certificate comes with a new authority.
  * @param hosts names and addresses under which API and workers reach the runtime
  */
-export async function issueCertificates(
-  hosts: readonly string[],
-  now = new Date(),
-): Promise<IssuedCertificates> {
+export async function issueCertificates(hosts: readonly string[], now = new Date()): Promise<IssuedCertificates> {
   const validity = {
     notBefore: new Date(now.getTime() - DAY_MS),
     notAfter: new Date(now.getTime() + YEARS * 365 * DAY_MS),
@@ -44,10 +41,7 @@ export async function issueCertificates(
     keys: authorityKeys,
     signingAlgorithm: ALGORITHM,
     ...validity,
-    extensions: [
-      new BasicConstraintsExtension(true, 0, true),
-      new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true),
-    ],
+    extensions: [new BasicConstraintsExtension(true, 0, true), new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true)],
   });
   const keys = await makeKeys();
   const certificate = await X509CertificateGenerator.create({

@@ -5,9 +5,7 @@ import { issueCertificates } from './issue.ts';
 
 const [folder, ...hosts] = process.argv.slice(2);
 if (folder === undefined || hosts.length === 0) {
-  process.stderr.write(
-    'Usage: npm run runtime:certificates -- <folder> <host or address of the runtime>…\n',
-  );
+  process.stderr.write('Usage: npm run runtime:certificates -- <folder> <host or address of the runtime>…\n');
   process.exit(1);
 }
 const { ca, cert, key } = await issueCertificates(hosts);

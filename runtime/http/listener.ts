@@ -1,11 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import {
-  MAX_ENVELOPE_BYTES,
-  openRequest,
-  type EnvelopeKeys,
-  type OpenedRequest,
-} from '#lib/envelope/index.ts';
+import { MAX_ENVELOPE_BYTES, openRequest, type EnvelopeKeys, type OpenedRequest } from '#lib/envelope/index.ts';
 import { gracefulClose, listenOn } from '#lib/listen.ts';
 import type { Log } from '#lib/log.ts';
 import { answer, type CallDeps } from '../calls/answer.ts';
@@ -67,11 +62,7 @@ interface ListenerDeps extends CallDeps {
 const RETRY_SECONDS = '2';
 
 /** Serves every request that reaches the runtime. A response that is not sealed says nothing but its status. */
-async function handleRequest(
-  request: IncomingMessage,
-  response: ServerResponse,
-  deps: ListenerDeps,
-): Promise<void> {
+async function handleRequest(request: IncomingMessage, response: ServerResponse, deps: ListenerDeps): Promise<void> {
   const refuse = (status: number, headers: Record<string, string> = {}) => {
     deps.metrics.refused(status);
     // The rest of a body that is not wanted is not read.
@@ -104,8 +95,7 @@ async function serve(
   refuse: (status: number, headers?: Record<string, string>) => void,
 ): Promise<void> {
   const startedAt = performance.now();
-  const { requestId, purpose, provider, projectId, connectionId, runId, step, epoch } =
-    opened.claims;
+  const { requestId, purpose, provider, projectId, connectionId, runId, step, epoch } = opened.claims;
   const begun = answerOrUndefined(opened, deps);
   // Without its journal it begins nothing: the disk is full, or gone.
   if (begun === undefined) return refuse(500);
@@ -144,9 +134,7 @@ function answerOrUndefined(opened: OpenedRequest, deps: ListenerDeps): Begun | u
 }
 
 /** Reads the body up to what an envelope may have. @returns undefined when it is larger, or did not arrive whole */
-async function readEnvelope(
-  request: IncomingMessage,
-): Promise<{ readonly text: string } | 'too_large' | 'broken'> {
+async function readEnvelope(request: IncomingMessage): Promise<{ readonly text: string } | 'too_large' | 'broken'> {
   // Refused by what it announces, before any of it is read.
   if (Number(request.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) return 'too_large';
   const chunks: Buffer[] = [];

@@ -14,9 +14,7 @@ export async function listModels(call: ProviderCall): Promise<CatalogResult> {
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && found.size < MAX_MODELS; page += 1) {
     const query: [string, string] | undefined =
-      cursor === undefined || models.page === undefined
-        ? undefined
-        : [models.page.parameter, cursor];
+      cursor === undefined || models.page === undefined ? undefined : [models.page.parameter, cursor];
     const outcome = await requestJson(call, {
       path: models.path,
       ...(query === undefined ? {} : { query }),
@@ -39,14 +37,12 @@ function readModel(value: unknown, models: ProviderFile['models']): Model[] {
   const id = valueAt(value, models.id);
   if (typeof id !== 'string' || id === '' || id.length > 300) return [];
   const name = models.name === undefined ? undefined : valueAt(value, models.name);
-  const tokens =
-    models.contextTokens === undefined ? undefined : valueAt(value, models.contextTokens);
+  const tokens = models.contextTokens === undefined ? undefined : valueAt(value, models.contextTokens);
   return [
     {
       id,
       name: typeof name === 'string' && name !== '' ? name.slice(0, 300) : id,
-      contextTokens:
-        typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null,
+      contextTokens: typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens > 0 ? tokens : null,
     },
   ];
 }

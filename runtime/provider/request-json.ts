@@ -40,10 +40,7 @@ export async function requestJson(
     }
     const { status, headers } = answer;
     return {
-      failure: classifyStatus(
-        { status, retryAfterMs: retryAfterIn(headers), body },
-        provider.file.limits,
-      ),
+      failure: classifyStatus({ status, retryAfterMs: retryAfterIn(headers), body }, provider.file.limits),
     };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -72,15 +69,11 @@ export interface Credential {
 }
 
 /** Returns the headers that only the runtime adds: the file's own, the account, and the credential. */
-export function providerHeaders(
-  { file }: LoadedProvider,
-  credential: Credential,
-): Record<string, string> {
+export function providerHeaders({ file }: LoadedProvider, credential: Credential): Record<string, string> {
   const { api, auth } = file;
   const { value, account } = credential;
   const headers: Record<string, string> = { ...api.headers };
-  if (api.accountHeader !== undefined && account !== null)
-    headers[api.accountHeader.name] = account;
+  if (api.accountHeader !== undefined && account !== null) headers[api.accountHeader.name] = account;
   if (auth.kind !== 'api_key') headers['authorization'] = `Bearer ${value}`;
   else headers[auth.header] = auth.scheme === '' ? value : `${auth.scheme} ${value}`;
   return headers;

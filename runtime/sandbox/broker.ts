@@ -49,11 +49,7 @@ export async function startBroker(socketPath: string): Promise<Broker> {
     job = undefined;
     void serve(request, response, taken);
   });
-  const serve = async (
-    request: IncomingMessage,
-    response: ServerResponse,
-    taken: BrokerJob,
-  ): Promise<void> => {
+  const serve = async (request: IncomingMessage, response: ServerResponse, taken: BrokerJob): Promise<void> => {
     try {
       failure = await forward(request, response, taken);
     } catch {
@@ -134,10 +130,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-async function readError(
-  answer: Response,
-  limits: LoadedProvider['file']['limits'],
-): Promise<Classified> {
+async function readError(answer: Response, limits: LoadedProvider['file']['limits']): Promise<Classified> {
   const { status, headers } = answer;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -150,10 +143,7 @@ async function readError(
   } catch {
     // The status alone says enough.
   }
-  return classifyStatus(
-    { status, retryAfterMs: retryAfterIn(headers), body: parsed(Buffer.concat(chunks)) },
-    limits,
-  );
+  return classifyStatus({ status, retryAfterMs: retryAfterIn(headers), body: parsed(Buffer.concat(chunks)) }, limits);
 }
 
 function parsed(bytes: Buffer): unknown {
@@ -172,10 +162,7 @@ function failureOf(error: unknown): Classified {
   return { code: 'model_error', details: { status: null, retryable: true } };
 }
 
-async function readBounded(
-  request: IncomingMessage,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function readBounded(request: IncomingMessage, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -44,9 +44,7 @@ export async function checkSandbox(sandbox: Sandbox): Promise<void> {
  * @throws naming what lies there
  */
 export function checkPlaces(secrets: readonly string[]): void {
-  const readable = READABLE.filter((folder) => existsSync(folder)).map((each) =>
-    realpathSync(each),
-  );
+  const readable = READABLE.filter((folder) => existsSync(folder)).map((each) => realpathSync(each));
   const isBelow = (file: string) => {
     const real = existsSync(file) ? realpathSync(file) : path.resolve(file);
     return readable.some((folder) => real === folder || real.startsWith(`${folder}${path.sep}`));

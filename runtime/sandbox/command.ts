@@ -11,13 +11,7 @@ export interface SandboxCommand {
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /** Parts of the product that a session which runs from sources can read, from the root of the code. */
-const CODE = [
-  'package.json',
-  'node_modules',
-  'runtime/session',
-  'runtime/sandbox/probe.ts',
-  'lib/provider-file',
-];
+const CODE = ['package.json', 'node_modules', 'runtime/session', 'runtime/sandbox/probe.ts', 'lib/provider-file'];
 
 /** Libraries of the system, for Node and `prlimit`. */
 const LIBRARIES = ['/usr/lib', '/usr/lib64'];
@@ -70,16 +64,11 @@ export function bubblewrapCommand({
     file: 'bwrap',
     args: [
       // Explicitly --unshare-user, or --disable-userns is refused.
-      ...words(
-        '--unshare-all --unshare-user --disable-userns --uid 1000 --gid 1000 --cap-drop ALL',
-      ),
+      ...words('--unshare-all --unshare-user --disable-userns --uid 1000 --gid 1000 --cap-drop ALL'),
       ...words('--die-with-parent --new-session --clearenv --hostname session'),
       ...LIBRARIES.flatMap((folder) =>
         existsSync(folder)
-          ? [
-              ...bind(folder, folder),
-              ...words(`--symlink ${folder.slice(1)} ${folder.slice('/usr'.length)}`),
-            ]
+          ? [...bind(folder, folder), ...words(`--symlink ${folder.slice(1)} ${folder.slice('/usr'.length)}`)]
           : [],
       ),
       ...[PRLIMIT, ...programs].flatMap((program) => bind(program, program)),

@@ -3,12 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import {
-  bubblewrapCommand,
-  processCommand,
-  type SandboxCommand,
-  type SandboxKind,
-} from './command.ts';
+import { bubblewrapCommand, processCommand, type SandboxCommand, type SandboxKind } from './command.ts';
 import { createThrottle, type Throttle } from './throttle.ts';
 import { seccompProgram } from './seccomp.ts';
 
@@ -63,11 +58,7 @@ export function createSandbox(kind: SandboxKind, programs: readonly string[] = [
 const FILTER_FD = 3;
 const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-function start(
-  { file, args }: SandboxCommand,
-  throttle: Throttle,
-  filter?: number,
-): SandboxedProcess {
+function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: number): SandboxedProcess {
   const child = spawn(file, args, {
     // bubblewrap is looked for there, and clears it; Node itself is named by its whole path.
     env: path.isAbsolute(file) ? {} : { PATH: SEARCH_PATH },

@@ -38,10 +38,7 @@ const RESTART_MS = 1_000;
  * Keeps started sessions ready: loading the model library costs a quarter of a second of CPU, which then is no part of
  * a step's time. Each session serves one job.
  */
-export function createSessions(
-  sandbox: Sandbox,
-  { ahead, protocols, maxOutputBytes }: SessionsSettings,
-): Sessions {
+export function createSessions(sandbox: Sandbox, { ahead, protocols, maxOutputBytes }: SessionsSettings): Sessions {
   const script = sessionScript();
   const waiting: Promise<Waiting>[] = [];
   const ending = new Set<Promise<void>>();

@@ -42,9 +42,7 @@ export function createThrottle(): Throttle {
     timer = sessions.size === 0 ? undefined : later();
   };
   const later = () => {
-    const goesOn = [...sessions.values()].some(
-      ({ isLowered, isStopped }) => isLowered && !isStopped,
-    );
+    const goesOn = [...sessions.values()].some(({ isLowered, isStopped }) => isLowered && !isStopped);
     return setTimeout(() => void look(), goesOn ? PULSE_MS : INTERVAL_MS).unref();
   };
   return {
@@ -120,9 +118,7 @@ const LOWEST = 19;
  * @returns false when it has to be tried again
  */
 async function lowerPriority(family: readonly number[]): Promise<boolean> {
-  const threads = await Promise.all(
-    family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])),
-  );
+  const threads = await Promise.all(family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])));
   for (const thread of threads.flat()) lowerThread(Number(thread));
   // The last process of a sandbox runs inside it, in the group of all that do.
   return lowerGroup(family.at(-1));

@@ -46,11 +46,7 @@ export function classifyStatus(
 }
 
 /** Reads an error that came within a stream, after status 200. */
-export function classifyStreamError(
-  error: unknown,
-  limits: LimitWords,
-  now = Date.now(),
-): Classified {
+export function classifyStreamError(error: unknown, limits: LimitWords, now = Date.now()): Classified {
   if (namesLimit(error, limits)) {
     return {
       code: 'usage_limit',
@@ -80,8 +76,7 @@ function strings(value: unknown, depth: number): string[] {
 function readReset(body: unknown, limits: LimitWords, now: number): number | null {
   const at = limits.resetAt === undefined ? undefined : valueAt(body, limits.resetAt);
   if (at !== undefined) {
-    const instant =
-      typeof at === 'number' ? at * 1_000 : Date.parse(typeof at === 'string' ? at : '');
+    const instant = typeof at === 'number' ? at * 1_000 : Date.parse(typeof at === 'string' ? at : '');
     if (isSane(instant - now)) return instant;
   }
   const path = limits.resetInSeconds;

@@ -6,10 +6,7 @@ import { openModel, type SessionJob } from './model.ts';
 export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };
 
 /** Performs one model step: a stream from the provider, one neutral result. */
-export async function runStep(
-  job: SessionJob,
-  fetch: typeof globalThis.fetch,
-): Promise<SessionAnswer> {
+export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): Promise<SessionAnswer> {
   const idle = startIdleClock(job.idleMs);
   const namespace = job.options.toolNamespace ?? '';
   try {
@@ -43,8 +40,7 @@ export async function runStep(
       stream.toolCalls,
       stream.usage,
     ]);
-    const original = (name: string) =>
-      name.startsWith(namespace) ? name.slice(namespace.length) : name;
+    const original = (name: string) => (name.startsWith(namespace) ? name.slice(namespace.length) : name);
     return {
       result: {
         text,
@@ -140,10 +136,7 @@ function renameIn(value: unknown, rename: (name: string) => string): unknown {
   const { content } = value;
   if (!Array.isArray(content)) return value;
   const parts = content.map((part: unknown) =>
-    typeof part === 'object' &&
-    part !== null &&
-    'toolName' in part &&
-    typeof part.toolName === 'string'
+    typeof part === 'object' && part !== null && 'toolName' in part && typeof part.toolName === 'string'
       ? { ...part, toolName: rename(part.toolName) }
       : part,
   );

@@ -12,8 +12,7 @@ const ROUNDS = 2;
  */
 export async function warmUp(protocols: readonly Protocol[], socketPath: string): Promise<void> {
   for (const protocol of Array.from({ length: ROUNDS }, () => protocols).flat()) {
-    const answer = async () =>
-      new Response(CANNED[protocol], { headers: { 'content-type': 'text/event-stream' } });
+    const answer = async () => new Response(CANNED[protocol], { headers: { 'content-type': 'text/event-stream' } });
     await runStep(
       {
         protocol,

@@ -35,15 +35,9 @@ export function createJournal(
   database: DatabaseSync,
   { now = Date.now, maxResultBytes = MAX_RESULT_BYTES }: JournalOptions = {},
 ): Journal {
-  const find = database.prepare(
-    'select body_hash, finished_at, result from calls where request_id = ?',
-  );
-  const accept = database.prepare(
-    'insert into calls (request_id, body_hash, accepted_at) values (?, ?, ?)',
-  );
-  const finish = database.prepare(
-    'update calls set finished_at = ?, result = ? where request_id = ?',
-  );
+  const find = database.prepare('select body_hash, finished_at, result from calls where request_id = ?');
+  const accept = database.prepare('insert into calls (request_id, body_hash, accepted_at) values (?, ?, ?)');
+  const finish = database.prepare('update calls set finished_at = ?, result = ? where request_id = ?');
   const dropIds = database.prepare('delete from calls where accepted_at < ?');
   const dropOldResults = database.prepare(
     'update calls set result = null where finished_at < ? and result is not null',
@@ -86,11 +80,7 @@ const EVERY_MS = 60_000;
  * each call that it cannot begin.
  * @returns ends it
  */
-export function keepPruned(
-  journal: Pick<Journal, 'prune'>,
-  log: Pick<Log, 'error'>,
-  everyMs = EVERY_MS,
-): () => void {
+export function keepPruned(journal: Pick<Journal, 'prune'>, log: Pick<Log, 'error'>, everyMs = EVERY_MS): () => void {
   const prune = () => {
     try {
       journal.prune();

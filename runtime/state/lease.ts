@@ -66,9 +66,7 @@ export interface Epoch {
 }
 
 export function createEpoch(database: DatabaseSync): Epoch {
-  database
-    .prepare('insert into instance (one, id, epoch) values (1, ?, 0) on conflict do nothing')
-    .run(randomUUID());
+  database.prepare('insert into instance (one, id, epoch) values (1, ?, 0) on conflict do nothing').run(randomUUID());
   const row = database.prepare('select id, epoch from instance').get();
   const instanceId = String(row?.['id']);
   let current = Number(row?.['epoch']);

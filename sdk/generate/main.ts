@@ -35,10 +35,7 @@ function dropUnused(document: object, schemas: Record<string, unknown>): void {
 }
 
 /** What nothing in the SDK asks for. */
-const ABSENT = [
-  /^export interface paths \{\n.*?^\}\n/ms,
-  /^export type (?:webhooks|\$defs) = .*;\n/gm,
-];
+const ABSENT = [/^export interface paths \{\n.*?^\}\n/ms, /^export type (?:webhooks|\$defs) = .*;\n/gm];
 
 /** Renders each operation with its method and path, and the codes of errors. */
 export function renderOperations(): string {

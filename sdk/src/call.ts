@@ -60,9 +60,7 @@ export function replyOf<T>({ status, headers }: Response, data: T): Reply<T> {
     requestId: headers.get('x-request-id') ?? undefined,
     etag: headers.get('etag') ?? undefined,
     limits:
-      limit === null
-        ? undefined
-        : { limit: Number(limit), remaining: Number(headers.get('x-ratelimit-remaining')) },
+      limit === null ? undefined : { limit: Number(limit), remaining: Number(headers.get('x-ratelimit-remaining')) },
     replayed: headers.get('idempotent-replayed') === 'true',
     nextCursor: nextCursorOf(headers.get('link')),
   };

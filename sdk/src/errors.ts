@@ -110,8 +110,7 @@ export function apiError({ status, headers }: Response, body: unknown): ApiError
     status,
     code: typeof code === 'string' ? code : 'unknown',
     message: typeof message === 'string' ? message : `The service responded with ${status}.`,
-    requestId:
-      typeof requestId === 'string' ? requestId : (headers.get('x-request-id') ?? undefined),
+    requestId: typeof requestId === 'string' ? requestId : (headers.get('x-request-id') ?? undefined),
     retryAfterMs: retryAfterMs(headers.get('retry-after')),
   });
 }

@@ -17,13 +17,7 @@ export {
   TimeoutError,
   WebhookVerificationError,
 } from './errors.ts';
-export type {
-  FollowOptions,
-  RunEvent,
-  RunStateEvent,
-  RunStepEvent,
-  WaitOptions,
-} from './follow.ts';
+export type { FollowOptions, RunEvent, RunStateEvent, RunStepEvent, WaitOptions } from './follow.ts';
 export type { ErrorCode } from './generated/operations.ts';
 export type { Page, Pages } from './pages.ts';
 export type {
@@ -39,9 +33,4 @@ export type {
   Query,
   Shape,
 } from './types.ts';
-export {
-  webhooks,
-  type SignedWebhook,
-  type WebhookEvent,
-  type WebhookHeaders,
-} from './webhooks.ts';
+export { webhooks, type SignedWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.ts';

@@ -3,14 +3,7 @@ import { apiError, ConnectionError, fieldsOf, RasError, TimeoutError } from './e
 import { OPERATIONS } from './generated/operations.ts';
 import { Pages } from './pages.ts';
 import { isRepeatable, pause, pauseBefore } from './retry.ts';
-import type {
-  CreateOptions,
-  Data,
-  Item,
-  OperationId,
-  PutOptions,
-  ReadRunOptions,
-} from './types.ts';
+import type { CreateOptions, Data, Item, OperationId, PutOptions, ReadRunOptions } from './types.ts';
 
 export interface Settings {
   readonly apiKey: string;
@@ -44,10 +37,7 @@ export class Transport {
   /** Makes the calls of a list, each when its page is asked for. */
   list<Id extends OperationId>(id: Id, input: Input = {}): Pages<Item<Id>> {
     return new Pages((cursor) =>
-      this.#attempts<Item<Id>[]>(
-        id,
-        cursor === undefined ? input : { ...input, query: { ...input.query, cursor } },
-      ),
+      this.#attempts<Item<Id>[]>(id, cursor === undefined ? input : { ...input, query: { ...input.query, cursor } }),
     );
   }
 

@@ -10,9 +10,7 @@ export type WebhookEvent =
   | Shape<'RoutinePausedEvent'>;
 
 /** Those of `fetch`, or an object of names and values, as Node's servers have it. */
-export type WebhookHeaders =
-  | Headers
-  | Readonly<Record<string, string | readonly string[] | undefined>>;
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface SignedWebhook {
   readonly body: string;

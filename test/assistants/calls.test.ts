@@ -5,24 +5,16 @@ import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 import { marker } from '#test/tools/support.ts';
 import { assistantOf, dataOf } from './support.ts';
 
-const test = serviceTest({ worker: true }).extend(
-  'assistant',
-  { scope: 'file' },
-  async ({ key }, { onCleanup }) => {
-    const assistant = await assistantOf(key);
-    onCleanup(() => assistant.close());
-    return assistant;
-  },
-);
+const test = serviceTest({ worker: true }).extend('assistant', { scope: 'file' }, async ({ key }, { onCleanup }) => {
+  const assistant = await assistantOf(key);
+  onCleanup(() => assistant.close());
+  return assistant;
+});
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-test('an assistant makes a routine, proves it, activates it and reads what it brought', async ({
-  assistant,
-}) => {
-  const made = dataOf(
-    await assistant.call('create_routine', routineBody({ name: 'By an assistant' })),
-  );
+test('an assistant makes a routine, proves it, activates it and reads what it brought', async ({ assistant }) => {
+  const made = dataOf(await assistant.call('create_routine', routineBody({ name: 'By an assistant' })));
   expect(made).toMatchObject({ name: 'By an assistant', state: 'draft' });
 
   const ran = await assistant.call('run_routine', { routineId: made.id, waitSeconds: 40 });
@@ -65,16 +57,13 @@ test('a run that lasts longer than a call is one run, which wait_for_run brings 
   const ended = dataOf(await assistant.call('wait_for_run', { runId }));
   expect(ended).toMatchObject({ id: runId, state: 'succeeded' });
   expect(
-    dataOf(await assistant.call('list_runs', {})).filter(
-      (run: { routineId: string }) => run.routineId === routineId,
-    ),
+    dataOf(await assistant.call('list_runs', {})).filter((run: { routineId: string }) => run.routineId === routineId),
   ).toHaveLength(1);
 });
 
 test('a call that is made again under its key is one run', async ({ assistant, key }) => {
   const routineId = await createRoutine(key);
-  const call = () =>
-    assistant.call('run_routine', { routineId, idempotencyKey: `again-${routineId}` });
+  const call = () => assistant.call('run_routine', { routineId, idempotencyKey: `again-${routineId}` });
   const [first, second] = [dataOf(await call()), dataOf(await call())];
   expect(second.id).toBe(first.id);
 });
@@ -82,8 +71,7 @@ test('a call that is made again under its key is one run', async ({ assistant, k
 test('a change that another has overtaken is refused by its etag', async ({ assistant, key }) => {
   const routineId = await createRoutine(key);
   const { etag } = dataOf(await assistant.call('read_routine', { routineId }));
-  const update = (name: string) =>
-    assistant.call('update_routine', { routineId, name, ifMatch: etag });
+  const update = (name: string) => assistant.call('update_routine', { routineId, name, ifMatch: etag });
   expect(await update('First')).toMatchObject({ isError: false });
   const second = await update('Second');
   expect(second).toMatchObject({ isError: true });
@@ -116,10 +104,7 @@ test('a long and hostile result comes in a fence, within the budget, and its res
   expect(steps.steps).toHaveLength(1);
 });
 
-test('a key without the scope sees no such tool, and is refused when it calls it by name', async ({
-  ada,
-  key,
-}) => {
+test('a key without the scope sees no such tool, and is refused when it calls it by name', async ({ ada, key }) => {
   const routineId = await createRoutine(key);
   const reader = await assistantOf(await ada.key(['routines:read']));
   const { tools } = await reader.client.listTools();
@@ -163,23 +148,14 @@ test('faults of arguments name the argument', async ({ assistant, key }) => {
 });
 
 test('what is not offered says where people do it', async ({ assistant }) => {
-  for (const name of [
-    'update_tool_policy',
-    'create_api_key',
-    'rotate_webhook_secret',
-    'nonsense',
-  ]) {
+  for (const name of ['update_tool_policy', 'create_api_key', 'rotate_webhook_secret', 'nonsense']) {
     await expect(assistant.call(name), name).rejects.toThrow(
       /There is no tool \w+\. What is not listed, people do at http/,
     );
   }
 });
 
-test('a change over MCP is on record with the client that made it', async ({
-  assistant,
-  ada,
-  service,
-}) => {
+test('a change over MCP is on record with the client that made it', async ({ assistant, ada, service }) => {
   const { id } = dataOf(await assistant.call('create_routine', routineBody()));
   await assistant.call('update_routine', { routineId: id, instructions: 'Write two lines.' });
   const [event] = await service.deps.database.rows<{
@@ -211,8 +187,7 @@ test('requests without a key, from a page elsewhere, and batches are refused bef
 
 test('each message counts towards the rate limit of its key', async ({ ada }) => {
   const key = await ada.key();
-  const remaining = async () =>
-    Number((await key.get('/v1/models')).headers.get('X-RateLimit-Remaining'));
+  const remaining = async () => Number((await key.get('/v1/models')).headers.get('X-RateLimit-Remaining'));
   const before = await remaining();
   const assistant = await assistantOf(key);
   await assistant.call('list_models');
@@ -221,17 +196,12 @@ test('each message counts towards the rate limit of its key', async ({ ada }) =>
   await assistant.close();
 });
 
-test('a routine can neither call the service that runs it nor be connected with it', async ({
-  key,
-  service,
-}) => {
+test('a routine can neither call the service that runs it nor be connected with it', async ({ key, service }) => {
   const made = await key.post('/v1/connections', {
     name: 'Itself',
     url: `${service.url}/mcp`,
     headers: key.headers,
   });
   expect(made).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
-  expect(made.body.error.message).toContain(
-    'url: is this service, which its own routines may not call',
-  );
+  expect(made.body.error.message).toContain('url: is this service, which its own routines may not call');
 });

@@ -19,9 +19,7 @@ function bearer(url: string, token: string) {
   return new ApiClient(url, { Authorization: `Bearer ${token}` });
 }
 
-test('a client that knows the address alone finds where to sign in, and acts for the person', async ({
-  service,
-}) => {
+test('a client that knows the address alone finds where to sign in, and acts for the person', async ({ service }) => {
   const ada = await signUp(service);
   const { clientId, redirectUri, name } = await enterAssistant(service);
   let tokens: OAuthTokens | undefined;
@@ -37,11 +35,9 @@ test('a client that knows the address alone finds where to sign in, and acts for
     saveCodeVerifier: (given) => void (verifier = given),
     codeVerifier: () => verifier,
   };
-  const open = () =>
-    new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { authProvider });
+  const open = () => new StreamableHTTPClientTransport(new URL(`${service.url}/mcp`), { authProvider });
   const first = open();
-  const client = () =>
-    new Client({ name: 'x', version: '1' }, { versionNegotiation: { mode: 'auto' } });
+  const client = () => new Client({ name: 'x', version: '1' }, { versionNegotiation: { mode: 'auto' } });
   await expect(client().connect(first)).rejects.toThrow(/unauthorized/i);
   expect(asked?.searchParams.get('resource')).toBe(`${service.url}/mcp`);
 
@@ -73,18 +69,14 @@ test('a client that knows the address alone finds where to sign in, and acts for
   await assistant.close();
 });
 
-test('a consent to read lists and allows reading alone, and ends when it is revoked', async ({
-  service,
-}) => {
+test('a consent to read lists and allows reading alone, and ends when it is revoked', async ({ service }) => {
   const ada = await signUp(service);
   const routineId = await createRoutine(await ada.key());
   const { body } = await connect(await enterAssistant(service), ada, ['routines:read']);
   const client = bearer(service.url, body.access_token);
   const assistant = await assistantOf(client);
   expect(dataOf(await assistant.call('read_routine', { routineId })).id).toBe(routineId);
-  expect((await assistant.call('archive_routine', { routineId })).text).toMatch(
-    /^insufficient_scope/,
-  );
+  expect((await assistant.call('archive_routine', { routineId })).text).toMatch(/^insufficient_scope/);
 
   const person = ada.session.with({ 'X-Project-Id': ada.projectId });
   const { data } = await person.get('/v1/assistants');

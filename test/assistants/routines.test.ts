@@ -6,9 +6,7 @@ import { assistantOf, dataOf } from './support.ts';
 
 const test = serviceTest({ env: { MCP_FROM_ROUTINES: 'true' } });
 
-test('a routine that may call the service reads it, and starts and changes nothing', async ({
-  key,
-}) => {
+test('a routine that may call the service reads it, and starts and changes nothing', async ({ key }) => {
   const routineId = await createRoutine(key);
   const routine = await assistantOf(key.with({ 'User-Agent': USER_AGENT }));
   const { tools } = await routine.client.listTools();

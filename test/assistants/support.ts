@@ -13,14 +13,9 @@ export async function assistantOf(
   key: ApiClient,
   { mode = 'auto', query = '' }: { mode?: 'auto' | 'legacy'; query?: string } = {},
 ): Promise<Assistant> {
-  const client = new Client(
-    { name: 'test-assistant', version: '1' },
-    { versionNegotiation: { mode } },
-  );
+  const client = new Client({ name: 'test-assistant', version: '1' }, { versionNegotiation: { mode } });
   const url = new URL(`${key.baseUrl}/mcp${query}`);
-  await client.connect(
-    new StreamableHTTPClientTransport(url, { requestInit: { headers: { ...key.headers } } }),
-  );
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers: { ...key.headers } } }));
   return {
     client,
     async call(name, args = {}) {

@@ -39,17 +39,13 @@ test('every field that an operation takes is an argument of its tool, in one pla
     const given = Object.keys(Object(definition.inputSchema['properties']));
     // Fields that take nothing but an empty list say nothing to a model.
     const empty = new Set(['tools', 'toolPolicies']);
-    expect(given, definition.name).toStrictEqual(
-      expect.arrayContaining(fields.filter((field) => !empty.has(field))),
-    );
+    expect(given, definition.name).toStrictEqual(expect.arrayContaining(fields.filter((field) => !empty.has(field))));
   }
 });
 
 test('the fields that a tool shows or fences are fields of its response', () => {
   for (const { route, tool, definition } of all) {
-    const fields = deepFields(
-      z.toJSONSchema(route.spec.success.data, { io: 'input', unrepresentable: 'any' }),
-    );
+    const fields = deepFields(z.toJSONSchema(route.spec.success.data, { io: 'input', unrepresentable: 'any' }));
     for (const field of [...(tool.view ?? []), ...(tool.foreign ?? [])]) {
       expect([...fields], `${definition.name} ${field}`).toContain(field);
     }
@@ -60,22 +56,17 @@ test('no tool takes or shows a secret, and none does what only people may', () =
   const secret = /secret|password|token$|apiKey|credential/i;
   for (const { route, tool, definition } of all) {
     const { success, id } = route.spec;
-    const shown = tool.view ?? [
-      ...deepFields(z.toJSONSchema(success.data, { io: 'input', unrepresentable: 'any' })),
-    ];
+    const shown = tool.view ?? [...deepFields(z.toJSONSchema(success.data, { io: 'input', unrepresentable: 'any' }))];
     const args = Object.keys(Object(definition.inputSchema['properties']));
     expect(
       [...shown, ...args].filter((name) => secret.test(name)),
       id,
     ).toStrictEqual([]);
   }
-  const people =
-    /Policy|Member|Invitation|ApiKey|Billing|Checkout|Session|Organization|Delete|Secret|SignIn/i;
+  const people = /Policy|Member|Invitation|ApiKey|Billing|Checkout|Session|Organization|Delete|Secret|SignIn/i;
   const writesOfConnections = /^(create|update|delete|connect|revoke)\w*Connection/;
   const names = all.map(({ route }) => route.spec.id);
-  expect(names.filter((name) => people.test(name) || writesOfConnections.test(name))).toStrictEqual(
-    [],
-  );
+  expect(names.filter((name) => people.test(name) || writesOfConnections.test(name))).toStrictEqual([]);
 });
 
 test('every operation that a key may call has decided whether it is a tool', () => {

@@ -26,11 +26,7 @@ function alert(kind: string) {
   return ['ras_payment_alerts_total', { alert: kind }] as const;
 }
 
-test('a subscription to an unknown price grants nothing and alerts', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a subscription to an unknown price grants nothing and alerts', async ({ service, processor, ada }) => {
   const { subscription } = await subscribed({ service, processor }, ada);
   const price = { ...priceOf('scale'), id: 'price_of_another_product' };
   const grown = await growth(service, alert('unknown_price'), () =>
@@ -40,11 +36,7 @@ test('a subscription to an unknown price grants nothing and alerts', async ({
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
 });
 
-test('a second subscription alerts, and the best plan counts', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a second subscription alerts, and the best plan counts', async ({ service, processor, ada }) => {
   const { customer, subscription } = await subscribed({ service, processor }, ada, 'scale');
   processor.ledger.subscribe(customer, priceOf('starter'));
   const grown = await growth(service, alert('several_subscriptions'), () =>
@@ -86,9 +78,7 @@ testInLiveMode(
       );
     const statuses: number[] = [];
     const grownBy = (type: string, livemode: boolean) =>
-      growth(service, alert('unknown_customer'), async () =>
-        statuses.push(await send(type, livemode)),
-      );
+      growth(service, alert('unknown_customer'), async () => statuses.push(await send(type, livemode)));
     expect(await grownBy('customer.subscription.created', true)).toBe(1);
     expect(await grownBy('invoice.paid', true)).toBe(0);
     expect(await grownBy('customer.subscription.created', false)).toBe(0);
@@ -118,8 +108,7 @@ test('the age of the oldest request that no sync has met is a figure, and 0 when
   ada,
 }) => {
   await subscribed({ service, processor }, ada);
-  const age = async () =>
-    total(parseSamples(await service.registry.metrics()), 'ras_payment_oldest_unsynced_seconds');
+  const age = async () => total(parseSamples(await service.registry.metrics()), 'ras_payment_oldest_unsynced_seconds');
   const { database } = service.deps;
   await changeCustomers(database, EVERY, { syncDone: sql`sync_requested` });
   expect(await age()).toBe(0);

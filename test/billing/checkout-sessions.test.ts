@@ -28,10 +28,7 @@ test('two owners with two tabs each get one open checkout, and paying it makes o
   const grace = await anotherOwner(service, ada);
   const clients = [ada.session, await signInAgain(service, ada), grace, grace];
   const responses = await Promise.all(
-    clients.flatMap((client) => [
-      client.post('/v1/billing/checkout', PRO),
-      client.post('/v1/billing/checkout', PRO),
-    ]),
+    clients.flatMap((client) => [client.post('/v1/billing/checkout', PRO), client.post('/v1/billing/checkout', PRO)]),
   );
   expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
   const urls = new Set(responses.map(({ data }) => data.url));
@@ -44,9 +41,7 @@ test('two owners with two tabs each get one open checkout, and paying it makes o
     clients.map((client) => client.post('/v1/billing/checkout', { ...PRO, plan: 'scale' })),
   );
   expect(again.map(({ data }) => data.kind)).toEqual(clients.map(() => 'portal'));
-  const own = [...processor.ledger.subscriptions.values()].filter(
-    ({ customer }) => customer === session.customer,
-  );
+  const own = [...processor.ledger.subscriptions.values()].filter(({ customer }) => customer === session.customer);
   expect(own).toHaveLength(1);
 });
 
@@ -56,19 +51,13 @@ test('a customer who asks for two plans at once has one open checkout in the end
   ada,
 }) => {
   const plans = ['starter', 'pro', 'scale', 'starter', 'pro', 'scale'];
-  const responses = await Promise.all(
-    plans.map((plan) => ada.session.post('/v1/billing/checkout', { ...PRO, plan })),
-  );
+  const responses = await Promise.all(plans.map((plan) => ada.session.post('/v1/billing/checkout', { ...PRO, plan })));
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
   const sessions = sessionsOf(processor, await customerOf(service, ada));
   expect(sessions.filter(({ status }) => status === 'open')).toHaveLength(1);
 });
 
-test('a request that outlasts its turn leaves one open checkout all the same', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a request that outlasts its turn leaves one open checkout all the same', async ({ service, processor, ada }) => {
   const { database } = service.deps;
   const customer = await customerOf(service, ada);
   const held = Promise.withResolvers<void>();
@@ -89,10 +78,7 @@ test('a request that outlasts its turn leaves one open checkout all the same', a
   expect(open.map(({ id }) => id)).toEqual([idIn(next.data.url)]);
 });
 
-test('an open checkout is given out again while more than ten minutes of it are left', async ({
-  processor,
-  ada,
-}) => {
+test('an open checkout is given out again while more than ten minutes of it are left', async ({ processor, ada }) => {
   const begin = async () => {
     const { data } = await ada.session.post('/v1/billing/checkout', PRO);
     return processor.ledger.sessions.get(idIn(data.url))!;
@@ -153,18 +139,15 @@ test.for([
   ['runs', '/runs'],
   ['no-such-place', '/settings/billing'],
   ['constructor', '/settings/billing'],
-] as const)(
-  'a checkout from %s leads back to %s',
-  async ([entrypoint, path], { service, processor, ada }) => {
-    const { data } = await ada.session.post('/v1/billing/checkout', { plan: 'pro', entrypoint });
-    const session = processor.ledger.sessions.get(idIn(data.url))!;
-    const { UI_ORIGIN: origin } = service.config;
-    expect([session.success_url, session.cancel_url]).toEqual([
-      `${origin}${path}?checkout=done`,
-      `${origin}${path}?checkout=cancelled`,
-    ]);
-  },
-);
+] as const)('a checkout from %s leads back to %s', async ([entrypoint, path], { service, processor, ada }) => {
+  const { data } = await ada.session.post('/v1/billing/checkout', { plan: 'pro', entrypoint });
+  const session = processor.ledger.sessions.get(idIn(data.url))!;
+  const { UI_ORIGIN: origin } = service.config;
+  expect([session.success_url, session.cancel_url]).toEqual([
+    `${origin}${path}?checkout=done`,
+    `${origin}${path}?checkout=cancelled`,
+  ]);
+});
 
 test.for([
   ['false', { enabled: 'false' }, 'auto'],

@@ -38,11 +38,7 @@ test(
   },
 );
 
-test('a subscriber is led to the confirmation of the wanted price', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a subscriber is led to the confirmation of the wanted price', async ({ service, processor, ada }) => {
   await subscribed({ service, processor }, ada, 'starter');
   const { data } = await ada.session.post('/v1/billing/checkout', { ...PRO, plan: 'scale' });
   const portal = processor.ledger.portals.get(data.url.split('/').at(-1));
@@ -82,11 +78,7 @@ test(
   },
 );
 
-test('the portal is for customers, with any setting of the switches', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('the portal is for customers, with any setting of the switches', async ({ service, processor, ada }) => {
   const missing = await ada.session.post('/v1/billing/portal');
   expect([missing.status, missing.body.error.code]).toEqual([409, 'billing_account_missing']);
   await customerOf(service, ada);
@@ -118,34 +110,26 @@ test('the portal is for customers, with any setting of the switches', async ({
   expect(processor.ledger.portals.size).toBeGreaterThan(0);
 });
 
-test(
-  'without a processor there is nothing to buy, and reading says so',
-  proves('GET /v1/billing'),
-  async () => {
-    const service = await startService();
-    try {
-      const person = await signUp(service);
-      const { data } = await person.session.get('/v1/billing');
-      expect(data).toMatchObject({
-        plan: 'scale',
-        source: 'self_hosted',
-        checkout: { available: false },
-        portal: { available: false },
-        period: { kind: 'month' },
-      });
-      const refused = await person.session.post('/v1/billing/checkout', PRO);
-      expect(refused.body.error.code).toBe('checkout_disabled');
-    } finally {
-      await service.close();
-    }
-  },
-);
+test('without a processor there is nothing to buy, and reading says so', proves('GET /v1/billing'), async () => {
+  const service = await startService();
+  try {
+    const person = await signUp(service);
+    const { data } = await person.session.get('/v1/billing');
+    expect(data).toMatchObject({
+      plan: 'scale',
+      source: 'self_hosted',
+      checkout: { available: false },
+      portal: { available: false },
+      period: { kind: 'month' },
+    });
+    const refused = await person.session.post('/v1/billing/checkout', PRO);
+    expect(refused.body.error.code).toBe('checkout_disabled');
+  } finally {
+    await service.close();
+  }
+});
 
-test('a response that is lost leaves one customer and one open checkout', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a response that is lost leaves one customer and one open checkout', async ({ service, processor, ada }) => {
   const before = processor.ledger.customers.size;
   processor.faults.push({ of: 'POST customers', kind: { name: 'cut_after' } });
   processor.faults.push({ of: 'POST checkout/sessions', kind: { name: 'cut_after' } });

@@ -28,12 +28,7 @@ test('billing:setup makes what billing:check then finds right, and a repetition 
   const first = await run('setup', bare, 'Nightshift');
   expect([first.code, Object.keys(variablesIn(first.output))]).toEqual([
     0,
-    [
-      'STRIPE_PRICE_STARTER',
-      'STRIPE_PRICE_PRO',
-      'STRIPE_PRICE_SCALE',
-      'STRIPE_PORTAL_CONFIGURATION',
-    ],
+    ['STRIPE_PRICE_STARTER', 'STRIPE_PRICE_PRO', 'STRIPE_PRICE_SCALE', 'STRIPE_PORTAL_CONFIGURATION'],
   ]);
   const { ledger } = processor;
   const made = () => [ledger.products.size, ledger.prices.size, ledger.configurations.size];

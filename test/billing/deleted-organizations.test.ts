@@ -28,11 +28,7 @@ function statesOf(processor: PaymentProcessor, customer: string): string[] {
 }
 
 /** Lets minutes pass for what is stored of the organization's payments. */
-async function letPass(
-  { deps: { database } }: Service,
-  { organizationId }: Person,
-  minutes: number,
-) {
+async function letPass({ deps: { database } }: Service, { organizationId }: Person, minutes: number) {
   const past = earlier(`${minutes} minutes`);
   await changeCustomers(database, { organizationId }, { syncedAt: past, nextAttemptAt: past });
   await changeCheckouts(database, { organizationId }, { createdAt: past });
@@ -96,11 +92,7 @@ test('a checkout that was being begun while its organization was deleted is expi
   expect(statesOf(processor, customer)).toEqual(['expired', 'expired']);
 });
 
-test('the checkout of an organization that is there stays open', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('the checkout of an organization that is there stays open', async ({ service, processor, ada }) => {
   const customer = await customerOf(service, ada);
   await letPass(service, ada, 2);
   await tick(service);

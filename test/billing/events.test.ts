@@ -61,9 +61,7 @@ test(
   },
 );
 
-test('a signature of another time, another secret or no form at all is refused as one error', async ({
-  service,
-}) => {
+test('a signature of another time, another secret or no form at all is refused as one error', async ({ service }) => {
   const body = unsignedEvent();
   const now = Math.floor(Date.now() / 1_000);
   const v1 = createHmac('sha256', LOCAL_WEBHOOK_SECRET).update(`${now}.${body}`).digest('hex');
@@ -135,9 +133,7 @@ test('exactly seven kinds are taken; others, those of the other mode and repetit
 /** Every place in a value, and what stands there; lists and objects themselves too. */
 function placesIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [path];
-  const inside = Object.entries(value).flatMap(([name, member]) =>
-    placesIn(member, [...path, name]),
-  );
+  const inside = Object.entries(value).flatMap(([name, member]) => placesIn(member, [...path, name]));
   return path.length === 0 ? inside : [path, ...inside];
 }
 
@@ -150,11 +146,7 @@ function withValue(value: object, path: readonly string[], other: unknown): obje
   return copy;
 }
 
-test('no field of a payload, with any value, raises a plan or prolongs it', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('no field of a payload, with any value, raises a plan or prolongs it', async ({ service, processor, ada }) => {
   const { ledger } = processor;
   const { customer, subscription } = await subscribed({ service, processor }, ada, 'starter');
   await processor.send(ledger.emit('customer.subscription.created', subscription));

@@ -88,11 +88,7 @@ function stored({ service }: World, { organizationId }: Person) {
 /** The same, as the processor has it. */
 function asPaid(subscription: Subscription) {
   const { id, status, cancel_at: end } = subscription;
-  const {
-    price,
-    current_period_start: periodStart,
-    current_period_end: periodEnd,
-  } = itemOf(subscription);
+  const { price, current_period_start: periodStart, current_period_end: periodEnd } = itemOf(subscription);
   return {
     plan: price.id.replace('price_', ''),
     until: end ?? periodEnd + 14 * 86_400,

@@ -40,9 +40,7 @@ test(
     expect([robot.status, robot.data]).toEqual([kept.status, kept.data]);
     expect(await leads(service)).toEqual([{ email: 'grace@navy.example' }]);
     const foreign = person.with({ Origin: 'https://evil.example' });
-    expect((await foreign.post('/public/business-leads', LEAD)).body.error.code).toBe(
-      'origin_not_allowed',
-    );
+    expect((await foreign.post('/public/business-leads', LEAD)).body.error.code).toBe('origin_not_allowed');
     for (const wrong of [{ email: 'x' }, { message: 'short' }, { plan: 'scale' }, { name: '' }]) {
       const { status } = await from(service, '198.51.100.7').post('/public/business-leads', {
         ...LEAD,
@@ -63,9 +61,7 @@ test('an IPv6 network counts as one address, and a robot counts too', async ({ s
   expect(statuses).toEqual([202, 202, 202, 202, 202, 429]);
 });
 
-test('an address has five an hour, all together two hundred, over all replicas', async ({
-  service,
-}) => {
+test('an address has five an hour, all together two hundred, over all replicas', async ({ service }) => {
   const replica = await service.replica();
   try {
     const one = from(service, '198.51.100.2');
@@ -93,8 +89,7 @@ test('an address has five an hour, all together two hundred, over all replicas',
 test('neither a network nor forty addresses use up what there is for all', async ({ service }) => {
   const { database } = service.deps;
   for (const rule of ['lead-repeated', 'lead-in-all']) await ageCounts(database, rule, '2 hours');
-  const enquire = async (address: string) =>
-    (await from(service, address).post('/public/business-leads', LEAD)).status;
+  const enquire = async (address: string) => (await from(service, address).post('/public/business-leads', LEAD)).status;
   const network: number[] = [];
   for (let host = 1; host <= 21; host += 1) network.push(await enquire(`192.0.2.${host}`));
   expect(network).toEqual([...Array.from({ length: 20 }, () => 202), 429]);

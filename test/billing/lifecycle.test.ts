@@ -46,8 +46,7 @@ test(
       status: 'past_due',
       attention: { code: 'payment_failed' },
     });
-    const graceDays =
-      (Date.parse(late.attention.until) / 1_000 - subscription.latest_invoice.created) / DAY;
+    const graceDays = (Date.parse(late.attention.until) / 1_000 - subscription.latest_invoice.created) / DAY;
     expect(graceDays).toBe(14);
 
     from = ledger.events.length;
@@ -85,10 +84,7 @@ test(
     const audit = `/v1/audit-events?organizationId=${ada.organizationId}&action=plan.changed`;
     const { data: changes } = await ada.session.get(audit);
     expect(
-      changes.map(({ actor, details }: { actor: { kind: string }; details: object }) => [
-        actor.kind,
-        details,
-      ]),
+      changes.map(({ actor, details }: { actor: { kind: string }; details: object }) => [actor.kind, details]),
     ).toEqual([
       ['system', { from: 'pro', to: 'free' }],
       ['system', { from: 'starter', to: 'pro' }],
@@ -142,9 +138,7 @@ test('a renewal that the bank wants to be confirmed is told as such, and the pla
   const from = ledger.events.length;
   ledger.payments.set(customer, 'ask');
   ledger.advance(31);
-  expect(ledger.events.slice(from).map(({ type }) => type)).toContain(
-    'invoice.payment_action_required',
-  );
+  expect(ledger.events.slice(from).map(({ type }) => type)).toContain('invoice.payment_action_required');
   await sendSince(processor, from);
   expect(subscription.status).toBe('past_due');
   expect((await ada.session.get('/v1/billing')).data).toMatchObject({ status: 'past_due' });

@@ -51,11 +51,7 @@ test(
   },
 );
 
-test('twenty copies of an event at once are one sync request and one state', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('twenty copies of an event at once are one sync request and one state', async ({ service, processor, ada }) => {
   const { subscription } = await subscribed({ service, processor }, ada);
   const event = processor.ledger.emit('customer.subscription.created', subscription);
   const statuses = await Promise.all(Array.from({ length: 20 }, () => processor.send(event)));
@@ -66,11 +62,7 @@ test('twenty copies of an event at once are one sync request and one state', asy
   expect(counters).toEqual({ sync_requested: 1, sync_done: 1 });
 });
 
-test('an event that comes while a sync is listing makes it list once more', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('an event that comes while a sync is listing makes it list once more', async ({ service, processor, ada }) => {
   const { subscription } = await subscribed({ service, processor }, ada, 'starter');
   const created = processor.ledger.emit('customer.subscription.created', subscription);
   const stale = { object: 'list', has_more: false, data: [structuredClone(subscription)] };
@@ -85,29 +77,19 @@ test('an event that comes while a sync is listing makes it list once more', asyn
     .toMatchObject({ paid_plan: 'scale', paid_until: expect.any(Date) });
 });
 
-test('a process that stalls after listing writes nothing over newer facts', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a process that stalls after listing writes nothing over newer facts', async ({ service, processor, ada }) => {
   const { subscription } = await subscribed({ service, processor }, ada, 'starter');
   const stale = { object: 'list', has_more: false, data: [structuredClone(subscription)] };
   processor.faults.push({
     of: 'GET subscriptions',
     kind: { name: 'stale', body: stale, ms: 1_500 },
   });
-  const stalled = processor.send(
-    processor.ledger.emit('invoice.paid', subscription.latest_invoice),
-  );
+  const stalled = processor.send(processor.ledger.emit('invoice.paid', subscription.latest_invoice));
   await expect.poll(() => processor.faults.length).toBe(0);
   processor.ledger.changePrice(subscription, priceOf('scale'));
   // Its lease runs out while it is away.
   const { organizationId } = ada;
-  await changeCustomers(
-    service.deps.database,
-    { organizationId },
-    { leasedUntil: ago('1 second') },
-  );
+  await changeCustomers(service.deps.database, { organizationId }, { leasedUntil: ago('1 second') });
   await processor.send(processor.ledger.events.at(-1)!);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'scale' });
   await stalled;

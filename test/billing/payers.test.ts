@@ -18,11 +18,7 @@ const PAYER = {
   receipt_email: EMAIL,
 };
 
-test('no e-mail or postal address of a payer is anywhere in our database', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('no e-mail or postal address of a payer is anywhere in our database', async ({ service, processor, ada }) => {
   const { ledger } = processor;
   const { customer, subscription } = await subscribed({ service, processor }, ada);
   // In everything that the processor tells: what is listed, what is read, what events hold.
@@ -59,11 +55,7 @@ test('no e-mail or postal address of a payer is anywhere in our database', async
   expect(kept).toBeGreaterThan(10);
 });
 
-test('what a member reads of billing holds no id of the processor', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('what a member reads of billing holds no id of the processor', async ({ service, processor, ada }) => {
   const { customer, subscription } = await subscribed({ service, processor }, ada);
   await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
   await giveRole(service.deps.database, ada.organizationId, ada.userId, 'member');
@@ -76,11 +68,7 @@ test('what a member reads of billing holds no id of the processor', async ({
   expect(text).not.toMatch(/"(?:cus|sub|si|in|price|prod|cs|bps)_/);
 });
 
-test('a member who asks the processor without end soon only reads', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a member who asks the processor without end soon only reads', async ({ service, processor, ada }) => {
   await subscribed({ service, processor }, ada);
   const listings = () => processor.requests.filter((name) => name === 'GET subscriptions').length;
   const refresh = async () => {

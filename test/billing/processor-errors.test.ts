@@ -20,19 +20,14 @@ test.for([
     expect([answer.status, answer.body.error.code]).toEqual([status, code]);
     expect(answer.headers.get('retry-after')).toBe(status === 503 ? '10' : null);
     expect(JSON.stringify(answer.body)).not.toMatch(/theirs|Invalid API Key|Slow down|req_/);
-    expect(processor.requests.slice(before)).toEqual(
-      Array.from({ length: requests }, () => 'POST customers'),
-    );
+    expect(processor.requests.slice(before)).toEqual(Array.from({ length: requests }, () => 'POST customers'));
     processor.faults.length = 0;
     // The saved error of the first key is not met again.
     expect((await ada.session.post('/v1/billing/checkout', PRO)).status).toBe(200);
   },
 );
 
-test('a response that is lost is asked for again under the same key', async ({
-  processor,
-  ada,
-}) => {
+test('a response that is lost is asked for again under the same key', async ({ processor, ada }) => {
   const before = processor.ledger.customers.size;
   processor.faults.push({ of: 'POST customers', kind: { name: 'cut_after' } });
   expect((await ada.session.post('/v1/billing/checkout', PRO)).status).toBe(200);

@@ -54,9 +54,7 @@ test('with the processor away for three days, one tick makes good what was misse
   await processor.send(ledger.emit('customer.subscription.created', subscription));
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
   const away = (requests: number) =>
-    faults.push(
-      ...Array.from({ length: requests }, () => ({ kind: { name: 'cut_after' as const } })),
-    );
+    faults.push(...Array.from({ length: requests }, () => ({ kind: { name: 'cut_after' as const } })));
   // One event arrives, but the list cannot be had; the others never arrive.
   away(3);
   expect(await processor.send(ledger.changePrice(subscription, priceOf('pro')))).toBe(200);
@@ -89,23 +87,20 @@ test.for([
   ['who was not looked at for six hours is listed again', 1, 6.1, '1 day'],
   ['whose period has ended since is listed again', 1, 1, '-30 minutes'],
   ['whose period had ended when they were looked at is not', 0, 0, '-30 minutes'],
-] as const)(
-  'a customer %s',
-  async ([_name, times, hours, periodEnd], { service, processor, ada }) => {
-    const { subscription } = await subscribed({ service, processor }, ada);
-    await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
-    await tick(service);
-    const { database } = service.deps;
-    const { organizationId } = ada;
-    await changeCustomers(database, { organizationId }, { syncedAt: ago(`${hours} hours`) });
-    await changeOrganizations(database, organizationId, { periodEnd: ahead(periodEnd) });
-    // Its checkout is over, and looks no more.
-    await changeCheckouts(database, EVERY, { closedAt: AT_ONCE });
-    const before = listings(processor);
-    await tick(service);
-    expect(listings(processor) - before).toBe(times);
-  },
-);
+] as const)('a customer %s', async ([_name, times, hours, periodEnd], { service, processor, ada }) => {
+  const { subscription } = await subscribed({ service, processor }, ada);
+  await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
+  await tick(service);
+  const { database } = service.deps;
+  const { organizationId } = ada;
+  await changeCustomers(database, { organizationId }, { syncedAt: ago(`${hours} hours`) });
+  await changeOrganizations(database, organizationId, { periodEnd: ahead(periodEnd) });
+  // Its checkout is over, and looks no more.
+  await changeCheckouts(database, EVERY, { closedAt: AT_ONCE });
+  const before = listings(processor);
+  await tick(service);
+  expect(listings(processor) - before).toBe(times);
+});
 
 test('who pays just after a look, and whose event is lost, has access by the next tick', async ({
   service,
@@ -142,9 +137,7 @@ test('a checkout that ran out while Stripe was away is closed only after a look 
     { createdAt: ago('1 hour'), expiresAt: ago('25 minutes') },
   );
   await letPass(service, ada, 1);
-  processor.faults.push(
-    ...Array.from({ length: 1_000 }, () => ({ kind: { name: 'unauthorized' as const } })),
-  );
+  processor.faults.push(...Array.from({ length: 1_000 }, () => ({ kind: { name: 'unauthorized' as const } })));
   await tick(service);
   processor.faults.length = 0;
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
@@ -153,24 +146,14 @@ test('a checkout that ran out while Stripe was away is closed only after a look 
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'starter' });
 });
 
-test('a customer who cannot be listed does not keep the others waiting', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a customer who cannot be listed does not keep the others waiting', async ({ service, processor, ada }) => {
   const bob = await signUp(service);
   for (const person of [ada, bob]) {
     await subscribed({ service, processor }, person);
     const { organizationId } = person;
-    await changeCustomers(
-      service.deps.database,
-      { organizationId },
-      { syncRequested: increasedBy(1) },
-    );
+    await changeCustomers(service.deps.database, { organizationId }, { syncRequested: increasedBy(1) });
   }
-  processor.faults.push(
-    ...[1, 2, 3].map(() => ({ of: 'GET subscriptions', kind: { name: 'cut_after' as const } })),
-  );
+  processor.faults.push(...[1, 2, 3].map(() => ({ of: 'GET subscriptions', kind: { name: 'cut_after' as const } })));
   await tick(service);
   expect(processor.faults).toEqual([]);
   const plans = await Promise.all([ada, bob].map((person) => storedAccess(service, person)));
@@ -184,11 +167,7 @@ test('the tick of the scheduler keeps payments in step, and asks for events once
 }) => {
   await subscribed({ service, processor }, ada);
   const { organizationId } = ada;
-  await changeCustomers(
-    service.deps.database,
-    { organizationId },
-    { syncRequested: increasedBy(1) },
-  );
+  await changeCustomers(service.deps.database, { organizationId }, { syncRequested: increasedBy(1) });
   await tickOfScheduler(service.deps);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
   const asked = () => processor.requests.filter((name) => name === 'GET events').length;
@@ -208,11 +187,7 @@ test('the tick of the scheduler keeps payments in step, and asks for events once
   expect(pages).toBe(Math.max(Math.ceil(events.length / 2), 1));
 });
 
-test('a payment of which no event ever arrived is found by the open checkout', async ({
-  service,
-  processor,
-  ada,
-}) => {
+test('a payment of which no event ever arrived is found by the open checkout', async ({ service, processor, ada }) => {
   const customer = await customerOf(service, ada);
   const session = [...processor.ledger.sessions.values()].find((s) => s.customer === customer)!;
   processor.ledger.pay(session);

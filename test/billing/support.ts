@@ -1,9 +1,4 @@
-import {
-  LOCAL_PRICES,
-  LOCAL_SECRET_KEY,
-  LOCAL_WEBHOOK_SECRET,
-  paymentEnvironment,
-} from '#dev/payments/local.ts';
+import { LOCAL_PRICES, LOCAL_SECRET_KEY, LOCAL_WEBHOOK_SECRET, paymentEnvironment } from '#dev/payments/local.ts';
 import { startPaymentProcessor, type PaymentProcessor } from '#dev/payments/server.ts';
 import type { Price, Subscription } from '#dev/payments/objects.ts';
 import { signUp, type Person } from '#test/support/people.ts';

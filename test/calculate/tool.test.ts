@@ -65,10 +65,7 @@ describe('the calculate tool', () => {
     [{ operation: 'series', values: Array.from({ length: 1_001 }, () => 1) }, /1000/],
     [{ operation: 'forecast', values: [1, 2, 3], horizon: 1 }, /at least 6/],
     [{ operation: 'forecast', values: LONG, horizon: 1 }, /401 numbers, more than 400/],
-    [
-      { operation: 'forecast', values: Array.from({ length: 99 }, () => 1), horizon: 1 },
-      /never change/,
-    ],
+    [{ operation: 'forecast', values: Array.from({ length: 99 }, () => 1), horizon: 1 }, /never change/],
     [{ operation: 'log_split', factors: [FACTOR] }, /^log_split: factors/],
     [{ operation: 'log_split', factors: [FACTOR, { ...FACTOR, after: 0 }] }, /above 0/],
     [{ operation: 'mix_rate', segments: [EMPTY, EMPTY] }, /no totalBefore between them/],
@@ -106,11 +103,7 @@ describe('the calculate tool', () => {
   }
   const inputs = fc.oneof(
     sent('wilson', { successes: counts, total: counts }, { confidence }),
-    sent(
-      'two_proportions',
-      { successesA: counts, totalA: counts, successesB: counts, totalB: counts },
-      { confidence },
-    ),
+    sent('two_proportions', { successesA: counts, totalA: counts, successesB: counts, totalB: counts }, { confidence }),
     sent(
       'sample_size',
       { baseline: rates, target: rates },
@@ -131,21 +124,17 @@ describe('the calculate tool', () => {
       { elapsedShare: rates, dailyDeviation: numbers },
     ),
     sent('mase', { training: series, actual: series, forecast: series }, { season: counts }),
-    sent(
-      'series',
-      { values: series },
-      { weight: rates, start: numbers, compare: numbers, quantiles: fc.array(rates) },
-    ),
+    sent('series', { values: series }, { weight: rates, start: numbers, compare: numbers, quantiles: fc.array(rates) }),
     sent(
       'forecast',
       { values: fc.array(numbers, { minLength: 6, maxLength: 20 }), horizon: fc.nat(9) },
       { season: fc.nat(5), cutoffs: fc.nat(3) },
     ),
     sent('log_split', {
-      factors: fc.array(
-        fc.record({ name: texts, before: numbers, after: numbers, divides: fc.boolean() }),
-        { minLength: 2, maxLength: 4 },
-      ),
+      factors: fc.array(fc.record({ name: texts, before: numbers, after: numbers, divides: fc.boolean() }), {
+        minLength: 2,
+        maxLength: 4,
+      }),
     }),
     sent('mix_rate', {
       segments: fc.array(

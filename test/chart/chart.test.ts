@@ -32,9 +32,7 @@ const pod = z.object({
   initContainers: z.array(container).default([]),
   containers: z.array(container).length(1),
   volumes: z
-    .array(
-      z.object({ secret: z.object({ items: z.array(z.object({ path: z.string() })) }).optional() }),
-    )
+    .array(z.object({ secret: z.object({ items: z.array(z.object({ path: z.string() })) }).optional() }))
     .default([]),
 });
 const resource = z.object({
@@ -63,19 +61,14 @@ async function render(set: string, ...args: string[]): Promise<string> {
 
 test('compose.yaml is clean for dclint', async () => {
   const settings = path.join(ROOT, 'test/chart/dclint.yaml');
-  expect((await (await dclint())(['-c', settings, path.join(ROOT, 'compose.yaml')])).trim()).toBe(
-    '',
-  );
+  expect((await (await dclint())(['-c', settings, path.join(ROOT, 'compose.yaml')])).trim()).toBe('');
 });
 
-test.runIf(typeof withHelm !== 'string').each(SETS)(
-  'helm lints the chart with values: %s',
-  async (set) => {
-    const values = path.join(CHART, 'ci', `${set}.yaml`);
-    const args = ['lint', '--strict', '--kube-version', KUBERNETES, CHART, '--values', values];
-    expect(await (withHelm as Tool)(args)).toContain('1 chart(s) linted, 0 chart(s) failed');
-  },
-);
+test.runIf(typeof withHelm !== 'string').each(SETS)('helm lints the chart with values: %s', async (set) => {
+  const values = path.join(CHART, 'ci', `${set}.yaml`);
+  const args = ['lint', '--strict', '--kube-version', KUBERNETES, CHART, '--values', values];
+  expect(await (withHelm as Tool)(args)).toContain('1 chart(s) linted, 0 chart(s) failed');
+});
 
 beforeAll(async () => {
   if (typeof withHelm === 'string') return;
@@ -91,20 +84,11 @@ test.runIf(typeof withHelm !== 'string' && typeof withValidate !== 'string').eac
   'what it makes is valid for Kubernetes, strictly: %s',
   async (set) => {
     const { text } = rendered.get(set)!;
-    const own = text
-      .split(/^---$/m)
-      .filter((each) => !/^apiVersion: (monitoring|keda)\./m.test(each));
+    const own = text.split(/^---$/m).filter((each) => !/^apiVersion: (monitoring|keda)\./m.test(each));
     const file = path.join(folder, `${set}.yaml`);
     writeFileSync(file, own.join('---'));
-    const report = await (withValidate as Tool)([
-      '--strict',
-      '--kubernetes-version',
-      KUBERNETES,
-      file,
-    ]);
-    expect(report.match(/^INFO.*passed/gm) ?? []).toHaveLength(
-      own.filter((each) => each.includes('kind:')).length,
-    );
+    const report = await (withValidate as Tool)(['--strict', '--kubernetes-version', KUBERNETES, file]);
+    expect(report.match(/^INFO.*passed/gm) ?? []).toHaveLength(own.filter((each) => each.includes('kind:')).length);
   },
 );
 
@@ -116,21 +100,13 @@ test.runIf(typeof withHelm !== 'string').each(SETS)(
       return spec.template === undefined ? [] : [{ name, ...spec.template.spec }];
     });
     expect(pods.length).toBeGreaterThan(2);
-    for (const {
-      name,
-      initContainers,
-      containers,
-      securityContext,
-      volumes,
-      terminationGracePeriodSeconds,
-    } of pods) {
+    for (const { name, initContainers, containers, securityContext, volumes, terminationGracePeriodSeconds } of pods) {
       const isRuntime = name === 'r-runtime';
       expect([name, securityContext.seccompProfile]).toMatchObject([
         name,
         { type: isRuntime ? 'Localhost' : 'RuntimeDefault' },
       ]);
-      if (!name.endsWith('migrations'))
-        expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(45);
+      if (!name.endsWith('migrations')) expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(45);
       const files = volumes.flatMap(({ secret }) => secret?.items.map((item) => item.path) ?? []);
       for (const each of [...initContainers, ...containers]) {
         expect(each.securityContext).toEqual({
@@ -163,15 +139,12 @@ test.runIf(typeof withHelm !== 'string')('a build that drains keeps its own imag
 test.runIf(typeof withHelm !== 'string')(
   'workers follow the oldest run that waits, and the alerts are those of the docs',
   () => {
-    const named = (set: string, kind: string) =>
-      rendered.get(set)!.resources.find((each) => each.kind === kind)?.spec;
+    const named = (set: string, kind: string) => rendered.get(set)!.resources.find((each) => each.kind === kind)?.spec;
     expect(JSON.stringify(named('large', 'ScaledObject'))).toContain('ras_queue_oldest_seconds');
     expect(named('large', 'ScaledObject')).toMatchObject({
       scaleTargetRef: { name: 'r-worker-2026-11-25-1' },
     });
-    expect(JSON.stringify(named('existing', 'HorizontalPodAutoscaler'))).toContain(
-      'ras_queue_oldest_seconds',
-    );
+    expect(JSON.stringify(named('existing', 'HorizontalPodAutoscaler'))).toContain('ras_queue_oldest_seconds');
     const alerts = readFileSync(path.join(ROOT, 'docs/prometheus-alerts.yml'), 'utf8');
     expect(named('large', 'PrometheusRule')).toEqual(parse(alerts));
   },
@@ -185,19 +158,14 @@ test.runIf(typeof withHelm !== 'string').each([
   ['KEDA without Prometheus', '--set', 'worker.autoscaling.kind=keda'],
   ['a runtime without certificates', '--set', 'runtime.enabled=true'],
 ])('values are refused with %s', async (_, ...args) => {
-  await expect(render('small', ...args)).rejects.toThrow(
-    /values don't meet the specifications of the schema/,
-  );
+  await expect(render('small', ...args)).rejects.toThrow(/values don't meet the specifications of the schema/);
 });
 
 /** Returns the environment with files in place of those of the cluster. */
 function environmentOf({ env }: z.infer<typeof container>, given: readonly string[]) {
   return Object.fromEntries(
     env.map(({ name, value }) => {
-      expect([name, name in variables || isSecret(name.replace(/_FILE$/, ''))]).toEqual([
-        name,
-        true,
-      ]);
+      expect([name, name in variables || isSecret(name.replace(/_FILE$/, ''))]).toEqual([name, true]);
       if (!value.startsWith('/run/secrets/')) return [name, value];
       const key = path.basename(value);
       expect(given).toContain(key);
@@ -209,8 +177,7 @@ function environmentOf({ env }: z.infer<typeof container>, given: readonly strin
 }
 
 function sample(key: string): string {
-  if (key === 'database-url')
-    return 'postgres://ras:password@db.example.com/ras?sslmode=verify-full';
+  if (key === 'database-url') return 'postgres://ras:password@db.example.com/ras?sslmode=verify-full';
   if (key === 'smtp-url') return 'smtps://user:password@smtp.example.com:465';
   return Buffer.alloc(32, key).toString('base64');
 }

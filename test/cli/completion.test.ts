@@ -22,10 +22,7 @@ test('commands, options and their choices are completed', async () => {
     '--api-url',
   ]);
   expect(await completed('runs', 'list', '--state', 's')).toEqual(['succeeded', 'skipped']);
-  expect(await completed('mcp', 'install', '--client', 'claude')).toEqual([
-    'claude-code',
-    'claude-desktop',
-  ]);
+  expect(await completed('mcp', 'install', '--client', 'claude')).toEqual(['claude-code', 'claude-desktop']);
   expect(await completed('--profile', 'x', 'completion', '')).toEqual(['bash', 'zsh', 'fish']);
   expect(await completed('import', '')).toEqual(['crontab', 'n8n', 'claude', 'openclaw', 'hermes']);
   expect(await completed('')).not.toContain('__complete');
@@ -41,9 +38,7 @@ ${script}
 COMP_WORDS=(ras runs list --st more); COMP_CWORD=3
 exec 3>&1; _ras; echo "[\${COMPREPLY[*]}]"; complete -p ras`;
   const { stdout } = await promisify(execFile)('bash', ['--norc', '-c', asked]);
-  expect(stdout).toBe(
-    '__complete\n--\nruns\nlist\n--st\n[the answer]\ncomplete -o default -F _ras ras\n',
-  );
+  expect(stdout).toBe('__complete\n--\nruns\nlist\n--st\n[the answer]\ncomplete -o default -F _ras ras\n');
 });
 
 test('there is a script for each of three shells', async () => {

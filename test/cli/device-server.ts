@@ -66,8 +66,7 @@ export async function startDeviceServer({
       });
     }
     const { grant_type: grant, device_code: code } = JSON.parse(body);
-    if (grant !== 'urn:ietf:params:oauth:grant-type:device_code')
-      return fail('unsupported_grant_type');
+    if (grant !== 'urn:ietf:params:oauth:grant-type:device_code') return fail('unsupported_grant_type');
     if (code !== 'the-device-code') return fail('invalid_grant');
     const answer = answers[Math.min(asked, answers.length - 1)] ?? 'token';
     asked += 1;
@@ -84,8 +83,6 @@ export async function startDeviceServer({
   return {
     origin: server.origin,
     bodies: () =>
-      server.received
-        .filter(({ path }) => path.startsWith('/v1/auth/device/'))
-        .map(({ body }) => JSON.parse(body)),
+      server.received.filter(({ path }) => path.startsWith('/v1/auth/device/')).map(({ body }) => JSON.parse(body)),
   };
 }

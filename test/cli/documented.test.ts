@@ -24,8 +24,6 @@ test('every command of docs/cli.md exists, with its options', async () => {
 
 test('docs/cli.md has every exit code', async () => {
   const page = await readFile(PAGE, 'utf8');
-  const listed = [...page.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = '']) =>
-    codes.split(', ').map(Number),
-  );
+  const listed = [...page.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = '']) => codes.split(', ').map(Number));
   expect(listed).toEqual([...new Set(Object.values(EXIT))].toSorted((a, b) => a - b));
 });

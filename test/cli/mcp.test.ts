@@ -42,10 +42,7 @@ const WRITTEN: Readonly<Record<string, readonly [string, unknown]>> = {
       ],
     },
   ],
-  codex: [
-    '.codex/config.toml',
-    `[mcp_servers.ras]\nurl = "${URL}"\nbearer_token_env_var = "RAS_API_KEY"\n`,
-  ],
+  codex: ['.codex/config.toml', `[mcp_servers.ras]\nurl = "${URL}"\nbearer_token_env_var = "RAS_API_KEY"\n`],
 };
 
 test('every client is told of the service, and no file of theirs is given the key', async () => {
@@ -109,11 +106,7 @@ test('a file that cannot be understood is left as it is', async () => {
     ['codex', '.codex/config.toml', '[ mcp_servers . "ras" ]\nurl = "old"\n'],
     ['codex', '.codex/config.toml', 'mcp_servers.ras.url = "old"\n'],
     ['codex', '.codex/config.toml', 'text = """\n[mcp_servers.ras]\n"""\n'],
-    [
-      'codex',
-      '.codex/config.toml',
-      '[mcp_servers.ras]\nurl = "old"\n\n[mcp_servers.ras.env]\nA = "b"\n',
-    ],
+    ['codex', '.codex/config.toml', '[mcp_servers.ras]\nurl = "old"\n\n[mcp_servers.ras.env]\nA = "b"\n'],
   ] as const;
   for (const [client, name, text] of files) {
     const file = path.join(user.home, name);

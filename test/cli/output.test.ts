@@ -12,19 +12,7 @@ const HARMFUL = /(?![\t\n])\p{Cc}|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]
 const hostile = fc.string({
   unit: fc.oneof(
     fc.string({ unit: 'binary' }),
-    fc.constantFrom(
-      '\u001B',
-      '[',
-      '31m',
-      ']0;',
-      '\u0007',
-      '\u009B',
-      '\u0090',
-      '\u009C',
-      '\r',
-      '\n',
-      '\u202E',
-    ),
+    fc.constantFrom('\u001B', '[', '31m', ']0;', '\u0007', '\u009B', '\u0090', '\u009C', '\r', '\n', '\u202E'),
   ),
 });
 
@@ -98,21 +86,12 @@ test('the nearest word is one that a typing mistake makes', () => {
 
 test('lengths of time read as people say them', () => {
   const lengths = [0, 850, 4_200, 59_900, 200_000, 7_500_000];
-  expect(lengths.map((ms) => duration(ms))).toEqual([
-    '0 ms',
-    '850 ms',
-    '4.2 s',
-    '60 s',
-    '3 min 20 s',
-    '2 h 5 min',
-  ]);
+  expect(lengths.map((ms) => duration(ms))).toEqual(['0 ms', '850 ms', '4.2 s', '60 s', '3 min 20 s', '2 h 5 min']);
 });
 
 test('keys are masked wherever they stand', () => {
   const key = `ras_abcdefgh_${'X'.repeat(43)}`;
-  expect(masked(`No ${key}, and none of shape: secret`, 'secret')).toBe(
-    'No ras_abcdefgh_…, and none of shape: …',
-  );
+  expect(masked(`No ${key}, and none of shape: secret`, 'secret')).toBe('No ras_abcdefgh_…, and none of shape: …');
   expect(maskedKey(key)).toBe('ras_abcdefgh_…');
   expect(maskedKey('of another shape')).toBe('…');
 });

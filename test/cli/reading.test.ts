@@ -14,9 +14,7 @@ async function as(caller: ApiClient) {
     user.run(args, { ...options, env: { ...env, ...options.env } });
 }
 
-test('lists are tables on a terminal, in bold unless NO_COLOR is set, and JSON elsewhere', async ({
-  bob,
-}) => {
+test('lists are tables on a terminal, in bold unless NO_COLOR is set, and JSON elsewhere', async ({ bob }) => {
   const key = await bob.key();
   const ras = await as(key);
   const name = 'A name that is much longer than the narrow terminal has room for';
@@ -39,10 +37,7 @@ test('lists are tables on a terminal, in bold unless NO_COLOR is set, and JSON e
   const unknown = await ras(['routines', 'list'], { isTerminal: true, columns: 0 });
   expect(unknown.stdout).toContain(name);
   for (const options of [{}, { isTerminal: true }]) {
-    const { json } = await ras(
-      ['routines', 'list', ...(options.isTerminal ? ['--json'] : [])],
-      options,
-    );
+    const { json } = await ras(['routines', 'list', ...(options.isTerminal ? ['--json'] : [])], options);
     expect(json).toMatchObject([{ id, name, state: 'draft' }]);
   }
   expect((await ras(['routines', 'list', '--state', 'active'])).json).toEqual([]);
@@ -84,20 +79,14 @@ test('a routine is shown, paused, activated and archived', async ({ key, ras }) 
   expect(archived).toMatchObject({ code: 0, json: { id, state: 'archived' } });
 });
 
-test('what the service refuses is told with its code and the id of the request', async ({
-  key,
-  ras,
-}) => {
+test('what the service refuses is told with its code and the id of the request', async ({ key, ras }) => {
   const id = await createRoutine(key);
   const { code, stdout, stderr } = await ras(['routines', 'activate', id]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^Error: .+ \(successful_run_required, [\w-]+\)$/m);
 });
 
-test('skills are listed and read, a custom one by its name and a curated one by its slug', async ({
-  key,
-  ras,
-}) => {
+test('skills are listed and read, a custom one by its name and a curated one by its slug', async ({ key, ras }) => {
   const { data: own } = await key.post('/v1/skills', {
     name: 'House style',
     instructions: 'Write short sentences.',
@@ -126,9 +115,7 @@ test('connections and usage are shown', async ({ ada }) => {
   expect(await ras(['usage', '--from', 'yesterday'])).toMatchObject({ code: 2 });
 });
 
-test('a command that does not exist is answered with the nearest, and exits with 2', async ({
-  ras,
-}) => {
+test('a command that does not exist is answered with the nearest, and exits with 2', async ({ ras }) => {
   const unknown = await ras(['routine']);
   expect(unknown).toMatchObject({ code: 2, stdout: '' });
   expect(unknown.stderr).toContain('routines');
@@ -138,10 +125,7 @@ test('a command that does not exist is answered with the nearest, and exits with
   expect((await ras(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test('open starts the browser at the page, and writes its address where stdout is piped', async ({
-  key,
-  service,
-}) => {
+test('open starts the browser at the page, and writes its address where stdout is piped', async ({ key, service }) => {
   const user = await terminal();
   const env = environmentOf(key);
   const id = await createRoutine(key, { name: 'To be opened' });

@@ -19,10 +19,7 @@ async function as(caller: ApiClient) {
   };
 }
 
-test('run --wait starts a run, waits for it and writes it as JSON where stdout is piped', async ({
-  key,
-  ras,
-}) => {
+test('run --wait starts a run, waits for it and writes it as JSON where stdout is piped', async ({ key, ras }) => {
   const id = await createRoutine(key, { name: 'Weekly report' });
   const { code, json, stderr } = await ras(['run', id, '--wait']);
   expect(code).toBe(0);
@@ -33,10 +30,7 @@ test('run --wait starts a run, waits for it and writes it as JSON where stdout i
   expect(await ras(['routines', 'run', id, '--wait'])).toMatchObject({ code: 0 });
 });
 
-test('on a terminal it writes the result as text and draws one line again and again', async ({
-  key,
-  ras,
-}) => {
+test('on a terminal it writes the result as text and draws one line again and again', async ({ key, ras }) => {
   const id = await createRoutine(key);
   const { code, stdout, stderr } = await ras(['run', id, '--wait'], { isTerminal: true });
   expect(code).toBe(0);
@@ -108,11 +102,7 @@ test('a run that was skipped exits with 12', async () => {
   expect(stderr).toContain('skipped, overlap');
 });
 
-test('a run that does not end in time goes on, and the exit code is 124', async ({
-  key,
-  ras,
-  service,
-}) => {
+test('a run that does not end in time goes on, and the exit code is 124', async ({ key, ras, service }) => {
   const id = await createRoutine(key);
   const release = service.gateway.control.hold();
   const { code, stdout, stderr } = await ras(['run', id, '--timeout', '500ms']);

@@ -16,10 +16,7 @@ async function modeOf(user: Terminal, name: string): Promise<string> {
   return (mode & 0o777).toString(8);
 }
 
-test('a key from stdin is checked and kept where only the user reads it', async ({
-  ada,
-  service,
-}) => {
+test('a key from stdin is checked and kept where only the user reads it', async ({ ada, service }) => {
   const user = await terminal();
   const key = keyOf(await ada.key(['routines:read', 'runs:read']));
   const login = ['login', '--with-token', '--api-url', `${service.url}/`];
@@ -65,10 +62,7 @@ test('a key that is not accepted is not kept', async ({ service }) => {
   await expect(stat(path.join(user.home, FILE))).rejects.toThrow('ENOENT');
 });
 
-test('a key that was revoked exits with 4 and says how to sign in again', async ({
-  bob,
-  service,
-}) => {
+test('a key that was revoked exits with 4 and says how to sign in again', async ({ bob, service }) => {
   const user = await terminal();
   const key = keyOf(await bob.key());
   await user.run(['login', '--with-token', '--api-url', service.url, '--profile', 'work'], {
@@ -111,10 +105,7 @@ test('the environment goes first, a named profile before it, and a key only to i
   expect(mistyped).toMatchObject({ code: 4, stderr: expect.stringContaining('--profile bob') });
 });
 
-test('the folder of profiles is that of XDG, and its mode is put right', async ({
-  ada,
-  service,
-}) => {
+test('the folder of profiles is that of XDG, and its mode is put right', async ({ ada, service }) => {
   const user = await terminal();
   const key = keyOf(await ada.key());
   const config = path.join(user.home, 'own');
@@ -142,18 +133,13 @@ test('logout forgets the key and says that it stays valid', async ({ ada, servic
   expect(await user.run(['logout'])).toMatchObject({ code: 0, stderr: 'You are not signed in.\n' });
 });
 
-test('doctor finds nothing where all is well, and each cause where it is not', async ({
-  ada,
-  service,
-}) => {
+test('doctor finds nothing where all is well, and each cause where it is not', async ({ ada, service }) => {
   const user = await terminal();
   const env = environmentOf(await ada.key());
   const well = await user.run(['doctor'], { env });
   expect(well.code).toBe(0);
   expect(well.json.map(({ check, state }: Record<string, string>) => `${check} ${state}`)).toEqual(
-    ['Node.js', 'profiles', 'address', 'clock', 'version', 'key', 'scopes'].map(
-      (check) => `${check} good`,
-    ),
+    ['Node.js', 'profiles', 'address', 'clock', 'version', 'key', 'scopes'].map((check) => `${check} good`),
   );
   const { RAS_API_KEY: key } = env;
   const findings = async (environment: Record<string, string>) => {
@@ -162,16 +148,14 @@ test('doctor finds nothing where all is well, and each cause where it is not', a
     return json.filter(({ state }: { state: string }) => state === 'bad');
   };
   expect(await findings({})).toMatchObject([{ check: 'address' }]);
-  expect(
-    await findings({ RAS_API_URL: `http://127.0.0.1:${await freePort()}`, RAS_API_KEY: key! }),
-  ).toMatchObject([{ check: 'address', detail: expect.stringContaining('ECONNREFUSED') }]);
+  expect(await findings({ RAS_API_URL: `http://127.0.0.1:${await freePort()}`, RAS_API_KEY: key! })).toMatchObject([
+    { check: 'address', detail: expect.stringContaining('ECONNREFUSED') },
+  ]);
   const late = await startReceiver((_, response) => {
     response.writeHead(200, { Date: 'Wed, 25 Nov 2020 07:00:00 GMT' });
     response.end('{"data": {"status": "ok"}, "info": {"version": "9"}}');
   });
-  expect(await findings({ RAS_API_URL: late.origin, RAS_API_KEY: key! })).toMatchObject([
-    { check: 'clock' },
-  ]);
+  expect(await findings({ RAS_API_URL: late.origin, RAS_API_KEY: key! })).toMatchObject([{ check: 'clock' }]);
   expect(await findings({ RAS_API_URL: service.url, RAS_API_KEY: 'ras_wrong' })).toMatchObject([
     { check: 'key', detail: expect.stringContaining('does not accept') },
   ]);
@@ -181,10 +165,7 @@ test('doctor finds nothing where all is well, and each cause where it is not', a
   expect(await findings(env)).toMatchObject([{ check: 'profiles' }]);
 });
 
-test('on a terminal the address and the key are asked for, and the key is not shown', async ({
-  ada,
-  service,
-}) => {
+test('on a terminal the address and the key are asked for, and the key is not shown', async ({ ada, service }) => {
   const user = await terminal();
   const key = keyOf(await ada.key());
   const cleared = '\u007F'.repeat('http://localhost:3000'.length);

@@ -74,9 +74,7 @@ test('every fault is reported at once with its variable and what is expected, an
     STRIPE_SECRET_KEY: 'secret-5547',
   };
   const faults = faultsOf(wrong);
-  const named = Object.keys(wrong).filter((name) =>
-    faults.some((fault) => fault.startsWith(`${name}: `)),
-  );
+  const named = Object.keys(wrong).filter((name) => faults.some((fault) => fault.startsWith(`${name}: `)));
   expect(named).toEqual(Object.keys(wrong).filter((name) => name !== 'STRIPE_SECRET_KEY'));
   expect(faults.some((fault) => fault.includes('STRIPE_SECRET_KEY present'))).toBe(true);
   expect(faults.join('\n')).not.toMatch(/secret-|staging|5\.537/i);
@@ -91,15 +89,9 @@ test.each([
   ['in base64url', Buffer.alloc(32, 0xfb).toString('base64url')],
   ['with a newline', `${KEY}\n`],
   ['whose last character has bits too many', `${'A'.repeat(42)}B=`],
-])(
-  'an encryption key %s is refused',
-  proves('startup.encryption-key', 'limit.secrets'),
-  (_name, key) => {
-    expect(faultsOf({ ...good, ENCRYPTION_KEY: key })).toEqual([
-      'ENCRYPTION_KEY: expected base64 of exactly 32 bytes',
-    ]);
-  },
-);
+])('an encryption key %s is refused', proves('startup.encryption-key', 'limit.secrets'), (_name, key) => {
+  expect(faultsOf({ ...good, ENCRYPTION_KEY: key })).toEqual(['ENCRYPTION_KEY: expected base64 of exactly 32 bytes']);
+});
 
 test('secrets of 31 characters are refused', proves('startup.secrets', 'limit.secrets'), () => {
   const short = { BETTER_AUTH_SECRET: 'x'.repeat(31), SCHEDULER_SECRET: 'y'.repeat(31) };
@@ -152,14 +144,9 @@ test('an empty variable counts as absent', () => {
   expect(loadConfig('api', { ...good, SCHEDULER_SECRET: '' }).SCHEDULER_SECRET).toBeUndefined();
 });
 
-test.each(['TRUE', '1', 'yes', 'on', ' true'])(
-  'a switch is never half-read: %j is a fault',
-  (value) => {
-    expect(faultsOf({ ...good, CHECKOUT_ENABLED: value })).toEqual([
-      'CHECKOUT_ENABLED: expected true or false',
-    ]);
-  },
-);
+test.each(['TRUE', '1', 'yes', 'on', ' true'])('a switch is never half-read: %j is a fault', (value) => {
+  expect(faultsOf({ ...good, CHECKOUT_ENABLED: value })).toEqual(['CHECKOUT_ENABLED: expected true or false']);
+});
 
 test('each process is asked only for what it uses', () => {
   const { BETTER_AUTH_SECRET: _a, SCHEDULER_SECRET: _s, ...worker } = good;
@@ -212,9 +199,7 @@ test('a mail server needs a sender, and proxies are addresses and networks', () 
 
 test('where everybody may sign up, production needs a mail server that confirms addresses', () => {
   const open = { ...good, SIGN_UP: 'open' };
-  expect(faultsOf(open)).toEqual([
-    'SMTP_URL: required in production, as SIGN_UP is open and addresses are confirmed',
-  ]);
+  expect(faultsOf(open)).toEqual(['SMTP_URL: required in production, as SIGN_UP is open and addresses are confirmed']);
   const mail = { SMTP_URL: 'smtps://smtp.test', MAIL_FROM: 'noreply@example.com' };
   expect(faultsOf({ ...open, ...mail })).toEqual([]);
   expect(faultsOf({ ...open, NODE_ENV: 'development' })).toEqual([]);
@@ -273,20 +258,17 @@ test.each([
   expect(faultsOf({ ...good, DATABASE_URL })).toHaveLength(isTaken ? 0 : 1);
 });
 
-test.each([
-  { TEMPORAL_TLS: 'true' },
-  { TEMPORAL_API_KEY: 'temporal-key' },
-  { TEMPORAL_TLS_CA_FILE: '/etc/ca.pem' },
-])('Temporal is encrypted by %j', (setting) => {
-  const there = { ...good, TEMPORAL_ADDRESS: 'temporal.internal:7233' };
-  expect(faultsOf({ ...there, ...setting })).toEqual([]);
-});
+test.each([{ TEMPORAL_TLS: 'true' }, { TEMPORAL_API_KEY: 'temporal-key' }, { TEMPORAL_TLS_CA_FILE: '/etc/ca.pem' }])(
+  'Temporal is encrypted by %j',
+  (setting) => {
+    const there = { ...good, TEMPORAL_ADDRESS: 'temporal.internal:7233' };
+    expect(faultsOf({ ...there, ...setting })).toEqual([]);
+  },
+);
 
 test('migrations are not made through a pooler in transaction mode', () => {
   const pooled = { DATABASE_URL: 'postgres://localhost:6432/ras?pgbouncer=true' };
-  expect(faultsOf(pooled, 'migrate')).toEqual([
-    'DATABASE_DIRECT_URL: required, as DATABASE_URL leads to a pooler',
-  ]);
+  expect(faultsOf(pooled, 'migrate')).toEqual(['DATABASE_DIRECT_URL: required, as DATABASE_URL leads to a pooler']);
   const direct = { ...pooled, DATABASE_DIRECT_URL: 'postgres://localhost/ras' };
   expect(faultsOf(direct, 'migrate')).toEqual([]);
 });

@@ -110,9 +110,9 @@ describe('API and workers', () => {
       MODEL_RUNTIME_CA_FILE: '/etc/ca.pem',
     };
     expect(faultsOf('worker', complete)).toEqual([]);
-    expect(
-      faultsOf('worker', { ...complete, MODEL_RUNTIME_URL: 'http://runtime.internal' }),
-    ).toEqual(['MODEL_RUNTIME_URL: expected an https URL']);
+    expect(faultsOf('worker', { ...complete, MODEL_RUNTIME_URL: 'http://runtime.internal' })).toEqual([
+      'MODEL_RUNTIME_URL: expected an https URL',
+    ]);
   });
 
   test('refuse fixture providers in production', () => {
@@ -131,9 +131,7 @@ test('the secret of the runtime is of no other secret, on either side, and is no
       ['runtime', runtime],
     ] as const) {
       const faults = faultsOf(role, { ...good, [name]: SECRET, MODEL_RUNTIME_SECRET: SECRET });
-      expect(faults).toEqual([
-        `MODEL_RUNTIME_SECRET: expected a secret of its own, not that of ${name}`,
-      ]);
+      expect(faults).toEqual([`MODEL_RUNTIME_SECRET: expected a secret of its own, not that of ${name}`]);
       expect(faults.join('\n')).not.toContain(SECRET);
     }
   }

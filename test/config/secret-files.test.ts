@@ -46,17 +46,13 @@ test.for(['\n', '\r\n', ''])('a secret comes from its file, less one end of a li
 });
 
 test('every secret can come from a file, and one that is wrong there is a fault of its variable', () => {
-  const files = Object.fromEntries(
-    SECRET_VARIABLES.map((name) => [`${name}_FILE`, write(name, `${KEY}\n`)]),
-  );
+  const files = Object.fromEntries(SECRET_VARIABLES.map((name) => [`${name}_FILE`, write(name, `${KEY}\n`)]));
   const faults = faultsOf({ ...files, TEMPORAL_ADDRESS: 'localhost:7233', NODE_ENV: 'test' });
   // A key is no address, and the payment's prices are missing; the others repeat one another.
   expect(faults).toContainEqual(expect.stringMatching(/^DATABASE_URL: required: a postgres/));
   expect(faults).toContainEqual(expect.stringMatching(/^SMTP_URL: expected an smtp/));
   const repeated = faults.filter((fault) => fault.includes('expected a secret of its own'));
-  expect(repeated).toHaveLength(
-    SECRET_VARIABLES.filter((name) => !name.endsWith('_URL')).length - 1,
-  );
+  expect(repeated).toHaveLength(SECRET_VARIABLES.filter((name) => !name.endsWith('_URL')).length - 1);
 });
 
 test('a file that cannot be used is one sentence with its variable and its path', () => {
@@ -69,9 +65,7 @@ test('a file that cannot be used is one sentence with its variable and its path'
     [at('blank'), `${at('blank')} is empty`],
     [at('open'), `${at('open')} is open to every user of the machine; run chmod o-rwx on it`],
   ] as const) {
-    expect(faultsOf({ ...good, ENCRYPTION_KEY_FILE: file })).toEqual([
-      `ENCRYPTION_KEY_FILE: ${why}`,
-    ]);
+    expect(faultsOf({ ...good, ENCRYPTION_KEY_FILE: file })).toEqual([`ENCRYPTION_KEY_FILE: ${why}`]);
   }
 });
 

@@ -8,13 +8,7 @@ import { callbackOf, redirectUriOf } from '#core/connections/oauth/client.ts';
 import { discoveredTarget, type EarlierSignIn } from '#core/connections/oauth/target.ts';
 import { redeemCode, scopesIn } from '#core/connections/oauth/token-endpoint.ts';
 import { TOOL_SERVER } from '#core/connections/providers/catalogue.ts';
-import {
-  findTool,
-  listAllTools,
-  openToolSession,
-  ToolServerError,
-  type RequestCredentials,
-} from '#core/mcp/index.ts';
+import { findTool, listAllTools, openToolSession, ToolServerError, type RequestCredentials } from '#core/mcp/index.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 
 const UI_ORIGIN = 'http://localhost:3000';
@@ -66,11 +60,7 @@ async function signIn(): Promise<void> {
   );
   const { server, client, resource, scope } = target;
   const redirectUri = redirectUriOf(UI_ORIGIN, callbackOf(TOOL_SERVER, server.issuer));
-  const { authorizationUrl, codeVerifier } = await authorizationRequest(
-    target,
-    redirectUri,
-    'state',
-  );
+  const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, 'state');
   const response = await fetch(authorizationUrl, { redirect: 'manual' });
   const answer = new URL(response.headers.get('location') ?? '').searchParams;
   const tokens = await redeemCode(

@@ -8,17 +8,9 @@ test.each([
   ['https://a.example/mcp', 'https://a.example/mcp', null],
   ['https://a.example/mcp?', 'https://a.example/mcp?', ''],
   ['https://a.example/mcp?key=1', 'https://a.example/mcp?key=[redacted]', 'key=1'],
-  [
-    'https://a.example/?a=1&b=&a=3',
-    'https://a.example/?a=[redacted]&b=[redacted]&a=[redacted]',
-    'a=1&b=&a=3',
-  ],
+  ['https://a.example/?a=1&b=&a=3', 'https://a.example/?a=[redacted]&b=[redacted]&a=[redacted]', 'a=1&b=&a=3'],
   ['https://a.example/?k-3f8a', 'https://a.example/?[redacted]', 'k-3f8a'],
-  [
-    'https://a.example/?a=1=2?3&%zz=4',
-    'https://a.example/?a=[redacted]&%zz=[redacted]',
-    'a=1=2?3&%zz=4',
-  ],
+  ['https://a.example/?a=1=2?3&%zz=4', 'https://a.example/?a=[redacted]&%zz=[redacted]', 'a=1=2?3&%zz=4'],
 ])('%s is shown as %s', (url, shown, query) => {
   expect(splitAddress(url)).toEqual({ shown, query });
   expect(splitAddress(shown).shown).toBe(shown);

@@ -5,14 +5,7 @@ import { newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
 import { runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from '#test/tools/hostile-fixture.ts';
-import {
-  connect,
-  marker,
-  routineWith,
-  scriptCalls,
-  toolSteps,
-  type Json,
-} from '#test/tools/support.ts';
+import { connect, marker, routineWith, scriptCalls, toolSteps, type Json } from '#test/tools/support.ts';
 import { changeConnections, plantConnection } from '#test/support/given.ts';
 
 let fixture: HostileFixture;
@@ -98,8 +91,7 @@ test('a server that cannot be reached changes nothing', async () => {
 
 test('one kind of credentials takes the place of another', async () => {
   const connectionId = await connectGuarded();
-  const routineId = (await routineWith(key, [], { connection: { url: hostile.url('honest') } }))
-    .routineId;
+  const routineId = (await routineWith(key, [], { connection: { url: hostile.url('honest') } })).routineId;
   const headers = { 'X-Api-Key': 'first-credential' };
   const changed = await key.patch(path(connectionId), { headers });
   expect(changed.data).toMatchObject({ auth: 'headers', state: 'ready' });
@@ -114,9 +106,7 @@ test('a key in the query of the address is replaced with the address, which has 
   hostile.control.credential = 'second-credential';
   const patch = (url: string) => key.patch(path(connectionId), { url });
   const told = async (url: string) => (await patch(url)).body.error.message;
-  expect(await told(`${hostile.url('guarded')}?api_key=wrong`)).toBe(
-    'url: the server does not accept it',
-  );
+  expect(await told(`${hostile.url('guarded')}?api_key=wrong`)).toBe('url: the server does not accept it');
   expect(await told(`${hostile.url('honest')}?api_key=x`)).toContain('only its query');
   expect(await told((await shown(connectionId)).url)).toContain('[redacted]');
   expect(await told('nonsense')).toMatch(/^url: /);

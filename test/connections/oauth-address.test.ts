@@ -2,12 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createRoutine } from '#test/support/routines.ts';
-import {
-  expireIn,
-  signIn,
-  startProtectedFixture,
-  type ProtectedFixture,
-} from './sign-in-fixture.ts';
+import { expireIn, signIn, startProtectedFixture, type ProtectedFixture } from './sign-in-fixture.ts';
 
 const KEY = 'canary-beside-the-sign-in';
 
@@ -17,8 +12,7 @@ const asked: string[] = [];
 const requests = channel('http.server.request.start');
 function note(message: unknown) {
   const { url = '', headers } = (message as { request: IncomingMessage }).request;
-  if (url.startsWith('/mcp') && fixture.toolServer.url.includes(headers.host ?? '-'))
-    asked.push(url);
+  if (url.startsWith('/mcp') && fixture.toolServer.url.includes(headers.host ?? '-')) asked.push(url);
 }
 
 beforeAll(async () => {

@@ -3,13 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
 import { startProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
 import { createRoutine } from '../support/routines.ts';
-import {
-  expireIn,
-  signIn,
-  startProtectedFixture,
-  UI_ORIGIN,
-  type ProtectedFixture,
-} from './sign-in-fixture.ts';
+import { expireIn, signIn, startProtectedFixture, UI_ORIGIN, type ProtectedFixture } from './sign-in-fixture.ts';
 
 const PUBLIC_URL = 'https://api.acme.dev';
 
@@ -72,13 +66,7 @@ test('an authorization server of tool servers has a document of its own, with th
     client_id: document,
     redirect_uris: [`${UI_ORIGIN}/oauth/callback/${name}`],
   });
-  for (const wrong of [
-    'tool-server',
-    'notion',
-    `${name}0`,
-    `${name}/x`,
-    'tool-server-g'.padEnd(44, '0'),
-  ]) {
+  for (const wrong of ['tool-server', 'notion', `${name}0`, `${name}/x`, 'tool-server-g'.padEnd(44, '0')]) {
     const { status } = await fetch(`${fixture.service.url}/oauth/client-metadata/${wrong}.json`);
     expect([wrong, status]).toEqual([wrong, 404]);
   }
@@ -106,9 +94,7 @@ test('its address is our name where the authorization server reads it, from the 
   const again = await start({ connectionId: connected.data.id });
   expect(queryOf(again.data.authorizationUrl).get('client_id')).toBe(document);
   const routineId = await createRoutine(person.session);
-  const discovered = await person.session.post(
-    `/v1/routines/${routineId}/connections/${connected.data.id}/discover`,
-  );
+  const discovered = await person.session.post(`/v1/routines/${routineId}/connections/${connected.data.id}/discover`);
   expect(discovered.status).toBe(200);
   expect(authorizationServer.control.tokenRequests).toEqual(['refresh_token']);
 });

@@ -82,9 +82,7 @@ async function hostileServer(answers: HostileAnswers): Promise<Receiver> {
 function guardedBut(home: Receiver): OutboundClient {
   const [local, guarded] = [localClient(), guardedClient()];
   const clientFor = (url: string | URL | Request) =>
-    URL.parse(url instanceof Request ? url.url : String(url))?.origin === home.origin
-      ? local
-      : guarded;
+    URL.parse(url instanceof Request ? url.url : String(url))?.origin === home.origin ? local : guarded;
   return {
     ...guarded,
     request: (options) => clientFor(options.url).request(options),
@@ -197,19 +195,11 @@ test.each([
 
 test.each([
   ['metadata that makes no sense', { metadata: { token_endpoint: 7 } }, 'no_metadata'],
-  [
-    'a script as the page for people',
-    { metadata: { authorization_endpoint: 'javascript:x()' } },
-    'no_metadata',
-  ],
+  ['a script as the page for people', { metadata: { authorization_endpoint: 'javascript:x()' } }, 'no_metadata'],
   ['no PKCE', { metadata: { code_challenge_methods_supported: undefined } }, 'no_pkce'],
   ['PKCE without S256', { metadata: { code_challenge_methods_supported: ['plain'] } }, 'no_pkce'],
   ['another issuer', { metadata: { issuer: 'https://accounts.example.com' } }, 'wrong_issuer'],
-  [
-    "another server's resource",
-    { resource: { resource: 'https://bank.example.com/mcp' } },
-    'foreign_resource',
-  ],
+  ["another server's resource", { resource: { resource: 'https://bank.example.com/mcp' } }, 'foreign_resource'],
   ['no registration', { metadata: { registration_endpoint: undefined } }, 'no_registration'],
 ])('a server with %s is not signed in to', async (_, answers, reason) => {
   await expect(start(await hostileServer(answers))).rejects.toMatchObject({ reason });

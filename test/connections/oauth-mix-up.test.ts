@@ -1,12 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startReceiver, type Receiver } from '#test/outbound/receiver.ts';
-import {
-  comeBack,
-  returnFrom,
-  startProtectedFixture,
-  type ProtectedFixture,
-} from './sign-in-fixture.ts';
+import { comeBack, returnFrom, startProtectedFixture, type ProtectedFixture } from './sign-in-fixture.ts';
 
 let fixture: ProtectedFixture;
 

@@ -58,15 +58,11 @@ test('ten callers in five instances renew a token once, and all get the new one'
   control().tokenDelayMs = 300;
   const sources = Array.from({ length: 5 }, () => createOAuthSource(deps));
   const named = await connection();
-  const headers = await Promise.all(
-    [...sources, ...sources].map((source) => source.headers(named, never())),
-  );
+  const headers = await Promise.all([...sources, ...sources].map((source) => source.headers(named, never())));
   expect(control().tokenRequests).toEqual(['refresh_token']);
   const renewed = await grant();
   expect(renewed.accessToken).not.toBe(old.accessToken);
-  expect(new Set(headers.map((each) => each['authorization']))).toEqual(
-    new Set([`Bearer ${renewed.accessToken}`]),
-  );
+  expect(new Set(headers.map((each) => each['authorization']))).toEqual(new Set([`Bearer ${renewed.accessToken}`]));
 });
 
 test('ten requests to two replicas renew a token once', async () => {

@@ -1,10 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { deleteConnection } from '#core/deletion/index.ts';
-import {
-  startProtectedToolServer,
-  type ProtectedToolServer,
-} from '#dev/authorization-server/protected-tool-server.ts';
+import { startProtectedToolServer, type ProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
 import { signUp, type Person } from '../support/people.ts';
 import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 import {

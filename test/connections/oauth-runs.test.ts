@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import {
-  expireIn,
-  signIn,
-  startProtectedFixture,
-  type ProtectedFixture,
-} from './sign-in-fixture.ts';
+import { expireIn, signIn, startProtectedFixture, type ProtectedFixture } from './sign-in-fixture.ts';
 import { confirm, marker, requestsWith, scriptCalls } from '#test/tools/support.ts';
 
 let fixture: ProtectedFixture;
@@ -21,9 +16,7 @@ test('connect by signing in, discover, refuse, confirm, run, renew, and stop whe
   const mark = marker();
   const { data: connection } = await signIn(session, 'tool-server', { url: toolServer.url });
   const routineId = await createRoutine(session, { instructions: mark });
-  const discovered = await session.post(
-    `/v1/routines/${routineId}/connections/${connection.id}/discover`,
-  );
+  const discovered = await session.post(`/v1/routines/${routineId}/connections/${connection.id}/discover`);
   expect(discovered.status).toBe(200);
 
   // No tool is confirmed yet: none is offered, and a call is refused.

@@ -10,15 +10,7 @@ import {
   returnFrom,
   type ProtectedFixture,
 } from './sign-in-fixture.ts';
-import {
-  confirm,
-  marker,
-  requestsWith,
-  routineWith,
-  scriptCalls,
-  toolSteps,
-  type Json,
-} from '#test/tools/support.ts';
+import { confirm, marker, requestsWith, routineWith, scriptCalls, toolSteps, type Json } from '#test/tools/support.ts';
 
 let fixture: ProtectedFixture;
 let { service, person, toolServer, authorizationServer } = {} as ProtectedFixture;
@@ -130,9 +122,7 @@ test('another sign-in that came meanwhile is used instead, and none is asked for
   const connection = await readConnection(deps.database, person.projectId, id);
   const used = await deps.credentials.headers(connection, new AbortController().signal);
   await signInAgain(id);
-  const other = await deps.credentials.refused(connection, used, new AbortController().signal, [
-    WRITE_SCOPE,
-  ]);
+  const other = await deps.credentials.refused(connection, used, new AbortController().signal, [WRITE_SCOPE]);
   expect(other?.['authorization']).toMatch(/^Bearer /);
   expect(other).not.toEqual(used);
   expect(await read(id)).toMatchObject({ state: 'ready' });

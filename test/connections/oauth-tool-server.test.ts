@@ -78,9 +78,7 @@ test('after the sign-in its tools are discovered with a token that was issued fo
   });
   expect(data.server.name).toContain('everything');
   const routineId = await createRoutine(person.session);
-  const discovered = await person.session.post(
-    `/v1/routines/${routineId}/connections/${data.id}/discover`,
-  );
+  const discovered = await person.session.post(`/v1/routines/${routineId}/connections/${data.id}/discover`);
   expect(discovered.status).toBe(200);
   const tools = await person.session.get(`/v1/routines/${routineId}/tools`);
   expect(JSON.stringify(tools.data)).toContain('"echo"');
@@ -91,8 +89,7 @@ test('after the sign-in its tools are discovered with a token that was issued fo
 test('its token is renewed, and a revoked sign-in is made again in the same connection', async () => {
   const { data } = await signIn({ url: toolServer.url });
   const routineId = await createRoutine(person.session);
-  const discover = () =>
-    person.session.post(`/v1/routines/${routineId}/connections/${data.id}/discover`);
+  const discover = () => person.session.post(`/v1/routines/${routineId}/connections/${data.id}/discover`);
   const expire = () => expireIn(fixture.service, data.id, 0);
   expect(data.name).toBe('127.0.0.1');
   await expire();

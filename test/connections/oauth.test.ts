@@ -109,9 +109,7 @@ test('two returns with one state at the same time make one connection', async ()
   const { data } = await start();
   const query = await visit(data.authorizationUrl);
   const answers = await Promise.all(Array.from({ length: 5 }, () => comeBack(query)));
-  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
-    200, 409, 409, 409, 409,
-  ]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409]);
   expect((await person.session.get('/v1/connections')).data.length).toBe(before + 1);
 });
 
@@ -198,9 +196,7 @@ test('a state is good for ten minutes', async () => {
   await changeFlows(fixture.service.deps.database, EVERY, { expiresAt: ago('1 second') });
   const late = await comeBack(query);
   expect(late.status).toBe(409);
-  expect(late.body.error.message).toBe(
-    'This sign-in is over or was not begun here; start it again.',
-  );
+  expect(late.body.error.message).toBe('This sign-in is over or was not begun here; start it again.');
 });
 
 test('a provider that says no is reported in our words', async () => {
@@ -242,9 +238,7 @@ test('a code that the provider does not know is refused', async () => {
   query.set('code', 'not-a-code');
   const refused = await comeBack(`?${query.toString()}`);
   expect(refused.status).toBe(502);
-  expect(refused.body.error.message).toBe(
-    'The provider did not complete the sign-in; start it again.',
-  );
+  expect(refused.body.error.message).toBe('The provider did not complete the sign-in; start it again.');
 });
 
 test.each([
@@ -254,20 +248,17 @@ test.each([
   [200, '{"access_token":"with space\\n","token_type":"bearer"}'],
   [400, '{"error":"invalid_request","error_description":"secret canary"}'],
   [302, ''],
-])(
-  'a token endpoint that answers %i %s ends the sign-in with a fixed text',
-  async (status, body) => {
-    const { data } = await start();
-    const query = await visit(data.authorizationUrl);
-    fixture.authorizationServer.control.tokenFaults.push({ status, body });
-    const failed = await comeBack(query);
-    expect(failed.status).toBe(502);
-    expect(failed.body.error).toEqual({
-      code: 'provider_error',
-      message: 'The provider did not complete the sign-in; start it again.',
-    });
-  },
-);
+])('a token endpoint that answers %i %s ends the sign-in with a fixed text', async (status, body) => {
+  const { data } = await start();
+  const query = await visit(data.authorizationUrl);
+  fixture.authorizationServer.control.tokenFaults.push({ status, body });
+  const failed = await comeBack(query);
+  expect(failed.status).toBe(502);
+  expect(failed.body.error).toEqual({
+    code: 'provider_error',
+    message: 'The provider did not complete the sign-in; start it again.',
+  });
+});
 
 test('signing in again renews the same connection', async () => {
   const first = await signIn(person.session, 'fixture');

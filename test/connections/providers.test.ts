@@ -45,9 +45,7 @@ test(
   async () => {
     const { status, data } = await person.session.get('/v1/connections/providers');
     expect(status).toBe(200);
-    const byId = new Map<string, Record<string, unknown>>(
-      data.map((each: { id: string }) => [each.id, each]),
-    );
+    const byId = new Map<string, Record<string, unknown>>(data.map((each: { id: string }) => [each.id, each]));
     expect([...byId.keys()]).toEqual(
       expect.arrayContaining([
         'ahrefs',
@@ -73,8 +71,7 @@ test(
       toolServer: 'https://api.githubcopilot.com/mcp/',
       listsAccounts: true,
       keyPage: null,
-      documentation:
-        'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
+      documentation: 'https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps',
     });
     expect(byId.get('fixture')).toMatchObject({ configured: true });
     // Nothing has to be registered for a key, nor where clients register themselves.
@@ -130,12 +127,8 @@ test('connecting with a key needs the scope to write connections, and a provider
   expect((await connect(API_KEY, reader)).body.error.code).toBe('insufficient_scope');
   const writer = await person.key(['connections:write']);
   expect((await connect(API_KEY, writer)).status).toBe(201);
-  expect((await connect(API_KEY, person.session, 'fixture')).body.error.code).toBe(
-    'invalid_request',
-  );
-  expect((await connect(API_KEY, person.session, 'unknown')).body.error.code).toBe(
-    'provider_not_found',
-  );
+  expect((await connect(API_KEY, person.session, 'fixture')).body.error.code).toBe('invalid_request');
+  expect((await connect(API_KEY, person.session, 'unknown')).body.error.code).toBe('provider_not_found');
 });
 
 test('the same Idempotency-Key makes one connection', async () => {
@@ -247,10 +240,7 @@ test('no credential reaches a log line or an error, however a connection fails',
   );
 
   expect(lines.length).toBeGreaterThan(3);
-  const said = [
-    ...lines,
-    ...failures.map((error) => `${(error as Error).stack} ${JSON.stringify(error)}`),
-  ];
+  const said = [...lines, ...failures.map((error) => `${(error as Error).stack} ${JSON.stringify(error)}`)];
   for (const secret of secrets) expect(said.join('\n')).not.toContain(secret);
 });
 
@@ -284,10 +274,7 @@ test.each([
 });
 
 test('the example in the documentation is a provider file that can be read', async () => {
-  const text = await readFile(
-    new URL('../../docs/connections-providers.md', import.meta.url),
-    'utf8',
-  );
+  const text = await readFile(new URL('../../docs/connections-providers.md', import.meta.url), 'utf8');
   const [, example] = /```yaml\n([\s\S]*?)```/.exec(text)!;
   expect(readProvider('example.yaml', example!)).toMatchObject({
     id: 'example',

@@ -1,14 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import {
-  startProtectedToolServer,
-  type ProtectedToolServer,
-} from '#dev/authorization-server/protected-tool-server.ts';
-import type {
-  AuthorizationServer,
-  AuthorizationServerOptions,
-} from '#dev/authorization-server/options.ts';
+import { startProtectedToolServer, type ProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
+import type { AuthorizationServer, AuthorizationServerOptions } from '#dev/authorization-server/options.ts';
 import { TOOLS_SCOPE } from '#dev/authorization-server/scope.ts';
 import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
 import type { ApiClient } from '../support/client.ts';
@@ -43,9 +37,7 @@ export async function startSignInFixture(
       {
         client_id: 'fixture-client',
         client_secret: CLIENT_SECRET,
-        redirect_uris: ['fixture', 'fixture-other'].map(
-          (id) => `${UI_ORIGIN}/oauth/callback/${id}`,
-        ),
+        redirect_uris: ['fixture', 'fixture-other'].map((id) => `${UI_ORIGIN}/oauth/callback/${id}`),
         grant_types: ['authorization_code', 'refresh_token'],
         application_type: 'native',
         token_endpoint_auth_method: 'client_secret_post',

@@ -68,11 +68,7 @@ test('a server with a certificate of its own making is not connected', async () 
 
 test('a server that says nothing is given up in 15 seconds', async () => {
   const [status, code, message] = await refused(hostile.url('silent'));
-  expect([status, code, message]).toEqual([
-    502,
-    'provider_error',
-    expect.stringContaining('did not answer in time'),
-  ]);
+  expect([status, code, message]).toEqual([502, 'provider_error', expect.stringContaining('did not answer in time')]);
 });
 
 test('addresses that are not public are refused before anything is sent', async () => {

@@ -22,10 +22,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
     onTestFinished(() => checkout.remove());
     const service = await startRelease(checkout.folder);
     const migrated = startNode('migrations/run.ts', service.env, { cwd: checkout.folder });
-    expect([await migrated.exited, migrated.output()]).toEqual([
-      0,
-      expect.stringContaining('nothing to migrate'),
-    ]);
+    expect([await migrated.exited, migrated.output()]).toEqual([0, expect.stringContaining('nothing to migrate')]);
     await expect.poll(() => statusOf(`${service.url}/ready`)).toBe(200);
 
     const person = await signUp({ url: service.url, config: { UI_ORIGIN: service.url } });

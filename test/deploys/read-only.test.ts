@@ -65,11 +65,7 @@ test.skipIf(!HAS_BUBBLEWRAP || !FULL_SIZE)(
     expect(refused.output()).toContain('cannot be bundled here; bundle it ahead by npm run build');
 
     // Only the temporary folder can be written; either checkout may lie in it.
-    const shown = [process.cwd(), release.folder].flatMap((folder) => [
-      '--ro-bind',
-      folder,
-      folder,
-    ]);
+    const shown = [process.cwd(), release.folder].flatMap((folder) => ['--ro-bind', folder, folder]);
     const output = await workOnReadOnlyFiles('--tmpfs', '/tmp', ...shown);
     expect(output).toContain(stale);
     expect(output).toContain('the workflow bundle cannot be kept');

@@ -67,22 +67,16 @@ test('an index of a large table is built beside its writers', async () => {
 
 /** Tells whether a step begins with a comment that says which locks it takes, and for how long. */
 function saysItsLocks(step: string): boolean {
-  const [, comment = ''] =
-    /^(?:import[^;]*;\s*)*((?:\/\*\*[^]*?\*\/)|(?:\/\/.*\n)+)/.exec(step.trim()) ?? [];
+  const [, comment = ''] = /^(?:import[^;]*;\s*)*((?:\/\*\*[^]*?\*\/)|(?:\/\/.*\n)+)/.exec(step.trim()) ?? [];
   return /\bLocks: \S.{15,}/.test(comment.replace(/\n\s*(\*|\/\/)\s?/g, ' '));
 }
 
 test('every migration after 0.1.0 says which locks it takes', async () => {
   expect(saysItsLocks(APART)).toBe(false);
-  expect(
-    saysItsLocks(`// Why.\n// Locks: access exclusive on runs, for an instant.\n${APART}`),
-  ).toBe(true);
+  expect(saysItsLocks(`// Why.\n// Locks: access exclusive on runs, for an instant.\n${APART}`)).toBe(true);
   const later = (await migrationFiles()).filter((file) => !(file in released['0.1.0']));
   for (const file of later) {
-    expect([file, saysItsLocks(await readFile(MIGRATION_STEPS + file, 'utf8'))]).toEqual([
-      file,
-      true,
-    ]);
+    expect([file, saysItsLocks(await readFile(MIGRATION_STEPS + file, 'utf8'))]).toEqual([file, true]);
   }
 });
 
@@ -93,9 +87,7 @@ test('a step that asks for no transaction gets none', async () => {
     await cp(MIGRATION_STEPS, folder, { recursive: true });
     const step = path.join(folder, '9999_reason.ts');
     await writeFile(step, IN_A_TRANSACTION);
-    await expect(migrate(testDatabase.url, `${folder}/`)).rejects.toThrow(
-      'cannot run inside a transaction block',
-    );
+    await expect(migrate(testDatabase.url, `${folder}/`)).rejects.toThrow('cannot run inside a transaction block');
     // Under another name, since a module is loaded once.
     await rm(step);
     await writeFile(path.join(folder, '9999_reason_apart.ts'), APART);

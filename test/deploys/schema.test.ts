@@ -31,8 +31,7 @@ async function forgetLastMigration(): Promise<string> {
 }
 
 function record(name: string) {
-  return service.deps.database
-    .run`insert into migrations (name, batch, migration_time) values (${name}, 1, now())`;
+  return service.deps.database.run`insert into migrations (name, batch, migration_time) values (${name}, 1, now())`;
 }
 
 test('an API whose schema is older than its code is not ready, and says what to do', async () => {

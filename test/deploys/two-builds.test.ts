@@ -77,9 +77,7 @@ async function startRuns(count: number): Promise<string[]> {
   for (let each = 0; each < count; each += 1) {
     scriptCalls(service, mark, { name: 'lookup', arguments: { query: 'x' } });
   }
-  const started = await Promise.all(
-    Array.from({ length: count }, () => key.post(`/v1/routines/${routineId}/run`)),
-  );
+  const started = await Promise.all(Array.from({ length: count }, () => key.post(`/v1/routines/${routineId}/run`)));
   await expect.poll(() => tools.control.calls.length).toBe(before + count);
   return started.map(({ data }) => data.id);
 }
@@ -95,8 +93,7 @@ function holdTools(): () => void {
 async function historyOf(runId: string) {
   const { events = [] } = await service.temporal.workflow.getHandle(runId).fetchHistory();
   const builds = (events ?? []).flatMap(
-    ({ workflowTaskCompletedEventAttributes: completed }) =>
-      completed?.deploymentVersion?.buildId ?? [],
+    ({ workflowTaskCompletedEventAttributes: completed }) => completed?.deploymentVersion?.buildId ?? [],
   );
   const failed = (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes);
   return { builds: [...new Set(builds)], failed: failed.length };
@@ -145,11 +142,7 @@ test('runs that are open on two builds, while the later one is made current and 
   for (const [id, build] of expected) {
     const run = await runEnded(key, id);
     expect(run.state).toBe('succeeded');
-    expect(run.steps.map(stepInShort)).toEqual([
-      'model succeeded 1',
-      'tool succeeded 1',
-      'model succeeded 1',
-    ]);
+    expect(run.steps.map(stepInShort)).toEqual(['model succeeded 1', 'tool succeeded 1', 'model succeeded 1']);
     await expect.poll(() => statusOf(id)).toBe('COMPLETED');
     expect([id, await historyOf(id)]).toEqual([id, { builds: [build], failed: 0 }]);
   }

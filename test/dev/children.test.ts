@@ -146,25 +146,22 @@ describe('children under supervision', () => {
     await gone(children[0]!);
   });
 
-  it.runIf(onLinux)(
-    'when supervisor and watchdog are both killed, the next start stops the survivors',
-    async () => {
-      const { supervisor, children } = await start([IDLE]);
-      const watchdog = await watchdogOf(supervisor.pid!);
-      supervisor.kill('SIGSTOP');
-      process.kill(watchdog.pid, 'SIGKILL');
-      supervisor.kill('SIGKILL');
-      await once(supervisor, 'exit');
-      await sleep(200);
-      expect(isRunning(children[0]!)).toBe(true);
+  it.runIf(onLinux)('when supervisor and watchdog are both killed, the next start stops the survivors', async () => {
+    const { supervisor, children } = await start([IDLE]);
+    const watchdog = await watchdogOf(supervisor.pid!);
+    supervisor.kill('SIGSTOP');
+    process.kill(watchdog.pid, 'SIGKILL');
+    supervisor.kill('SIGKILL');
+    await once(supervisor, 'exit');
+    await sleep(200);
+    expect(isRunning(children[0]!)).toBe(true);
 
-      const messages: string[] = [];
-      const next = await superviseChildren({ dataDir, log: (message) => messages.push(message) });
-      expect(isRunning(children[0]!)).toBe(false);
-      expect(messages).toEqual(['Stopping what an earlier start left: child 0']);
-      await next.stopAll();
-    },
-  );
+    const messages: string[] = [];
+    const next = await superviseChildren({ dataDir, log: (message) => messages.push(message) });
+    expect(isRunning(children[0]!)).toBe(false);
+    expect(messages).toEqual(['Stopping what an earlier start left: child 0']);
+    await next.stopAll();
+  });
 
   it('a stranger that has the pid of an old child is left alone', async () => {
     const stranger = spawn('sleep', ['100']);
@@ -214,9 +211,9 @@ describe('children under supervision', () => {
 
   it('a program that does not exist is an error that names the child', async () => {
     const children = await superviseChildren({ dataDir, log: () => {} });
-    await expect(
-      children.spawn({ name: 'Ghost', command: '/no/such/program', args: [] }),
-    ).rejects.toThrow('Ghost could not be started');
+    await expect(children.spawn({ name: 'Ghost', command: '/no/such/program', args: [] })).rejects.toThrow(
+      'Ghost could not be started',
+    );
     await children.stopAll();
   });
 
@@ -233,11 +230,9 @@ describe('children under supervision', () => {
   it('the end of the npm that runs the script stops everything', async () => {
     // The shell in between is how npm runs scripts; the outer one stands for npm.
     const inner = `${process.execPath} "$@"; true`;
-    const { supervisor, children } = await start(
-      [IDLE],
-      ['sh', '-c', `sh -c '${inner}' sh "$@"; true`, 'sh'],
-      { npm_lifecycle_event: 'start' },
-    );
+    const { supervisor, children } = await start([IDLE], ['sh', '-c', `sh -c '${inner}' sh "$@"; true`, 'sh'], {
+      npm_lifecycle_event: 'start',
+    });
     const shell = parentOf(parentOf(children[0]!.pid)!)!;
     expect(parentOf(shell)).toBe(supervisor.pid);
     supervisor.kill('SIGKILL');

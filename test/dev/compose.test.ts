@@ -43,10 +43,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('every image is built here or has an exact version', () => {
   for (const [name, { image, build }] of all) {
-    expect([name, image]).toEqual([
-      name,
-      expect.stringMatching(/:\d+\.\d+(\.\d+)?(-\w+)?(@sha256:\w{64})?$/),
-    ]);
+    expect([name, image]).toEqual([name, expect.stringMatching(/:\d+\.\d+(\.\d+)?(-\w+)?(@sha256:\w{64})?$/)]);
     expect([name, build !== undefined]).toEqual([name, name in ROLES]);
   }
 });
@@ -63,8 +60,7 @@ test('nothing runs as root, writes to its root, has a capability, or is cut off 
 
 test('ports are open on this machine only, and the database and Temporal have none', () => {
   for (const [name, { ports }] of all) {
-    for (const port of ports)
-      expect([name, port]).toEqual([name, expect.stringMatching(/^127\.0\.0\.1:/)]);
+    for (const port of ports) expect([name, port]).toEqual([name, expect.stringMatching(/^127\.0\.0\.1:/)]);
   }
   expect([services['postgres']?.ports, services['temporal']?.ports]).toEqual([[], []]);
 });
@@ -76,28 +72,25 @@ test('what stays has a health check, and what ends is not started again', () => 
   }
 });
 
-test.for(Object.entries(ROLES))(
-  'what %s is given is a configuration in production',
-  ([name, role]) => {
-    const { environment, secrets: given } = services[name]!;
-    const filled = Object.entries(environment).map(([variable, value]) => {
-      const known = variable in variables || isSecret(variable.replace(/_FILE$/, ''));
-      expect([variable, known]).toEqual([variable, true]);
-      if (!value.startsWith('/run/secrets/')) return [variable, interpolated(variable, value)];
-      const secret = path.basename(value);
-      expect(given).toContain(secret);
-      expect(secrets).toHaveProperty(secret);
-      const file = path.join(folder, secret);
-      writeFileSync(file, `${sample(secret)}\n`, { mode: 0o600 });
-      return [variable, file];
-    });
-    const config = loadConfig(role, Object.fromEntries(filled));
-    expect(config).toMatchObject({ NODE_ENV: 'production' });
-    // No secret goes to a process that does not read it.
-    const read = new Set(filled.map(([, value = '']) => path.basename(value)));
-    expect(given.filter((each) => !read.has(each))).toEqual([]);
-  },
-);
+test.for(Object.entries(ROLES))('what %s is given is a configuration in production', ([name, role]) => {
+  const { environment, secrets: given } = services[name]!;
+  const filled = Object.entries(environment).map(([variable, value]) => {
+    const known = variable in variables || isSecret(variable.replace(/_FILE$/, ''));
+    expect([variable, known]).toEqual([variable, true]);
+    if (!value.startsWith('/run/secrets/')) return [variable, interpolated(variable, value)];
+    const secret = path.basename(value);
+    expect(given).toContain(secret);
+    expect(secrets).toHaveProperty(secret);
+    const file = path.join(folder, secret);
+    writeFileSync(file, `${sample(secret)}\n`, { mode: 0o600 });
+    return [variable, file];
+  });
+  const config = loadConfig(role, Object.fromEntries(filled));
+  expect(config).toMatchObject({ NODE_ENV: 'production' });
+  // No secret goes to a process that does not read it.
+  const read = new Set(filled.map(([, value = '']) => path.basename(value)));
+  expect(given.filter((each) => !read.has(each))).toEqual([]);
+});
 
 /** Returns what an operator who sets only what is demanded gets. */
 function interpolated(variable: string, value: string): string {

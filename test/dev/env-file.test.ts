@@ -46,8 +46,7 @@ test('what people write into such files is read', () => {
 });
 
 test('every wrong line is named by its number, and none by what it holds', () => {
-  const text =
-    'PORT=3000\nOPENAI_API_KEY: sk-1\n\nMAIL_FROM="a\nb"\nsk-2\nSMTP_URL="sk-3\nLOG_LEVEL=info\n';
+  const text = 'PORT=3000\nOPENAI_API_KEY: sk-1\n\nMAIL_FROM="a\nb"\nsk-2\nSMTP_URL="sk-3\nLOG_LEVEL=info\n';
   expect(() => read(text)).toThrow(`${file}: lines 2, 6, 7 are wrong.`);
   expect(() => read(text)).not.toThrow(/sk-/);
   expect(() => read('PORT=3000\n8080\n')).toThrow('line 2 is wrong');

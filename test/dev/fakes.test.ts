@@ -26,9 +26,7 @@ test.for([
   });
   onTestFinished(() => void fake.kill('SIGKILL'));
   expect(await firstLine(fake.stdout)).toContain(`:${ports.get(variables[0])}`);
-  expect(await Promise.all([...ports.values()].map((port) => isListening(port)))).not.toContain(
-    false,
-  );
+  expect(await Promise.all([...ports.values()].map((port) => isListening(port)))).not.toContain(false);
   fake.kill('SIGTERM');
   expect(await once(fake, 'exit')).toEqual([0, null]);
 });

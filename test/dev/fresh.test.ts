@@ -10,8 +10,7 @@ import { createTestDatabase } from '#test/support/database.ts';
 import { makeFormer } from '#test/support/given.ts';
 import { startNode } from '#test/support/node-process.ts';
 
-const SENTENCE =
-  'The data in this database was made before 0.1.0, the first release, and cannot be migrated.';
+const SENTENCE = 'The data in this database was made before 0.1.0, the first release, and cannot be migrated.';
 const DAY = new Date('2026-11-25T12:00:00Z');
 
 let root: string;

@@ -120,13 +120,7 @@ test.for<[MannerName, string, object, number, string]>([
   ['fixture', 'no message', { messages: [] }, 400, '"param":"messages","code":"empty_array"'],
   ['fixture', 'an empty text', { messages: [{ ...USER, content: ' ' }] }, 400, 'got null'],
   ['fixture', 'a late system message', { messages: [USER, SYSTEM] }, 400, 'at the beginning'],
-  [
-    'fixture',
-    'a stray result',
-    { messages: [USER, ...exchange([call], ['x'])] },
-    400,
-    "role 'tool'",
-  ],
+  ['fixture', 'a stray result', { messages: [USER, ...exchange([call], ['x'])] }, 400, "role 'tool'"],
   ['fixture', 'a user after a user', { messages: [SYSTEM, USER, USER] }, 400, 'must alternate'],
   ['fixture', 'an assistant first', { messages: [SPOKEN, USER] }, 400, 'must alternate'],
   ['fixture', 'two turns in one', { messages: [USER, SPOKEN, SPOKEN] }, 400, 'must alternate'],
@@ -136,13 +130,7 @@ test.for<[MannerName, string, object, number, string]>([
   ['fixture', 'a tool twice', { tools: [LOOK_UP, LOOK_UP] }, 400, 'must be unique'],
   ['fixture', 'a tool with a dot', named('a.b'), 400, '"param":"tools[0].function.name"'],
   ['fixture', 'a long name', named('a'.repeat(65)), 400, '"code":"string_above_max_length"'],
-  [
-    'openai',
-    'an unknown field',
-    { cache: 1 },
-    400,
-    'Unrecognized request argument supplied: cache',
-  ],
+  ['openai', 'an unknown field', { cache: 1 }, 400, 'Unrecognized request argument supplied: cache'],
   ['openai', 'reasoning in a message', thinking, 400, '"code":"unknown_parameter"'],
   ['openai', 'stream options alone', usage, 400, '"param":"stream_options","code":null'],
   ['openai', 'a choice of no tools', { tool_choice: 'auto' }, 400, '"param":"tool_choice"'],
@@ -183,10 +171,7 @@ test.for<[MannerName, string, object, number, string]>([
 ])('%s refuses %s', async ([manner, , body, status, words]) => {
   gateway.control.manner(manner);
   const response = await post(body);
-  expect([response.status, await response.text()]).toEqual([
-    status,
-    expect.stringContaining(words),
-  ]);
+  expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(words)]);
 });
 
 test.for<[MannerName, object]>([

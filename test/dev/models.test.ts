@@ -106,9 +106,7 @@ test('a proxy on this machine may cost money, and so may a server that nothing i
       ],
     },
   );
-  expect(found.summary).toBe(
-    'LiteLLM on this machine, 1 model; A model server on this machine, 1 model',
-  );
+  expect(found.summary).toBe('LiteLLM on this machine, 1 model; A model server on this machine, 1 model');
   expect(found.demo?.isFree).toBe(false);
   expect(sourcesOf().sources.map(({ name, free }) => [name, free])).toEqual([
     ['litellm', false],
@@ -255,12 +253,7 @@ test.each<[what: string, replies: Record<string, Reply>, path: string, said: str
     '',
     'it gave a web page); correct GATEWAY_BASE_URL: its models are at {url}/v1.',
   ],
-  [
-    'a wrong path',
-    {},
-    '/api',
-    'it answered 404); correct GATEWAY_BASE_URL: such addresses usually end in /v1.',
-  ],
+  ['a wrong path', {}, '/api', 'it answered 404); correct GATEWAY_BASE_URL: such addresses usually end in /v1.'],
   [
     'a server that is not well',
     { '/v1/models': [503, { error: { message: 'Loading model' } }] },

@@ -57,13 +57,8 @@ describe('ports', () => {
     expect(readPorts({ MAIL_SMTP_PORT: '2049' }).smtp).toBe(2049);
   });
 
-  it.each(['11207', '-1', '1.5', 'ten'])(
-    'an offset of %s is refused with what it may be',
-    (text) => {
-      expect(() => readPorts({ PORT_OFFSET: text })).toThrow(
-        'PORT_OFFSET must be a whole number from 0 to 11206',
-      );
-      expect(readPorts({ PORT_OFFSET: '11206' }).postgres).toBe(65_535);
-    },
-  );
+  it.each(['11207', '-1', '1.5', 'ten'])('an offset of %s is refused with what it may be', (text) => {
+    expect(() => readPorts({ PORT_OFFSET: text })).toThrow('PORT_OFFSET must be a whole number from 0 to 11206');
+    expect(readPorts({ PORT_OFFSET: '11206' }).postgres).toBe(65_535);
+  });
 });

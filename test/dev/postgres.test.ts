@@ -88,10 +88,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     await query(running!.url, `insert into kept values ('second')`);
     process.kill(running!.pid, 'SIGKILL');
     const { url } = await start();
-    expect(await query(url, 'select value from kept order by 1')).toEqual([
-      { value: 'first' },
-      { value: 'second' },
-    ]);
+    expect(await query(url, 'select value from kept order by 1')).toEqual([{ value: 'first' }, { value: 'second' }]);
     await running!.stop();
   });
 
@@ -99,9 +96,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     const owner = spawn(process.execPath, [OWNER, dataDir, String(port)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const { pid, url } = z
-      .object({ pid: z.int(), url: z.string() })
-      .parse(JSON.parse(await firstLine(owner.stdout)));
+    const { pid, url } = z.object({ pid: z.int(), url: z.string() }).parse(JSON.parse(await firstLine(owner.stdout)));
     const orphan = identify(pid)!;
     await query(url, `insert into kept values ('third')`);
     owner.kill('SIGKILL');
@@ -111,12 +106,8 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     const messages: string[] = [];
     running = await startPostgres({ dataDir, port, log: (message) => messages.push(message) });
     expect(isRunning(orphan)).toBe(false);
-    expect(messages).toEqual([
-      `Stopping the Postgres server that an earlier start left (process ${pid})`,
-    ]);
-    expect(await query(running.url, 'select count(*)::int as rows from kept')).toEqual([
-      { rows: 3 },
-    ]);
+    expect(messages).toEqual([`Stopping the Postgres server that an earlier start left (process ${pid})`]);
+    expect(await query(running.url, 'select count(*)::int as rows from kept')).toEqual([{ rows: 3 }]);
     await running.stop();
   });
 
@@ -156,19 +147,16 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     await children.stopAll();
   });
 
-  it.runIf(process.getuid?.() === 0)(
-    'runs for root inside a folder that is closed to everybody else',
-    async () => {
-      const closed = mkdtempSync(join(tmpdir(), 'ras-postgres-closed-'));
-      const postgres = await startPostgres({
-        dataDir: join(closed, 'data'),
-        port: await freePort(),
-        log: () => {},
-      });
-      expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
-      await postgres.stop();
-      expect(statSync(closed).mode & 0o777).toBe(0o700);
-      rmSync(closed, { recursive: true });
-    },
-  );
+  it.runIf(process.getuid?.() === 0)('runs for root inside a folder that is closed to everybody else', async () => {
+    const closed = mkdtempSync(join(tmpdir(), 'ras-postgres-closed-'));
+    const postgres = await startPostgres({
+      dataDir: join(closed, 'data'),
+      port: await freePort(),
+      log: () => {},
+    });
+    expect(await query(postgres.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    await postgres.stop();
+    expect(statSync(closed).mode & 0o777).toBe(0o700);
+    rmSync(closed, { recursive: true });
+  });
 });

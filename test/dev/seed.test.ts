@@ -126,9 +126,7 @@ test('the past is one that the schedules, the usage and the news agree with', as
   expect(failed).toMatchObject([{ reason: 'could_not', routineName: 'Daily site check' }]);
 
   const { data: projects } = await session.get('/v1/projects');
-  expect(
-    projects.map(({ name, isDemo }: { name: string; isDemo: boolean }) => [name, isDemo]),
-  ).toEqual([
+  expect(projects.map(({ name, isDemo }: { name: string; isDemo: boolean }) => [name, isDemo])).toEqual([
     ['Demo', true],
     ['Default', false],
   ]);

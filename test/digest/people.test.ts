@@ -59,9 +59,7 @@ test('a member who is removed gets none, also not one that waits to be sent, and
   await withNews(service, guest);
   await sendNow({ deps: { ...service.deps, mailer: await awayMailer(service) } });
   await fallDueOnce(service, guest);
-  const removed = await owner.session.delete(
-    `/v1/organizations/${owner.organizationId}/members/${guest.userId}`,
-  );
+  const removed = await owner.session.delete(`/v1/organizations/${owner.organizationId}/members/${guest.userId}`);
   expect(removed.status).toBe(200);
   await makeDue(service);
   await sendNow(service);
@@ -93,10 +91,7 @@ test('who may not read a project is mailed nothing of it: without a confirmed ad
   expect(await newsTo(mailbox, owner)).toHaveLength(1);
 });
 
-test('a mail server that is away delays a digest and never doubles it', async ({
-  service,
-  person,
-}) => {
+test('a mail server that is away delays a digest and never doubles it', async ({ service, person }) => {
   const owner = await person();
   await withNews(service, owner);
   const smtpPort = await freePort();
@@ -117,11 +112,7 @@ test('a mail server that is away delays a digest and never doubles it', async ({
   await back.stop();
 });
 
-test('two workers at once queue one digest for each person', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('two workers at once queue one digest for each person', async ({ service, mailbox, person }) => {
   const people = [await person(), await person(), await person()];
   for (const each of people) {
     for (const name of ['Shop', 'Blog', 'Docs']) {
@@ -165,11 +156,7 @@ test('a POST to the link in the header ends the digests alone, and so does the l
   expect(await frequency()).toBe('weekly');
 });
 
-test('another zone between two digests makes no second one on the date', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('another zone between two digests makes no second one on the date', async ({ service, mailbox, person }) => {
   const owner = await person();
   await withNews(service, owner);
   await choose(owner, { timezone: 'Pacific/Kiritimati', hour: 0 });
@@ -179,8 +166,7 @@ test('another zone between two digests makes no second one on the date', async (
   expect(await newsTo(mailbox, owner)).toHaveLength(1);
   await ended(service, id, { minutes: 2, result: 'More news.' });
   const { nextAt } = await choose(owner, { timezone: 'Pacific/Pago_Pago', hour: 23 });
-  const dateOf = (zone: string, at: string) =>
-    new Date(at).toLocaleDateString('sv-SE', { timeZone: zone });
+  const dateOf = (zone: string, at: string) => new Date(at).toLocaleDateString('sv-SE', { timeZone: zone });
   // The clock of the one is 25 hours ahead of that of the other.
   const digestDate = dateOf('Pacific/Kiritimati', new Date().toISOString());
   expect(dateOf('Pacific/Pago_Pago', nextAt) > digestDate).toBe(true);

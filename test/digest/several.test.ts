@@ -32,11 +32,7 @@ function mailsOf({ deps: { database } }: Service, { userId }: Person) {
   }>`select content from outbox where user_id = ${userId} and state = 'pending'`;
 }
 
-test('one mail has each project of a person that has news, under its name', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('one mail has each project of a person that has news, under its name', async ({ service, mailbox, person }) => {
   const owner = await person();
   const shop = await dueProject(service, owner, 'Shop', 2);
   const blog = await dueProject(service, owner, 'Blog');
@@ -56,9 +52,7 @@ test('one mail has each project of a person that has news, under its name', asyn
   );
   expect(mail?.text).toContain('Blog report 0 - First result');
   expect(mail?.text).not.toMatch(/Calm|Later/);
-  expect(mail?.html).toMatch(
-    new RegExp(`href="[^"]+/p/${blog.projectId}"[^>]*>Blog: New results<`),
-  );
+  expect(mail?.html).toMatch(new RegExp(`href="[^"]+/p/${blog.projectId}"[^>]*>Blog: New results<`));
   // Each goes on by itself.
   const { data } = await owner.session.get(digestOf(shop));
   expect(Date.parse(data.nextAt)).toBeGreaterThan(Date.now());
@@ -89,9 +83,7 @@ test('one click ends the digests of all projects, and a new choice brings back t
   expect(mail?.html).toContain(link);
   expect(await (await fetch(link)).text()).toContain('Do you want no more digests of any project?');
   const frequencies = () =>
-    Promise.all(
-      [shop, blog].map(async (each) => (await owner.session.get(digestOf(each))).data.frequency),
-    );
+    Promise.all([shop, blog].map(async (each) => (await owner.session.get(digestOf(each))).data.frequency));
   expect(await frequencies()).toEqual(['daily', 'daily']);
   expect((await oneClick(link)).status).toBe(200);
   expect(await frequencies()).toEqual(['off', 'off']);
@@ -113,11 +105,7 @@ test('one click ends the digests of all projects, and a new choice brings back t
   expect(await frequencies()).toEqual(['daily', 'off']);
 });
 
-test('what the person may not read any more when a mail is sent is not in it', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('what the person may not read any more when a mail is sent is not in it', async ({ service, mailbox, person }) => {
   const [owner, guest] = [await person(), await person()];
   await giveRole(service.deps.database, owner.organizationId, guest.userId, 'admin');
   const { organizationId } = owner;

@@ -36,14 +36,8 @@ test('a digest comes at its hour on the clock of the zone, before and after the 
 
 test('an hour that the clock skips is made up for at once, and one that it shows twice counts once', () => {
   const atTwo = { ...DAILY, hour: 2 };
-  expect(following(atTwo, '2026-03-28T12:00:00Z', 2)).toEqual([
-    '2026-03-29T01:00:00.000Z',
-    '2026-03-30T00:00:00.000Z',
-  ]);
-  expect(following(atTwo, '2026-10-24T12:00:00Z', 2)).toEqual([
-    '2026-10-25T00:00:00.000Z',
-    '2026-10-26T01:00:00.000Z',
-  ]);
+  expect(following(atTwo, '2026-03-28T12:00:00Z', 2)).toEqual(['2026-03-29T01:00:00.000Z', '2026-03-30T00:00:00.000Z']);
+  expect(following(atTwo, '2026-10-24T12:00:00Z', 2)).toEqual(['2026-10-25T00:00:00.000Z', '2026-10-26T01:00:00.000Z']);
   // Half an hour is skipped and shown twice there.
   const island = { ...atTwo, timezone: 'Australia/Lord_Howe' };
   expect(following(island, '2026-10-03T00:00:00Z', 2)).toEqual([
@@ -64,8 +58,7 @@ test('a weekly digest keeps to its day, also in a zone in which that has another
 
 test('no change of hour or zone makes a second digest on a date', () => {
   const after = new Date('2026-11-25T07:00:00Z');
-  const next = (times: object) =>
-    nextDigest({ ...DAILY, ...times }, after, '2026-11-25').toISOString();
+  const next = (times: object) => nextDigest({ ...DAILY, ...times }, after, '2026-11-25').toISOString();
   expect(next({ hour: 20 })).toBe('2026-11-26T19:00:00.000Z');
   expect(next({ timezone: 'America/New_York' })).toBe('2026-11-26T13:00:00.000Z');
   expect(next({ timezone: 'Asia/Tokyo' })).toBe('2026-11-25T23:00:00.000Z');

@@ -1,12 +1,5 @@
 import { expect } from 'vitest';
-import {
-  ago,
-  changeDigests,
-  changeRoutines,
-  changeRuns,
-  plantActiveRoutines,
-  plantRun,
-} from '#test/support/given.ts';
+import { ago, changeDigests, changeRoutines, changeRuns, plantActiveRoutines, plantRun } from '#test/support/given.ts';
 import { newId } from '#lib/ids.ts';
 import type { Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
@@ -56,11 +49,7 @@ export async function routineOf({ deps }: Reached, { projectId }: Person, name: 
 export async function ended(
   { deps }: Reached,
   routineId: string,
-  {
-    minutes = 10,
-    outcome,
-    ...fields
-  }: Parameters<typeof plantRun>[2] & { minutes?: number; outcome?: string } = {},
+  { minutes = 10, outcome, ...fields }: Parameters<typeof plantRun>[2] & { minutes?: number; outcome?: string } = {},
 ) {
   const id = await plantRun(deps.database, routineId, {
     state: 'succeeded',

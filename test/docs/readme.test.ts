@@ -22,9 +22,7 @@ function commandsIn(block = ''): string[] {
     .filter((command) => command !== '' && !command.startsWith("}'"));
 }
 
-test('the README has three blocks of commands, and the first is what sets up and tests', ({
-  blocks,
-}) => {
+test('the README has three blocks of commands, and the first is what sets up and tests', ({ blocks }) => {
   expect(blocks).toHaveLength(3);
   expect(commandsIn(blocks[0]).map((command) => command.replace(/ +#.*/, ''))).toStrictEqual([
     'npm ci && npm start',
@@ -35,9 +33,7 @@ test('the README has three blocks of commands, and the first is what sets up and
 test('the tour with curl works as it is printed', async ({ blocks, key, service }) => {
   let ids = { rtn: '', run: '' };
   const responses: string[] = [];
-  const commands = (blocks[1] ?? '')
-    .replaceAll(/^#.*\n/gm, '')
-    .match(/^curl (?:[^'\n]|'[^']*')+/gm);
+  const commands = (blocks[1] ?? '').replaceAll(/^#.*\n/gm, '').match(/^curl (?:[^'\n]|'[^']*')+/gm);
   for (const command of commands ?? []) {
     const script = `API=${service.url}; auth='Authorization: Bearer ${keyOf(key)}'; json='Content-Type: application/json'
 ${command.replaceAll(/(rtn|run)_…/g, (_, kind: 'rtn' | 'run') => ids[kind])}`;

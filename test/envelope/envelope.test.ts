@@ -1,13 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { CompactEncrypt, CompactSign } from 'jose';
 import { describe, expect, test } from 'vitest';
-import {
-  envelopeKeys,
-  MAX_ENVELOPE_BYTES,
-  openRequest,
-  sealRequest,
-  type RequestToSeal,
-} from '#lib/envelope/index.ts';
+import { envelopeKeys, MAX_ENVELOPE_BYTES, openRequest, sealRequest, type RequestToSeal } from '#lib/envelope/index.ts';
 import { INSTANCE, keys, sampleRequest } from './sample.ts';
 
 const refused = { name: 'EnvelopeError', message: 'The envelope is not accepted.' };
@@ -15,8 +9,7 @@ const refused = { name: 'EnvelopeError', message: 'The envelope is not accepted.
 async function outcomeOf(envelope: string, now = Date.now()): Promise<string> {
   return openRequest(envelope, keys, { instanceId: INSTANCE, now }).then(
     () => 'opened',
-    (error: unknown) =>
-      JSON.stringify([(error as Error).name, (error as Error).message, (error as Error).cause]),
+    (error: unknown) => JSON.stringify([(error as Error).name, (error as Error).message, (error as Error).cause]),
   );
 }
 
@@ -28,9 +21,7 @@ test('an envelope opens as what was sealed', async () => {
   expect(opened.credential).toEqual(request.credential);
   expect(opened.claims).toMatchObject({ ...request.claims, version: 1 });
   expect(opened.claims.expiresAt - opened.claims.issuedAt).toBe(60);
-  expect(opened.claims.bodyHash).toBe(
-    createHash('sha256').update(JSON.stringify(request.body)).digest('hex'),
-  );
+  expect(opened.claims.bodyHash).toBe(createHash('sha256').update(JSON.stringify(request.body)).digest('hex'));
   expect(opened.digest).toEqual(digest);
   expect(envelope).not.toContain(Buffer.from('sk-secret').toString('base64url'));
 });
@@ -43,10 +34,7 @@ test('10,000 envelopes with one flipped bit are all refused, with one response',
   const ends = [...envelope.matchAll(/.(?=\.|$)/g)].flatMap(({ index }) =>
     [0, 1, 2, 3, 4, 5, 6, 7].map((bit) => index * 8 + bit),
   );
-  const chosen = new Set([
-    ...ends,
-    ...Array.from({ length: 10_000 }, (_, n) => Math.floor((n * bits) / 10_000)),
-  ]);
+  const chosen = new Set([...ends, ...Array.from({ length: 10_000 }, (_, n) => Math.floor((n * bits) / 10_000))]);
   const outcomes = new Map<string, number>();
   for (const bit of chosen) {
     const mutant = Buffer.from(bytes);
@@ -106,9 +94,7 @@ describe('an envelope is refused', () => {
   test('when it was made with another secret', async () => {
     const others = envelopeKeys(randomBytes(32).toString('base64'));
     const { envelope } = await sealRequest(sampleRequest(), others);
-    await expect(openRequest(envelope, keys, { instanceId: INSTANCE })).rejects.toMatchObject(
-      refused,
-    );
+    await expect(openRequest(envelope, keys, { instanceId: INSTANCE })).rejects.toMatchObject(refused);
   });
 
   test.each([
@@ -157,9 +143,7 @@ async function forge({ header, claims, body, sign }: Forgery): Promise<string> {
     bodyHash: createHash('sha256').update(text).digest('hex'),
     ...claims,
   };
-  const payload = Buffer.from(
-    JSON.stringify({ claims: inside, body: body ?? text, credential: request.credential }),
-  );
+  const payload = Buffer.from(JSON.stringify({ claims: inside, body: body ?? text, credential: request.credential }));
   const key = sign === 'wrong-key' ? keys.request.encrypt : keys.request.sign;
   const signed =
     sign === 'none'
@@ -179,7 +163,5 @@ async function forge({ header, claims, body, sign }: Forgery): Promise<string> {
     enc: 'A256GCM',
     ...header,
   };
-  return new CompactEncrypt(Buffer.from(signed))
-    .setProtectedHeader(outer)
-    .encrypt(keys.request.encrypt);
+  return new CompactEncrypt(Buffer.from(signed)).setProtectedHeader(outer).encrypt(keys.request.encrypt);
 }

@@ -1,20 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import {
-  createFrameOpener,
-  createFrameSealer,
-  createStoreBox,
-  type FrameContent,
-} from '#lib/envelope/index.ts';
+import { createFrameOpener, createFrameSealer, createStoreBox, type FrameContent } from '#lib/envelope/index.ts';
 import { INSTANCE, keys } from './sample.ts';
 
 const digest = randomBytes(32);
 const options = { keys, digest, issuer: INSTANCE, requestId: 'run_1/0/0' };
-const ALL: FrameContent[] = [
-  { type: 'accepted' },
-  { type: 'alive' },
-  { type: 'result', value: { text: 'done' } },
-];
+const ALL: FrameContent[] = [{ type: 'accepted' }, { type: 'alive' }, { type: 'result', value: { text: 'done' } }];
 
 async function sealAll(contents: FrameContent[] = ALL): Promise<string[]> {
   const seal = createFrameSealer(options);
@@ -48,9 +39,7 @@ test('a gap, a repeat, another order and a frame after the last are refused', as
 
 test('a response begins with its acceptance, once', async () => {
   await expect(openAll(await sealAll([{ type: 'alive' }]))).rejects.toThrow();
-  await expect(
-    openAll(await sealAll([{ type: 'accepted' }, { type: 'accepted' }])),
-  ).rejects.toThrow();
+  await expect(openAll(await sealAll([{ type: 'accepted' }, { type: 'accepted' }]))).rejects.toThrow();
 });
 
 test('the response to another request, of another instance or altered does not open', async () => {

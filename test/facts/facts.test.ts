@@ -23,9 +23,7 @@ function codeOf({ status, body }: Answer): [number, unknown] {
   return [status, body.error?.code];
 }
 
-test('a project has no facts until someone writes them, and then each change is a version', async ({
-  service,
-}) => {
+test('a project has no facts until someone writes them, and then each change is a version', async ({ service }) => {
   const { person, key, path } = await projectOf(service);
   const none = await key.get(path);
   expect(none.data).toEqual({ version: 0, text: '', createdBy: null, createdAt: null });
@@ -60,10 +58,7 @@ test('a project has no facts until someone writes them, and then each change is 
   });
   expect((await key.get(`${path}/versions/2`)).data.before).toBe('Brand: Acme\nMargin: 62 %');
   for (const version of ['3', '0', 'x', '01']) {
-    expect(codeOf(await key.get(`${path}/versions/${version}`))).toEqual([
-      404,
-      'facts_version_not_found',
-    ]);
+    expect(codeOf(await key.get(`${path}/versions/${version}`))).toEqual([404, 'facts_version_not_found']);
   }
 });
 
@@ -112,8 +107,7 @@ test('of those who write at the same time over the same version, one does', asyn
   const { key, path } = await projectOf(service);
   const race = (ifMatch: string) =>
     Promise.all(Array.from({ length: 12 }, (_, at) => write(key, path, `Text ${at}`, ifMatch)));
-  const statuses = (answers: Answer[]) =>
-    answers.map(({ status }) => status).toSorted((a, b) => a - b);
+  const statuses = (answers: Answer[]) => answers.map(({ status }) => status).toSorted((a, b) => a - b);
   expect(statuses(await race('"0"'))).toEqual([200, ...Array<number>(11).fill(412)]);
   const second = await race('"1"');
   // The one that has the text already changes nothing, and is no conflict.
@@ -129,16 +123,12 @@ test('of those who write at the same time over the same version, one does', asyn
 
 test('those who write without naming a version all do, one after another', async ({ service }) => {
   const { key, path } = await projectOf(service);
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, at) => write(key, path, `Text ${at}`)),
-  );
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => write(key, path, `Text ${at}`)));
   const versions = answers.map(({ data }) => data.version).toSorted((a, b) => a - b);
   expect(versions).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
 });
 
-test('another project’s facts are not there, and a scope decides who writes', async ({
-  service,
-}) => {
+test('another project’s facts are not there, and a scope decides who writes', async ({ service }) => {
   const [ada, bob] = [await projectOf(service), await projectOf(service)];
   await write(ada.key, ada.path, 'Margin: 62 %');
   for (const client of [bob.key, bob.person.session]) {

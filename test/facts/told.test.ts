@@ -60,9 +60,7 @@ test('a routine that does not ask for the facts is told none', async ({ service 
   expect(run.briefing).not.toContain('facts');
 });
 
-test('without facts a routine is saved and runs, and says that it is told none', async ({
-  service,
-}) => {
+test('without facts a routine is saved and runs, and says that it is told none', async ({ service }) => {
   const { key, write } = await projectWith(service);
   const created = await key.post('/v1/routines', {
     name: 'Report',
@@ -105,9 +103,7 @@ test('a preview has the facts of the run that would begin now', async ({ service
   expect((await runOnce(key, id)).prompt).toBe(data.prompt);
 });
 
-test('`facts` is material: changing it takes a routine back to draft, and a version keeps it', async ({
-  service,
-}) => {
+test('`facts` is material: changing it takes a routine back to draft, and a version keeps it', async ({ service }) => {
   const { key } = await projectWith(service, OLD);
   const id = await activeRoutine(key);
   const { data } = await key.patch(`/v1/routines/${id}`, { facts: true });
@@ -116,9 +112,7 @@ test('`facts` is material: changing it takes a routine back to draft, and a vers
   expect((await key.get(`/v1/routines/${id}/versions/1`)).data.facts).toBe(false);
 });
 
-test('a scheduled run keeps the version of its proof, and a manual run takes the newest', async ({
-  service,
-}) => {
+test('a scheduled run keeps the version of its proof, and a manual run takes the newest', async ({ service }) => {
   const { key, path, write } = await projectWith(service, OLD);
   const id = await activeRoutine(key, { facts: true });
   expect(await behind(key, id)).toBeNull();
@@ -157,9 +151,7 @@ test('what was written after the proof is told no scheduled run, also where ther
   expect(newer.id).not.toBe(proof.id);
   await key.post(`/v1/routines/${id}/activate`);
   expect((await scheduledRun(service, key, id)).factsVersion).toBe(1);
-  const { data } = await person.session.get(
-    `/v1/audit-events?organizationId=${person.organizationId}&targetId=${id}`,
-  );
+  const { data } = await person.session.get(`/v1/audit-events?organizationId=${person.organizationId}&targetId=${id}`);
   expect(data[0]).toMatchObject({
     action: 'routine.facts_updated',
     details: { factsVersion: 1, proofRunId: newer.id },
@@ -179,9 +171,7 @@ test('the version of a proof is kept when retention deletes the run', async ({ s
   expect((await scheduledRun(service, key, id)).prompt).toContain(OLD);
 });
 
-test('of many versions the newest hundred are kept, and those that a routine or a run names', async ({
-  service,
-}) => {
+test('of many versions the newest hundred are kept, and those that a routine or a run names', async ({ service }) => {
   const { key, path, write } = await projectWith(service, OLD);
   const edit = async (count: number) => {
     for (let index = 0; index < count; index += 1) await write(`${NEW} ${Math.random()}`);
@@ -199,9 +189,7 @@ test('of many versions the newest hundred are kept, and those that a routine or 
 
 test('the room of the prompt is kept for facts as long as they may become', async ({ service }) => {
   const { key, write } = await projectWith(service, OLD);
-  const values = Object.fromEntries(
-    Array.from({ length: 10 }, (_, at) => [`v${at}`, 'x'.repeat(9_900)]),
-  );
+  const values = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`v${at}`, 'x'.repeat(9_900)]));
   const all = Object.keys(values)
     .map((name) => `{{${name}}}`)
     .join('');

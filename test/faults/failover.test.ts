@@ -59,10 +59,7 @@ test('a response whose primary has become read-only is recorded once it is writt
   expect(requestsWith(service, mark)).toHaveLength(1);
 });
 
-test('a response whose run another transaction holds is recorded when that lets go', async ({
-  service,
-  key,
-}) => {
+test('a response whose run another transaction holds is recorded when that lets go', async ({ service, key }) => {
   const { mark, runId, release } = await heldRun(service, key);
   const name = nameOf(service);
   await admin(`alter database ${name} set lock_timeout = '300ms'`, reconnect(service));
@@ -113,10 +110,7 @@ async function holding(service: Service, lock: string, id: string) {
   };
 }
 
-test('a response whose connection is killed while it is recorded is recorded by another', async ({
-  service,
-  key,
-}) => {
+test('a response whose connection is killed while it is recorded is recorded by another', async ({ service, key }) => {
   const { mark, runId, release } = await heldRun(service, key);
   const held = await holding(service, 'select from runs where id = $1 for update', runId);
   release();
@@ -131,11 +125,7 @@ test('a response whose connection is killed while it is recorded is recorded by 
   expect(requestsWith(service, mark)).toHaveLength(1);
 });
 
-test('a response whose record is the victim of a deadlock is recorded once', async ({
-  service,
-  key,
-  ada,
-}) => {
+test('a response whose record is the victim of a deadlock is recorded once', async ({ service, key, ada }) => {
   // A first run makes the totals of its project.
   const first = await heldRun(service, key);
   first.release();

@@ -54,14 +54,11 @@ export async function figures(
     `model steps: ${steps?.steps}, begun again ${steps?.repeated}; attempts on record ${steps?.attempts}, model calls ${total(calls)}`,
     `calls lost with their worker: ${lost?.counted} counted, ${lost?.reserved} still reserved`,
     ...toolSteps.map(
-      ({ name, state, repeated, count }) =>
-        `tool calls, ${name}, ${state}: ${count}, begun again ${repeated}`,
+      ({ name, state, repeated, count }) => `tool calls, ${name}, ${state}: ${count}, begun again ${repeated}`,
     ),
     `tool calls that arrived: ${tools.calls.length}; most runs open at a time: ${mostOpenRuns()}`,
     `deliveries: ${sent?.deliveries}, sent again ${sent?.redone}; attempts on record ${sent?.attempts}, arrivals ${total(receipts.map(({ count }) => count))}`,
     `processes that ended by themselves: ${cluster.deaths.length}`,
-    ...cluster.deaths.map(
-      ({ role, lastWords }) => `  ${role}: ${/^\w*Error: .*$/m.exec(lastWords)?.[0] ?? lastWords}`,
-    ),
+    ...cluster.deaths.map(({ role, lastWords }) => `  ${role}: ${/^\w*Error: .*$/m.exec(lastWords)?.[0] ?? lastWords}`),
   ];
 }

@@ -38,9 +38,7 @@ async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
     ...found
       .filter(({ state }) => state === 'queued' || state === 'running')
       .map(({ id, state }) => `run ${id} is still ${state}`),
-    ...found
-      .filter(({ state }) => state === 'failed')
-      .map(({ id, reason }) => `run ${id} failed: ${reason}`),
+    ...found.filter(({ state }) => state === 'failed').map(({ id, reason }) => `run ${id} failed: ${reason}`),
   ];
 }
 
@@ -186,9 +184,7 @@ async function modelSteps({ database, ledger, modelCalls }: Load): Promise<strin
     for (const [step, attempt] of attempts.entries()) {
       const calls = modelCalls.byStep.get(runId)?.get(step) ?? 0;
       if (calls > attempt) {
-        faults.push(
-          `model step ${step} of run ${runId}: ${calls} calls, ${attempt} attempts on record`,
-        );
+        faults.push(`model step ${step} of run ${runId}: ${calls} calls, ${attempt} attempts on record`);
       }
       if (calls === 0 && states[step] === 'succeeded') {
         faults.push(`model step ${step} of run ${runId} was never asked of the model`);
@@ -230,9 +226,7 @@ async function deliveries({ database, receiver }: Load): Promise<string[]> {
       else if (receipts.bodies.size > 1 || !receipts.bodies.has(body!)) {
         faults.push(`delivery ${id} of run ${runId} arrived with different bodies`);
       } else if (receipts.count > attempts) {
-        faults.push(
-          `delivery ${id} arrived ${receipts.count} times with ${attempts} attempts on record`,
-        );
+        faults.push(`delivery ${id} arrived ${receipts.count} times with ${attempts} attempts on record`);
       }
     }
   }

@@ -67,10 +67,10 @@ test(
         expect(Number(answer.headers.get('retry-after')), name).toBeGreaterThan(0);
       }
     }
-    const signIn = await new ApiClient(cluster.apiUrls[0]!, { Origin: cluster.uiOrigin }).post(
-      '/auth/sign-in/email',
-      { email: person.email, password: 'correct-horse-battery' },
-    );
+    const signIn = await new ApiClient(cluster.apiUrls[0]!, { Origin: cluster.uiOrigin }).post('/auth/sign-in/email', {
+      email: person.email,
+      password: 'correct-horse-battery',
+    });
     expect(signIn.status).toBe(503);
     expect(signIn.headers.get('retry-after')).not.toBeNull();
     await sleep(Math.max(OUTAGE_MS - (Date.now() - away), 3_000));
@@ -120,9 +120,7 @@ test(
     await onDatabase((database) => changeRoutines(database, scheduled, { nextRunAt: AT_ONCE }));
     await tick();
     const claimed = () => key.get(`/v1/routines/${scheduled}/runs?trigger=schedule`);
-    await expect
-      .poll(async () => (await claimed()).data, POLL)
-      .toMatchObject([{ state: 'queued' }]);
+    await expect.poll(async () => (await claimed()).data, POLL).toMatchObject([{ state: 'queued' }]);
 
     await sleep(Math.max(OUTAGE_MS - (Date.now() - away), 0));
     await cluster.start('temporal');
@@ -163,9 +161,7 @@ test(
 
     const { data: timed } = await key.post(`/v1/routines/${hanging}/run`);
     const { data: unwanted } = await key.post(`/v1/routines/${endless}/run`);
-    await expect
-      .poll(() => key.get(`/v1/runs/${unwanted.id}`).then(({ data }) => data.state), POLL)
-      .toBe('running');
+    await expect.poll(() => key.get(`/v1/runs/${unwanted.id}`).then(({ data }) => data.state), POLL).toBe('running');
     expect((await runOnce(key, answered)).state).toBe('succeeded');
 
     expect((await key.post(`/v1/runs/${unwanted.id}/cancel`)).status).toBe(202);
@@ -184,12 +180,7 @@ const POLL = { timeout: 30_000, interval: 200 };
 /**
  * Operations that respond without a database: liveness, the document, and the tick, which responds before it begins.
  */
-const WITHOUT_POSTGRES = new Set([
-  '/health',
-  '/public/config',
-  '/v1/openapi.json',
-  '/internal/scheduler/tick',
-]);
+const WITHOUT_POSTGRES = new Set(['/health', '/public/config', '/v1/openapi.json', '/internal/scheduler/tick']);
 
 /** Operations that refuse what this test sends before they need a database. */
 const REFUSED_BEFORE = new Set(['/public/business-leads', '/webhooks/stripe']);

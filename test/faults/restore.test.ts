@@ -33,9 +33,7 @@ function serverWithDump(): string | undefined {
   const folders = versions
     .toSorted((a, b) => Number(b) - Number(a))
     .map((version) => `/usr/lib/postgresql/${version}/bin`);
-  return folders.find(
-    (folder) => existsSync(`${folder}/postgres`) && existsSync(`${folder}/pg_dump`),
-  );
+  return folders.find((folder) => existsSync(`${folder}/postgres`) && existsSync(`${folder}/pg_dump`));
 }
 
 test.runIf(FULL_SIZE && BINARIES !== undefined)(
@@ -85,22 +83,14 @@ test.runIf(FULL_SIZE && BINARIES !== undefined)(
     url.pathname = '/restored';
     const admin = await connect(postgres.adminUrl);
     await admin.query('create database restored');
-    await execute(bin('pg_restore'), [
-      '--exit-on-error',
-      '--no-owner',
-      `--dbname=${url.href}`,
-      file,
-    ]);
+    await execute(bin('pg_restore'), ['--exit-on-error', '--no-owner', `--dbname=${url.href}`, file]);
     const restored = await connect(url.href);
     await restored.query('analyze');
     expect(await migrate(url.href)).toEqual([]);
     const { rows: deliveredBefore } = await restored.query<{ id: string }>(
       "select id from webhook_deliveries where state = 'delivered'",
     );
-    const open = await count(
-      restored,
-      "select count(*) from runs where state in ('queued', 'running')",
-    );
+    const open = await count(restored, "select count(*) from runs where state in ('queued', 'running')");
     // Else the drill has shown nothing: work has to be under way in what was dumped.
     expect(open).toBeGreaterThan(0);
     expect(deliveredBefore.length).toBeGreaterThan(0);
@@ -121,29 +111,21 @@ test.runIf(FULL_SIZE && BINARIES !== undefined)(
       .toBe(0);
     const fresh = await here.post(`/v1/routines/${routines[0]}/run`);
     expect(fresh.status).toBe(202);
-    await expect
-      .poll(async () => (await here.get(`/v1/runs/${fresh.data.id}`)).data.state)
-      .toBe('succeeded');
+    await expect.poll(async () => (await here.get(`/v1/runs/${fresh.data.id}`)).data.state).toBe('succeeded');
 
     const { rows: ends } = await restored.query<{
       state: string;
       reason: string | null;
       count: string;
     }>('select state, reason, count(*) from runs group by 1, 2 order by 1, 2');
-    const known = ends.every(
-      ({ state, reason }) => state === 'succeeded' || reason === 'workflow_lost',
-    );
+    const known = ends.every(({ state, reason }) => state === 'succeeded' || reason === 'workflow_lost');
     expect([known, ends]).toEqual([true, ends]);
     // One delivery for a run, and for the same run never another.
     const twice = `select run_id from webhook_deliveries group by run_id having count(*) > 1`;
     expect((await restored.query(twice)).rows).toEqual([]);
-    const sentAgain = deliveredBefore.filter(
-      ({ id }) => receiver.receipts.get(id)?.count !== receivedBefore.get(id),
-    );
+    const sentAgain = deliveredBefore.filter(({ id }) => receiver.receipts.get(id)?.count !== receivedBefore.get(id));
     expect(sentAgain).toEqual([]);
-    const since = [...receiver.receipts].map(
-      ([id, each]) => each.count - (receivedBefore.get(id) ?? 0),
-    );
+    const since = [...receiver.receipts].map(([id, each]) => each.count - (receivedBefore.get(id) ?? 0));
     expect(Math.max(...since)).toBe(1);
     console.log(
       `accepted until the dump ${atDump}, in all ${load.accepted.length}; restored: ${open} open, ${deliveredBefore.length} delivered; ` +

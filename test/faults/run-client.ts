@@ -44,13 +44,8 @@ async function untilAnswered(
 ): Promise<Answer> {
   for (;;) {
     const url = apiUrls[Math.floor(random() * apiUrls.length)]!;
-    const answer = await new ApiClient(url, { ...headers, ...extra })
-      .post(path)
-      .catch(() => undefined);
-    const outcome =
-      answer === undefined
-        ? NO_ANSWER
-        : `${answer.status} ${answer.body?.error?.code ?? ''}`.trim();
+    const answer = await new ApiClient(url, { ...headers, ...extra }).post(path).catch(() => undefined);
+    const outcome = answer === undefined ? NO_ANSWER : `${answer.status} ${answer.body?.error?.code ?? ''}`.trim();
     if (answer !== undefined && FINAL.has(outcome)) return answer;
     ledger.refusals.set(outcome, (ledger.refusals.get(outcome) ?? 0) + 1);
     if (!MAY_COME_AGAIN.has(outcome)) ledger.wrongAnswers.push(`POST ${path} answered ${outcome}`);
@@ -62,8 +57,4 @@ const NO_ANSWER = 'no answer';
 const FINAL = new Set(['202', '409 run_not_cancellable']);
 
 /** Responses that a client may get while parts of the service are down. Any other breaks the contract. */
-const MAY_COME_AGAIN = new Set([
-  NO_ANSWER,
-  '409 idempotency_in_progress',
-  '503 service_unavailable',
-]);
+const MAY_COME_AGAIN = new Set([NO_ANSWER, '409 idempotency_in_progress', '503 service_unavailable']);

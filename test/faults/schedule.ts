@@ -17,9 +17,7 @@ export async function plantOccurrences(
       where id = ${routineId} and state = 'active' and next_run_at > now() + interval '1 hour'
     `;
     // Only a statement that was sent can have taken effect without a response.
-    const changed = await change.catch((error: Error) =>
-      error.message.includes('ECONNREFUSED') ? 0 : undefined,
-    );
+    const changed = await change.catch((error: Error) => (error.message.includes('ECONNREFUSED') ? 0 : undefined));
     if (changed !== 0) ledger.planted.push({ routineId, at, certain: changed === 1 });
     await sleep(between(random, 200, 700));
   }

@@ -37,9 +37,7 @@ export async function toolCalls({ database, ledger, tools }: Load): Promise<stri
     }
     const ends = tool?.repeatable === false ? ['succeeded', 'outcome_unknown'] : ['succeeded'];
     if (tool !== undefined && runState === 'succeeded' && !ends.includes(state ?? '')) {
-      faults.push(
-        `run ${runId} succeeded with its call ${state ?? 'not on record'}: ${errorMessage}`,
-      );
+      faults.push(`run ${runId} succeeded with its call ${state ?? 'not on record'}: ${errorMessage}`);
     }
   }
   for (const runId of calls.keys()) {

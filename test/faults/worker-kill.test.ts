@@ -22,8 +22,7 @@ afterAll(async () => {
 });
 
 test('a worker killed in the middle of a model call: another ends the run, once, with its attempts told', async () => {
-  const calls = () =>
-    service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
+  const calls = () => service.gateway.control.requests().filter(({ path }) => path.includes('/chat/'));
 
   const first = await workers.start();
   service.gateway.control.script({ latencyMs: 120_000 });
@@ -49,8 +48,7 @@ test('an attempt that died with its worker is none of the five that a provider m
   service.gateway.control.script({ latencyMs: 120_000 });
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-  const calls = () =>
-    service.gateway.control.requests().filter(({ path }) => path.includes('/chat/')).length;
+  const calls = () => service.gateway.control.requests().filter(({ path }) => path.includes('/chat/')).length;
   await expect.poll(calls).toBe(1);
   await first.end('SIGKILL');
   service.gateway.control.script({
@@ -76,8 +74,7 @@ test('what a killed worker has reserved is held until its call can no longer com
     budget: { maxTokensPerDay: 1_900 },
   });
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
-  const calls = () =>
-    service.gateway.control.requests().filter(({ path }) => path.includes('/chat/')).length;
+  const calls = () => service.gateway.control.requests().filter(({ path }) => path.includes('/chat/')).length;
   await expect.poll(calls).toBe(1);
   await first.end('SIGKILL');
   await workers.start();

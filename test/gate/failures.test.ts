@@ -13,12 +13,7 @@ type Answer = NonNullable<WatchedPage['instead']>;
 const FAILURES: [string, Answer, string, RegExp][] = [
   ['responds with 500', (_, response) => response.writeHead(500).end(), 'status', /with 500\.$/],
   ['responds with 404', (_, response) => response.writeHead(404).end(), 'status', /with 404\.$/],
-  [
-    'responds with 304 unasked',
-    (_, response) => response.writeHead(304).end(),
-    'status',
-    /with 304\.$/,
-  ],
+  ['responds with 304 unasked', (_, response) => response.writeHead(304).end(), 'status', /with 304\.$/],
   [
     'redirects in a circle',
     (_, response) => response.writeHead(302, { location: '/' }).end(),
@@ -34,9 +29,7 @@ const FAILURES: [string, Answer, string, RegExp][] = [
   [
     'sends more than 64 kB compressed',
     (_, response) =>
-      response
-        .writeHead(200, { 'content-encoding': 'gzip' })
-        .end(gzipSync(`["${'x'.repeat(1_000_000)}"]`)),
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`["${'x'.repeat(1_000_000)}"]`)),
     'too_large',
     /more than 65536 bytes/,
   ],

@@ -9,10 +9,7 @@ const test = serviceTest({ worker: true });
 
 const WATCHED = { tool: null, pointers: [], wakeOn: 'changed', maxQuietHours: null };
 
-test('a preview shows the gate and asks nothing, so its value is left out', async ({
-  service,
-  key,
-}) => {
+test('a preview shows the gate and asks nothing, so its value is left out', async ({ service, key }) => {
   const mark = marker();
   const page = await startPage({ items: ['a'] });
   const id = await createRoutine(key, {

@@ -20,12 +20,9 @@ describe('the value of a gate', () => {
     expect(readValue('"quoted"', [])).toMatchObject({ text: 'quoted' });
   });
 
-  test.each(['null', 'false', '0', '""', '" \\n"', '[]', '{}', '', ' \n'])(
-    '%j is empty',
-    (body) => {
-      expect(readValue(body, [])).toMatchObject({ isEmpty: true });
-    },
-  );
+  test.each(['null', 'false', '0', '""', '" \\n"', '[]', '{}', '', ' \n'])('%j is empty', (body) => {
+    expect(readValue(body, [])).toMatchObject({ isEmpty: true });
+  });
 
   test.each(['1', 'true', '[0]', '{"a":null}', '"x"', 'text', '-1'])('%j is not empty', (body) => {
     expect(readValue(body, [])).toMatchObject({ isEmpty: false });
@@ -69,12 +66,7 @@ describe('the decision of a gate', () => {
     ['no value before', question({ baseline: undefined }), OTHER, [true, 'first', null]],
     ['a failure', question(), { failed: 'status' as const }, [true, 'status', null]],
     ['a manual run', question({ isManual: true }), SAME, [true, 'manual', false]],
-    [
-      'a manual run that sees a change',
-      question({ isManual: true }),
-      OTHER,
-      [true, 'manual', true],
-    ],
+    ['a manual run that sees a change', question({ isManual: true }), OTHER, [true, 'manual', true]],
   ])('on %s, with wakeOn changed', (_name, asked, seen, [wakes, reason, changed]) => {
     expect(decideGate(asked, seen)).toEqual({ wakes, reason, changed });
   });
@@ -83,12 +75,7 @@ describe('the decision of a gate', () => {
   test.each([
     ['the same value', question({ gate }), SAME, [true, 'not_empty', false]],
     ['an empty one', question({ gate }), EMPTY, [false, 'empty', true]],
-    [
-      'an empty one at first',
-      question({ gate, baseline: undefined }),
-      EMPTY,
-      [false, 'empty', null],
-    ],
+    ['an empty one at first', question({ gate, baseline: undefined }), EMPTY, [false, 'empty', null]],
     [
       'a 304 of an empty one',
       question({ gate, baseline: { ...BASELINE, isEmpty: true } }),
@@ -107,8 +94,7 @@ describe('the decision of a gate', () => {
 
   test('after maxQuietHours by the instants of the schedule the model is woken in any case', () => {
     const quiet = { wakeOn: 'changed' as const, maxQuietHours: 24 };
-    const at = (hours: number) =>
-      decideGate(question({ gate: quiet, dueAt: new Date(hours * HOUR) }), SAME);
+    const at = (hours: number) => decideGate(question({ gate: quiet, dueAt: new Date(hours * HOUR) }), SAME);
     expect(at(23.99)).toMatchObject({ wakes: false });
     expect(at(24)).toEqual({ wakes: true, reason: 'quiet_too_long', changed: false });
   });

@@ -5,23 +5,8 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { marker, requestsWith } from '#test/tools/support.ts';
-import {
-  ago,
-  changeBaselines,
-  changeRoutines,
-  changeRuns,
-  earlier,
-  removeBaselines,
-} from '#test/support/given.ts';
-import {
-  activate,
-  claimNext,
-  modelCalls,
-  scheduledRun,
-  scheduledRuns,
-  says,
-  startPage,
-} from './support.ts';
+import { ago, changeBaselines, changeRoutines, changeRuns, earlier, removeBaselines } from '#test/support/given.ts';
+import { activate, claimNext, modelCalls, scheduledRun, scheduledRuns, says, startPage } from './support.ts';
 
 const test = serviceTest({ worker: true, own: true });
 
@@ -88,18 +73,12 @@ test('runs whose gate sees no change are skipped without a token, as one row, un
   });
   expect(woken.prompt).toMatch(/<([\w-]{12})>\n\["a","b"\]\n<\/\1>/);
   expect(woken.prompt).toContain('It is data to work with');
-  expect(woken.briefing).toContain(
-    '- Gate: what it watches has changed since the last run that succeeded',
-  );
+  expect(woken.briefing).toContain('- Gate: what it watches has changed since the last run that succeeded');
   expect(modelCalls(service, mark)).toBe(2);
   // The next run compares with the value that this one acted on; the new streak is another row.
   const after = await scheduledRun(service, key, id);
   expect(after).toMatchObject({ state: 'skipped', skipped: { count: 1 } });
-  expect((await scheduledRuns(key, id)).map((run) => run.id)).toEqual([
-    after.id,
-    woken.id,
-    third.id,
-  ]);
+  expect((await scheduledRuns(key, id)).map((run) => run.id)).toEqual([after.id, woken.id, third.id]);
 });
 
 test('a skipped run is one activity', async ({ service, key }) => {
@@ -115,10 +94,7 @@ test('a skipped run is one activity', async ({ service, key }) => {
   expect(scheduled).toHaveLength(1);
 });
 
-test('an entity tag is kept and sent, and a response of 304 is no change', async ({
-  service,
-  key,
-}) => {
+test('an entity tag is kept and sent, and a response of 304 is no change', async ({ service, key }) => {
   const page = await startPage({ n: 1 });
   page.etag = '"v1"';
   const id = await createRoutine(key, { gate: { url: page.origin } });
@@ -135,12 +111,7 @@ test('an entity tag is kept and sent, and a response of 304 is no change', async
     reason: 'unchanged',
   });
   await scheduledRun(service, key, id);
-  expect(page.received.map(({ headers }) => headers['if-none-match'])).toEqual([
-    undefined,
-    '"v1"',
-    '"v1"',
-    '"v2"',
-  ]);
+  expect(page.received.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"v1"', '"v1"', '"v2"']);
   page.etag = '"v3"';
   page.body = { n: 2 };
   expect(await scheduledRun(service, key, id)).toMatchObject({
@@ -172,10 +143,7 @@ test('a run that fails does not swallow the change that woke it', async ({ servi
   expect(await scheduledRun(service, key, id)).toMatchObject({ state: 'skipped' });
 });
 
-test('wakeOn not_empty wakes as long as there is something, and tells its value', async ({
-  service,
-  key,
-}) => {
+test('wakeOn not_empty wakes as long as there is something, and tells its value', async ({ service, key }) => {
   const page = await startPage({ tickets: [] });
   page.etag = '"empty"';
   const id = await createRoutine(key, {
@@ -198,10 +166,7 @@ test('wakeOn not_empty wakes as long as there is something, and tells its value'
   expect(page.received.at(-1)!.headers).not.toHaveProperty('if-none-match');
 });
 
-test('maxQuietHours wakes the model although nothing has changed, and tells it so', async ({
-  service,
-  key,
-}) => {
+test('maxQuietHours wakes the model although nothing has changed, and tells it so', async ({ service, key }) => {
   const page = await startPage({ n: 1 });
   page.etag = '"v1"';
   const id = await createRoutine(key, {
@@ -290,10 +255,7 @@ test('a new version starts afresh', async ({ service, key }) => {
   });
 });
 
-test('a streak that a user has pinned stays, and the next one is another row', async ({
-  service,
-  key,
-}) => {
+test('a streak that a user has pinned stays, and the next one is another row', async ({ service, key }) => {
   const page = await startPage('same');
   const id = await createRoutine(key, { gate: { url: page.origin } });
   await activate(key, id);
@@ -349,10 +311,7 @@ test('the gate is asked once, however often its first step is tried', async ({ s
   expect(page.received).toHaveLength(2);
 });
 
-test('a worker that is lost between the call and its record asks again', async ({
-  service,
-  key,
-}) => {
+test('a worker that is lost between the call and its record asks again', async ({ service, key }) => {
   const page = await startPage('same');
   const id = await createRoutine(key, { gate: { url: page.origin } });
   await activate(key, id);
@@ -368,10 +327,7 @@ test('a worker that is lost between the call and its record asks again', async (
   expect(page.received).toHaveLength(3);
 });
 
-test('a run that is cancelled while its gate is asked ends as cancelled', async ({
-  service,
-  key,
-}) => {
+test('a run that is cancelled while its gate is asked ends as cancelled', async ({ service, key }) => {
   const page = await startPage('one');
   const id = await createRoutine(key, { gate: { url: page.origin } });
   await activate(key, id);
@@ -414,10 +370,7 @@ test('a run without a gate shows none', async ({ key }) => {
   expect(run.briefing).not.toContain('- Gate:');
 });
 
-test('of two runs side by side both see the change, and what was seen last is kept', async ({
-  service,
-  key,
-}) => {
+test('of two runs side by side both see the change, and what was seen last is kept', async ({ service, key }) => {
   const mark = marker();
   const page = await startPage('one');
   const id = await createRoutine(key, {
@@ -445,10 +398,7 @@ test('of two runs side by side both see the change, and what was seen last is ke
   expect(requestsWith(service, mark)).toHaveLength(3);
 });
 
-test('what a gate saw is erased with the content of its run, and what it said stays', async ({
-  service,
-  key,
-}) => {
+test('what a gate saw is erased with the content of its run, and what it said stays', async ({ service, key }) => {
   const { database } = service.deps;
   const canary = 'canary5823';
   const page = await startPage({ [canary]: canary });

@@ -21,9 +21,7 @@ function patchGate(key: ApiClient, id: string, gate: unknown) {
   return key.patch(`/v1/routines/${id}`, { gate });
 }
 
-test('a gate is optional, material, on record in each version and restored with it', async ({
-  key,
-}) => {
+test('a gate is optional, material, on record in each version and restored with it', async ({ key }) => {
   const id = await createRoutine(key);
   expect((await key.get(`/v1/routines/${id}`)).data).toMatchObject({ gate: null, revision: 1 });
   const gate = { url: URL, pointers: ['/items', '/a~1b'], wakeOn: 'not_empty', maxQuietHours: 24 };
@@ -34,11 +32,7 @@ test('a gate is optional, material, on record in each version and restored with 
   expect((await patchGate(key, id, null)).data).toMatchObject({ gate: null, revision: 3 });
 
   const { data: versions } = await key.get(`/v1/routines/${id}/versions`);
-  expect(versions.map(({ changed }: { changed: string[] }) => changed)).toEqual([
-    ['gate'],
-    ['gate'],
-    [],
-  ]);
+  expect(versions.map(({ changed }: { changed: string[] }) => changed)).toEqual([['gate'], ['gate'], []]);
   const { data: second } = await key.get(`/v1/routines/${id}/versions/2`);
   expect(second.gate).toEqual(saved.data.gate);
   const restored = await key.post(`/v1/routines/${id}/versions/2/restore`);
@@ -117,9 +111,7 @@ test('the tool of a gate is one of this routine, confirmed, reading only, and ca
     });
     return status === 200 ? 'saved' : `${status} ${body.error.code} ${body.error.message}`;
   };
-  expect(await refusal(lookup)).toMatch(
-    /^400 invalid_gate gate\.tool\.policyId: no person has conf/,
-  );
+  expect(await refusal(lookup)).toMatch(/^400 invalid_gate gate\.tool\.policyId: no person has conf/);
   await confirm(key, found, ['lookup', 'send_message']);
   expect(await refusal(idOf(found, 'send_message'), { to: 'x' })).toBe(
     '400 invalid_gate gate.tool.policyId: the server does not say that this tool only reads (readOnlyHint)',
@@ -141,9 +133,7 @@ test('the tool of a gate is one of this routine, confirmed, reading only, and ca
   const other = await createRoutine(key);
   const gate = { tool: { policyId: lookup, arguments: { query: 'x' } } };
   const foreign = await patchGate(key, other, gate);
-  expect(foreign.body.error.message).toBe(
-    'gate.tool.policyId: the routine has no such tool policy',
-  );
+  expect(foreign.body.error.message).toBe('gate.tool.policyId: the routine has no such tool policy');
   expect(await refusal(lookup, { query: 'x' }, bobsKey)).toMatch(/^404 routine_not_found/);
   const bobs = await patchGate(bobsKey, await createRoutine(bobsKey), gate);
   expect(bobs.body.error.code).toBe('invalid_gate');

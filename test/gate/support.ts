@@ -36,11 +36,7 @@ export async function startPage(body: unknown): Promise<WatchedPage> {
 }
 
 /** Has the next occurrence of an active routine claimed, and gives the id of its run. */
-export async function claimNext(
-  service: Service,
-  key: ApiClient,
-  routineId: string,
-): Promise<string> {
+export async function claimNext(service: Service, key: ApiClient, routineId: string): Promise<string> {
   const { admission } = service.deps;
   await fallDue(service, routineId);
   await admission.admit();
@@ -49,11 +45,7 @@ export async function claimNext(
 }
 
 /** The same, and waits for the end of the run. */
-export async function scheduledRun(
-  service: Service,
-  key: ApiClient,
-  routineId: string,
-): Promise<Json> {
+export async function scheduledRun(service: Service, key: ApiClient, routineId: string): Promise<Json> {
   return runEnded(key, await claimNext(service, key, routineId));
 }
 

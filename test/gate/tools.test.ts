@@ -101,22 +101,19 @@ test.for<[string, () => object | string, string, string]>([
   ],
   ['sends more than 64 kB', () => 'x'.repeat(70_000), 'too_large', 'more than 65536 bytes'],
   ['sends no JSON', () => 'plain', 'not_json', 'is not JSON'],
-])(
-  'a gate whose tool %s wakes the model and says so',
-  async ([, answer, reason, error], { service, key }) => {
-    hostile.control.answer = () => '{"a":1}';
-    const { routineId } = await gated({ service, key }, { pointers: ['/a'] });
-    await activate(key, routineId);
-    hostile.control.answer = answer;
-    const run = await scheduledRun(service, key, routineId);
-    expect(run).toMatchObject({
-      state: 'succeeded',
-      gate: { failed: true, reason, error: expect.stringContaining(error), changed: null },
-    });
-    expect(run.briefing).toContain(run.gate.error);
-    expect(JSON.stringify(run)).not.toContain('SECRET-WORDS');
-  },
-);
+])('a gate whose tool %s wakes the model and says so', async ([, answer, reason, error], { service, key }) => {
+  hostile.control.answer = () => '{"a":1}';
+  const { routineId } = await gated({ service, key }, { pointers: ['/a'] });
+  await activate(key, routineId);
+  hostile.control.answer = answer;
+  const run = await scheduledRun(service, key, routineId);
+  expect(run).toMatchObject({
+    state: 'succeeded',
+    gate: { failed: true, reason, error: expect.stringContaining(error), changed: null },
+  });
+  expect(run.briefing).toContain(run.gate.error);
+  expect(JSON.stringify(run)).not.toContain('SECRET-WORDS');
+});
 
 test('a gate whose tool the server has changed wakes the model without calling it, and the routine goes back to draft', async ({
   service,
@@ -174,10 +171,7 @@ test('a tool that no longer says that it reads is not called by a gate, although
   expect(hostile.control.calls).toEqual([]);
 });
 
-test('the call of a gate counts towards the calls of its tool in the run', async ({
-  service,
-  key,
-}) => {
+test('the call of a gate counts towards the calls of its tool in the run', async ({ service, key }) => {
   const mark = marker();
   const { routineId } = await gated(
     { service, key },

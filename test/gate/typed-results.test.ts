@@ -9,10 +9,7 @@ import { activate, modelCalls, says, scheduledRun, scheduledRuns, startPage } fr
 // Gates of routines with typed results: the gate and the changes have baselines of their own.
 const test = serviceTest({ worker: true });
 
-test('a skipped run has no data, is no unchanged one, and leaves what was delivered', async ({
-  service,
-  key,
-}) => {
+test('a skipped run has no data, is no unchanged one, and leaves what was delivered', async ({ service, key }) => {
   const receiver = await startReceiver((_request, response) => response.end());
   const page = await startPage(1);
   const { id, mark } = await typedRoutine(service, key, {
@@ -21,8 +18,7 @@ test('a skipped run has no data, is no unchanged one, and leaves what was delive
     deliver: 'changed',
     webhookUrl: receiver.origin,
   });
-  const gives = (items: Record<string, number>) =>
-    says(service, mark, JSON.stringify(prices(items)));
+  const gives = (items: Record<string, number>) => says(service, mark, JSON.stringify(prices(items)));
   gives({ tea: 3 });
   const proof = await activate(key, id);
   expect(await scheduledRun(service, key, id)).toMatchObject({

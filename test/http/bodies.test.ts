@@ -10,11 +10,7 @@ import { requestBytes, sendRaw } from './raw.ts';
 const MEGABYTE = 1024 * 1024;
 
 const test = serviceTest()
-  .extend(
-    'authorization',
-    { scope: 'file' },
-    ({ key }) => `Authorization: ${key.headers['Authorization']}`,
-  )
+  .extend('authorization', { scope: 'file' }, ({ key }) => `Authorization: ${key.headers['Authorization']}`)
   .extend(
     'post',
     ({ service, key }) =>
@@ -35,15 +31,7 @@ const test = serviceTest()
   );
 
 test('JSON that does not parse is invalid_json, with the place', async ({ post }) => {
-  for (const text of [
-    '{',
-    '',
-    'nonsense',
-    '{"name": "x",}',
-    "{'name': 1}",
-    '{"a":1}{"b":2}',
-    'NaN',
-  ]) {
+  for (const text of ['{', '', 'nonsense', '{"name": "x",}', "{'name': 1}", '{"a":1}{"b":2}', 'NaN']) {
     const answer = await post(text);
     expect([text, ...codeOf(answer)]).toEqual([text, 400, 'invalid_json']);
   }
@@ -139,23 +127,15 @@ test(
   },
 );
 
-test('a 2 MB body to an empty-object operation and to the sign-in is refused too', async ({
-  service,
-  key,
-}) => {
+test('a 2 MB body to an empty-object operation and to the sign-in is refused too', async ({ service, key }) => {
   const big = JSON.stringify({ email: 'x'.repeat(2 * MEGABYTE) });
   const path = '/v1/routines/rtn_01kx3k9y6wfd8r0v5m2c7t4q4c/pause';
   expect(codeOf(await key.send('POST', path, big))).toEqual([413, 'body_too_large']);
   const signIn = service.anonymous.with({ Origin: service.config.UI_ORIGIN });
-  expect(codeOf(await signIn.send('POST', '/auth/sign-in/email', big))).toEqual([
-    413,
-    'body_too_large',
-  ]);
+  expect(codeOf(await signIn.send('POST', '/auth/sign-in/email', big))).toEqual([413, 'body_too_large']);
 });
 
-test('an unauthenticated body is not read: the response comes before a byte of it is sent', async ({
-  service,
-}) => {
+test('an unauthenticated body is not read: the response comes before a byte of it is sent', async ({ service }) => {
   const headers = ['Content-Type: application/json', `Content-Length: ${2 * MEGABYTE}`];
   const answer = await sendRaw(service.url, requestBytes('POST', '/v1/skills', headers));
   expect([answer.status, answer.body.error.code]).toEqual([401, 'authentication_required']);
@@ -178,10 +158,7 @@ test('a caller that waits for 100 Continue is told to go on only when the body i
   expect([large.status, large.body.error.code]).toEqual([413, 'body_too_large']);
 
   const body = JSON.stringify({ name: 'continued', instructions: 'x'.repeat(20) });
-  const taken = await sendRaw(
-    service.url,
-    requestBytes('POST', '/v1/skills', [...headers, authorization], body),
-  );
+  const taken = await sendRaw(service.url, requestBytes('POST', '/v1/skills', [...headers, authorization], body));
   expect(taken.status).toBe(201);
 });
 
@@ -201,10 +178,7 @@ test.for([
   expect([answer.status, answer.body.error.code]).toEqual([415, 'unsupported_media_type']);
 });
 
-test('a compressed body is 415, and so is a form to an operation that needs no body', async ({
-  key,
-  post,
-}) => {
+test('a compressed body is 415, and so is a form to an operation that needs no body', async ({ key, post }) => {
   const gzip = gzipSync(JSON.stringify({ name: 'x', instructions: 'x'.repeat(20) }));
   const compressed = await post(gzip, { 'Content-Encoding': 'gzip' });
   expect(codeOf(compressed)).toEqual([415, 'unsupported_media_type']);
@@ -215,15 +189,9 @@ test('a compressed body is 415, and so is a form to an operation that needs no b
 });
 
 test('JSON with a charset or a parameter is JSON', async ({ key }) => {
-  for (const type of [
-    'application/json; charset=utf-8',
-    'Application/JSON;charset="UTF-8"',
-    'application/json; a=b',
-  ]) {
+  for (const type of ['application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"', 'application/json; a=b']) {
     const body = JSON.stringify({ name: 'x', instructions: 'x'.repeat(20) });
-    expect((await key.with({ 'Content-Type': type }).send('POST', '/v1/skills', body)).status).toBe(
-      201,
-    );
+    expect((await key.with({ 'Content-Type': type }).send('POST', '/v1/skills', body)).status).toBe(201);
   }
 });
 
@@ -246,22 +214,10 @@ test.for([
   }
 });
 
-test('a NUL in a query, a path, a header or a sign-up is a 4xx', async ({
-  service,
-  key,
-  authorization,
-}) => {
+test('a NUL in a query, a path, a header or a sign-up is a 4xx', async ({ service, key, authorization }) => {
   const person = await signUp(service);
-  for (const path of [
-    '/v1/projects?organizationId=%00',
-    '/v1/projects?cursor=%00',
-    '/v1/projects?%00=1',
-  ]) {
-    expect([path, ...codeOf(await person.session.get(path))]).toEqual([
-      path,
-      400,
-      'invalid_request',
-    ]);
+  for (const path of ['/v1/projects?organizationId=%00', '/v1/projects?cursor=%00', '/v1/projects?%00=1']) {
+    expect([path, ...codeOf(await person.session.get(path))]).toEqual([path, 400, 'invalid_request']);
   }
   for (const path of ['/v1/routines/%00', '/v1/skills/%00', '/v1/runs/%ed%a0%80', '/v1/runs/%zz']) {
     expect([path, (await key.get(path)).status]).toEqual([path, 404]);
@@ -271,8 +227,7 @@ test('a NUL in a query, a path, a header or a sign-up is a 4xx', async ({
     requestBytes('GET', '/v1/routines', [authorization, 'X-Project-Id: a\u0000b']),
   );
   expect(header.status).toBe(400);
-  const signUpBody =
-    '{"email":"nul@example.com","password":"correct-horse-battery","name":"a\\u0000b"}';
+  const signUpBody = '{"email":"nul@example.com","password":"correct-horse-battery","name":"a\\u0000b"}';
   const signedUp = await service.anonymous
     .with({ Origin: service.config.UI_ORIGIN })
     .send('POST', '/auth/sign-up/email', signUpBody);
@@ -287,9 +242,7 @@ test('real text of every script is kept as it was sent', async ({ key }) => {
   expect(read.data).toMatchObject({ name, instructions: `${'x'.repeat(20)}🧑‍🚀\r\n\t` });
 });
 
-test('prototype names are refused or are plain names, and change nothing for anyone', async ({
-  key,
-}) => {
+test('prototype names are refused or are plain names, and change nothing for anyone', async ({ key }) => {
   for (const body of [
     '{"__proto__":{"polluted":1}}',
     '{"name":"x","__proto__":null}',
@@ -308,18 +261,12 @@ test('prototype names are refused or are plain names, and change nothing for any
     }),
   );
   expect([named.status, named.data.variables]).toEqual([201, { constructor: 'a', toString: 'b' }]);
-  const inherited = await key.post(
-    '/v1/routines',
-    routineBody({ instructions: 'Say {{valueOf}}.' }),
-  );
+  const inherited = await key.post('/v1/routines', routineBody({ instructions: 'Say {{valueOf}}.' }));
   expect(codeOf(inherited)).toEqual([400, 'invalid_variable']);
 });
 
 test('a body nested a hundred thousand deep is refused quickly', async ({ post }) => {
-  for (const text of [
-    '['.repeat(100_000) + ']'.repeat(100_000),
-    '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000),
-  ]) {
+  for (const text of ['['.repeat(100_000) + ']'.repeat(100_000), '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)]) {
     const answer = await post(text);
     expect(codeOf(answer)).toEqual([400, 'invalid_request']);
     expect(answer.body.error.message).toContain('nested deeper than');

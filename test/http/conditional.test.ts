@@ -5,13 +5,10 @@ import { createRoutine } from '#test/support/routines.ts';
 
 const test = serviceTest();
 
-test('of two editors who saw the same version, the second is refused and overwrites nothing', async ({
-  key,
-}) => {
+test('of two editors who saw the same version, the second is refused and overwrites nothing', async ({ key }) => {
   const id = await createRoutine(key);
   const seen = (await key.get(`/v1/routines/${id}`)).headers.get('etag')!;
-  const edit = (name: string) =>
-    key.with({ 'If-Match': seen }).patch(`/v1/routines/${id}`, { name });
+  const edit = (name: string) => key.with({ 'If-Match': seen }).patch(`/v1/routines/${id}`, { name });
   const first = await edit('first');
   expect([first.status, first.data.name]).toEqual([200, 'first']);
   expect(first.headers.get('etag')).not.toBe(seen);
@@ -45,8 +42,7 @@ test('without If-Match, and with a star, the last one wins', async ({ key }) => 
 test('any of several tags may match, and a weak or foreign one never does', async ({ key }) => {
   const id = await createRoutine(key);
   const tag = (await key.get(`/v1/routines/${id}`)).headers.get('etag')!;
-  const edit = (value: string) =>
-    key.with({ 'If-Match': value }).patch(`/v1/routines/${id}`, { name: 'x' });
+  const edit = (value: string) => key.with({ 'If-Match': value }).patch(`/v1/routines/${id}`, { name: 'x' });
   for (const value of [`W/${tag}`, '"x"', 'nonsense', '"99"', '""']) {
     expect([value, ...codeOf(await edit(value))]).toEqual([value, 412, 'precondition_failed']);
   }

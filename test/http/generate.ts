@@ -53,11 +53,7 @@ export function rightRequest(spec: RouteSpec, known: KnownIds, nth = 0): Generat
   };
 }
 
-function mutatedRequest(
-  spec: RouteSpec,
-  known: KnownIds,
-  callers: number,
-): fc.Arbitrary<GeneratedRequest> {
+function mutatedRequest(spec: RouteSpec, known: KnownIds, callers: number): fc.Arbitrary<GeneratedRequest> {
   return fc
     .record({
       ids: fc.tuple(...idsIn(spec).map((name) => parameter(known[name] ?? []))),
@@ -155,8 +151,7 @@ const NO_PAIRS: readonly (readonly [string, string])[] = [];
 
 function queryOf({ all = {}, needed = {} }: Partial<Example>): fc.Arbitrary<string> {
   const names = Object.keys(all);
-  const name =
-    names.length === 0 ? text : fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...names) }, text);
+  const name = names.length === 0 ? text : fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...names) }, text);
   const value = fc.oneof(
     fc.constantFrom(
       '1',
@@ -203,10 +198,9 @@ function bodyOf(schema: z.ZodType | undefined, known: KnownIds): fc.Arbitrary<st
   const mutated = fc
     .record({
       besides: fc.subarray(Object.keys(all).filter((name) => !(name in needed))),
-      mutations: fc.array(
-        fc.record({ at: fc.nat(), how: fc.constantFrom('replace', 'remove', 'add'), value: nasty }),
-        { maxLength: 3 },
-      ),
+      mutations: fc.array(fc.record({ at: fc.nat(), how: fc.constantFrom('replace', 'remove', 'add'), value: nasty }), {
+        maxLength: 3,
+      }),
     })
     .map(({ besides, mutations }) => {
       const more = Object.fromEntries(besides.map((name) => [name, all[name]]));

@@ -8,12 +8,7 @@ import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { FULL_SIZE, sized, TIMES } from '#test/support/properties.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import {
-  generatedRequest,
-  rightRequest,
-  type GeneratedRequest,
-  type KnownIds,
-} from './generate.ts';
+import { generatedRequest, rightRequest, type GeneratedRequest, type KnownIds } from './generate.ts';
 
 /** Batches sent at once, so that requests also meet one another. */
 const BATCH = 20;
@@ -32,9 +27,7 @@ beforeAll(async () => {
   const routineIds = await Promise.all(Array.from({ length: 40 }, () => createRoutine(key)));
   const foreign = await createRoutine(await bob.key());
   const skill = await key.post('/v1/skills', { name: 'x', instructions: 'x'.repeat(20) });
-  const runs = await Promise.all(
-    routineIds.slice(0, 20).map((id) => key.post(`/v1/routines/${id}/run`)),
-  );
+  const runs = await Promise.all(routineIds.slice(0, 20).map((id) => key.post(`/v1/routines/${id}/run`)));
   const spare = await ada.session.post('/v1/api-keys', { name: 'to be revoked' });
   known = {
     routineId: [...routineIds, foreign],

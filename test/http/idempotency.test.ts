@@ -4,12 +4,7 @@ import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { routineBody } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
-import {
-  changeDeliveries,
-  changeIdempotencyKeys,
-  plantDeliveries,
-  plantRun,
-} from '#test/support/given.ts';
+import { changeDeliveries, changeIdempotencyKeys, plantDeliveries, plantRun } from '#test/support/given.ts';
 
 let service: Service;
 let ada: Person;
@@ -91,9 +86,7 @@ test('of two requests at the same moment one creates, and the other waits its tu
   for (let round = 0; round < 10; round++) {
     const client = withKey(key);
     const name = `pair ${round}`;
-    const answers = await Promise.all(
-      [1, 2, 3, 4].map(() => client.post('/v1/skills', skillBody(name))),
-    );
+    const answers = await Promise.all([1, 2, 3, 4].map(() => client.post('/v1/skills', skillBody(name))));
     const codes = answers.map(({ status, body }) => body.error?.code ?? status);
     expect(codes).toContain(201);
     for (const code of codes) expect([201, 'idempotency_in_progress']).toContain(code);
@@ -120,8 +113,7 @@ test('while the first request is under way the second is told so', async () => {
     };
     const first = on(slow.url);
     const claimed = () =>
-      service.deps.database
-        .row`select 1 from idempotency_keys where key = ${client.headers['Idempotency-Key']}`;
+      service.deps.database.row`select 1 from idempotency_keys where key = ${client.headers['Idempotency-Key']}`;
     await expect.poll(claimed).toBeDefined();
     const second = await on(service.url);
     expect([second.status, second.body.error.code]).toEqual([409, 'idempotency_in_progress']);
@@ -143,12 +135,7 @@ test.each([
   ],
   ['an API key', () => ada.session, '/v1/api-keys', () => ({ name: 'crashed' })],
   ['an organization', () => bob.session, '/v1/organizations', () => ({ name: 'crashed' })],
-  [
-    'a project',
-    () => ada.session,
-    '/v1/projects',
-    () => ({ name: 'crashed', organizationId: ada.organizationId }),
-  ],
+  ['a project', () => ada.session, '/v1/projects', () => ({ name: 'crashed', organizationId: ada.organizationId })],
 ])(
   'a crash between the commit and the answer does not double %s: the next attempt takes over',
   async (_name, caller, path, body) => {

@@ -15,26 +15,15 @@ beforeAll(async () => {
   service = await sharedService();
   person = await signUp(service);
   key = await person.key();
-  for (let index = 0; index < 7; index++)
-    ids.unshift(await createRoutine(key, { name: `${index}` }));
+  for (let index = 0; index < 7; index++) ids.unshift(await createRoutine(key, { name: `${index}` }));
 });
 
-test(
-  'a list is newest first, in pages that a Link leads through',
-  proves('GET /v1/routines'),
-  async () => {
-    const pages = await allPages(key, '/v1/routines?limit=3');
-    expect(pages.map((page) => idsIn(page))).toEqual([
-      ids.slice(0, 3),
-      ids.slice(3, 6),
-      ids.slice(6),
-    ]);
-    expect(pages[0]?.headers.get('link')).toBe(
-      `<${service.url}/v1/routines?limit=3&cursor=${ids[2]}>; rel="next"`,
-    );
-    expect(pages.at(-1)?.headers.get('link')).toBeNull();
-  },
-);
+test('a list is newest first, in pages that a Link leads through', proves('GET /v1/routines'), async () => {
+  const pages = await allPages(key, '/v1/routines?limit=3');
+  expect(pages.map((page) => idsIn(page))).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)]);
+  expect(pages[0]?.headers.get('link')).toBe(`<${service.url}/v1/routines?limit=3&cursor=${ids[2]}>; rel="next"`);
+  expect(pages.at(-1)?.headers.get('link')).toBeNull();
+});
 
 test('a page that ends exactly with the list has no next one', async () => {
   const page = await key.get('/v1/routines?limit=7');
@@ -193,8 +182,7 @@ test('the curated skills stand behind the custom ones, and the limit counts both
     custom.unshift((await key.post('/v1/skills', { name, instructions: 'x'.repeat(20) })).data.id);
   }
   const { data: all } = await key.get('/v1/skills?limit=200');
-  const named = (skills: { id: string | null; slug: string | null }[]) =>
-    skills.map(({ id, slug }) => id ?? slug);
+  const named = (skills: { id: string | null; slug: string | null }[]) => skills.map(({ id, slug }) => id ?? slug);
   expect(named(all).slice(0, 3)).toEqual(custom);
   expect(all.slice(3).every((skill: { slug: string }) => skill.slug !== null)).toBe(true);
   const pages = await allPages(key, '/v1/skills?limit=2');

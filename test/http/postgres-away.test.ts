@@ -57,11 +57,7 @@ test('without Postgres every operation is 503 with Retry-After, for keys and for
   ];
   for (const [name, call] of calls) {
     const answer = await call();
-    expect([name, answer.status, answer.body?.error.code]).toEqual([
-      name,
-      503,
-      'service_unavailable',
-    ]);
+    expect([name, answer.status, answer.body?.error.code]).toEqual([name, 503, 'service_unavailable']);
     expect([name, answer.headers.get('retry-after')]).toEqual([name, '5']);
   }
   const signIn = await service.anonymous

@@ -19,19 +19,14 @@ test(
       requestId: failure.headers.get('x-request-id'),
     });
     expect(failure.headers.get('content-type')).toMatch(/^application\/json/);
-    for (const { headers } of [success, failure])
-      expect(headers.get('cache-control')).toBe('no-store');
+    for (const { headers } of [success, failure]) expect(headers.get('cache-control')).toBe('no-store');
   },
 );
 
-test(
-  'liveness needs no credential and says nothing else',
-  proves('GET /health'),
-  async ({ service }) => {
-    const answer = await service.anonymous.get('/health');
-    expect([answer.status, answer.data]).toEqual([200, { status: 'ok' }]);
-  },
-);
+test('liveness needs no credential and says nothing else', proves('GET /health'), async ({ service }) => {
+  const answer = await service.anonymous.get('/health');
+  expect([answer.status, answer.data]).toEqual([200, { status: 'ok' }]);
+});
 
 test("a well-formed X-Request-Id is the caller's, any other is replaced", async ({ service }) => {
   const given = await service.anonymous.with({ 'X-Request-Id': 'order-42.retry_1' }).get('/health');
@@ -94,24 +89,16 @@ test('a path of its own is not taken for an id, with any method', async ({ key }
     ['GET', '/v1/connections/api-key/accounts', 'POST'],
   ] as const) {
     const answer = await key.send(method, path);
-    expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([
-      method,
-      path,
-      405,
-      allow,
-    ]);
+    expect([method, path, answer.status, answer.headers.get('allow')]).toEqual([method, path, 405, allow]);
   }
 });
 
-test.for(['TRACE', 'PROPFIND', 'PURGE', 'QUERY'])(
-  '%s is no method of anything',
-  async (method, { service }) => {
-    const known = await sendRaw(service.url, requestBytes(method, '/v1/routines'));
-    expect([known.status, known.body.error.code]).toEqual([405, 'method_not_allowed']);
-    const auth = await sendRaw(service.url, requestBytes(method, '/auth/get-session'));
-    expect([auth.status, auth.body.error.code]).toEqual([405, 'method_not_allowed']);
-  },
-);
+test.for(['TRACE', 'PROPFIND', 'PURGE', 'QUERY'])('%s is no method of anything', async (method, { service }) => {
+  const known = await sendRaw(service.url, requestBytes(method, '/v1/routines'));
+  expect([known.status, known.body.error.code]).toEqual([405, 'method_not_allowed']);
+  const auth = await sendRaw(service.url, requestBytes(method, '/auth/get-session'));
+  expect([auth.status, auth.body.error.code]).toEqual([405, 'method_not_allowed']);
+});
 
 test('an unknown path is route_not_found, in any spelling', async ({ service }) => {
   for (const path of [
@@ -132,17 +119,10 @@ test('an unknown path is route_not_found, in any spelling', async ({ service }) 
 test('only JSON can be had', async ({ key }) => {
   for (const accept of ['text/html', 'application/xml;q=1, text/*', 'application/json;q=0']) {
     const answer = await key.with({ Accept: accept }).get('/v1/routines');
-    expect([accept, answer.status, answer.body.error.code]).toEqual([
-      accept,
-      406,
-      'not_acceptable',
-    ]);
+    expect([accept, answer.status, answer.body.error.code]).toEqual([accept, 406, 'not_acceptable']);
   }
   for (const accept of ['application/json', '*/*', 'application/*', 'text/html, */*;q=0.1']) {
-    expect([accept, (await key.with({ Accept: accept }).get('/v1/routines')).status]).toEqual([
-      accept,
-      200,
-    ]);
+    expect([accept, (await key.with({ Accept: accept }).get('/v1/routines')).status]).toEqual([accept, 200]);
   }
 });
 
@@ -169,17 +149,11 @@ test('a transfer coding other than chunked is refused', async ({ service }) => {
   for (const coding of ['xchunked', 'gzip, chunked', 'chunked, identity', 'identity']) {
     const bytes = requestBytes('POST', '/v1/skills', [`Transfer-Encoding: ${coding}`]);
     const answer = await sendRaw(service.url, `${bytes}0\r\n\r\n`);
-    expect([coding, answer.status, answer.body.error.code]).toEqual([
-      coding,
-      400,
-      'invalid_request',
-    ]);
+    expect([coding, answer.status, answer.body.error.code]).toEqual([coding, 400, 'invalid_request']);
   }
 });
 
-test('a length beside chunks, a length twice and a length that is no number are refused', async ({
-  service,
-}) => {
+test('a length beside chunks, a length twice and a length that is no number are refused', async ({ service }) => {
   for (const headers of [
     ['Content-Length: 2', 'Transfer-Encoding: chunked'],
     ['Content-Length: 2', 'Content-Length: 3'],
@@ -191,9 +165,7 @@ test('a length beside chunks, a length twice and a length that is no number are 
   }
 });
 
-test('headers by the hundred are refused by their number, and by the thousand by their size', async ({
-  service,
-}) => {
+test('headers by the hundred are refused by their number, and by the thousand by their size', async ({ service }) => {
   const many = Array.from({ length: 150 }, () => 'a:b');
   const short = await sendRaw(service.url, requestBytes('GET', '/health', many));
   expect([short.status, short.body.error.code]).toEqual([400, 'invalid_request']);
@@ -202,9 +174,7 @@ test('headers by the hundred are refused by their number, and by the thousand by
   expect([long.status, long.body.error.code]).toEqual([431, 'headers_too_large']);
 });
 
-test('bytes that are not HTTP get the envelope and the connection is closed', async ({
-  service,
-}) => {
+test('bytes that are not HTTP get the envelope and the connection is closed', async ({ service }) => {
   const answer = await sendRaw(service.url, 'HELLO\r\n\r\n');
   expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request']);
   expect(answer.body.requestId).toBe(answer.headers['x-request-id']);
@@ -212,8 +182,7 @@ test('bytes that are not HTTP get the envelope and the connection is closed', as
 });
 
 test('the Host header has no part in a link or a cookie', async ({ service, key }) => {
-  for (const name of ['first', 'second'])
-    await key.post('/v1/skills', { name, instructions: 'x'.repeat(20) });
+  for (const name of ['first', 'second']) await key.post('/v1/skills', { name, instructions: 'x'.repeat(20) });
   const authorization = `Authorization: ${key.headers['Authorization']}`;
   const bytes = `GET /v1/skills?limit=1 HTTP/1.1\r\nHost: evil.example\r\n${authorization}\r\n\r\n`;
   const answer = await sendRaw(service.url, bytes);
@@ -246,17 +215,11 @@ test('only the documentation page may style itself inline', async ({ service }) 
       return headers.get('content-security-policy') ?? '';
     }),
   );
-  expect(policies.map((policy) => policy.includes("style-src 'self' 'unsafe-inline';"))).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  expect(policies.map((policy) => policy.includes("style-src 'self' 'unsafe-inline';"))).toEqual([true, false, false]);
   expect(new Set(policies.map((policy) => policy.replace(" 'unsafe-inline'", '')))).toHaveLength(1);
 });
 
-test('the preflight of the user interface gets its response without a credential', async ({
-  service,
-}) => {
+test('the preflight of the user interface gets its response without a credential', async ({ service }) => {
   const answer = await fetch(`${service.url}/v1/routines`, {
     method: 'OPTIONS',
     headers: { Origin: service.config.UI_ORIGIN, 'Access-Control-Request-Method': 'POST' },

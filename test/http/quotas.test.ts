@@ -46,8 +46,7 @@ const LIMITED: readonly Limited[] = [
     max: 5_000,
     plant: (database, { projectId, organizationId }, count) =>
       plantRoutines(database, count, { beside: { id: '', projectId, organizationId } }),
-    remove: (database, projectId) =>
-      changeRoutines(database, firstOf('routines', projectId), ARCHIVED),
+    remove: (database, projectId) => changeRoutines(database, firstOf('routines', projectId), ARCHIVED),
     create: (client) => client.post('/v1/routines', routineBody()),
   },
   {
@@ -57,8 +56,7 @@ const LIMITED: readonly Limited[] = [
       await plantRoutines(database, count, { beside: { id: '', projectId, organizationId } });
       await changeRoutines(database, { projectId }, ARCHIVED);
     },
-    remove: (database, projectId) =>
-      changeRoutines(database, firstOf('routines', projectId), elsewhere(projectId)),
+    remove: (database, projectId) => changeRoutines(database, firstOf('routines', projectId), elsewhere(projectId)),
     create: (client) => client.post('/v1/routines', routineBody()),
   },
   {
@@ -72,20 +70,16 @@ const LIMITED: readonly Limited[] = [
   {
     what: 'API keys, revoked ones included',
     max: 20_000,
-    plant: (database, { projectId }, count) =>
-      plantKeys(database, projectId, count - 1, { revokedAt: AT_ONCE }),
-    remove: (database, projectId) =>
-      changeKeys(database, firstOf('api_keys', projectId), elsewhere(projectId)),
+    plant: (database, { projectId }, count) => plantKeys(database, projectId, count - 1, { revokedAt: AT_ONCE }),
+    remove: (database, projectId) => changeKeys(database, firstOf('api_keys', projectId), elsewhere(projectId)),
     create: (_client, { session }) => session.post('/v1/api-keys', { name: 'One more' }),
   },
   {
     what: 'custom skills',
     max: 1_000,
     plant: (database, { projectId }, count) => plantSkills(database, projectId, count),
-    remove: (database, projectId) =>
-      changeSkills(database, firstOf('skills', projectId), { deletedAt: AT_ONCE }),
-    create: (client) =>
-      client.post('/v1/skills', { name: 'One more', instructions: 'Keep it short, please.' }),
+    remove: (database, projectId) => changeSkills(database, firstOf('skills', projectId), { deletedAt: AT_ONCE }),
+    create: (client) => client.post('/v1/skills', { name: 'One more', instructions: 'Keep it short, please.' }),
   },
   {
     what: 'connections',
@@ -93,8 +87,7 @@ const LIMITED: readonly Limited[] = [
     plant: (database, { projectId }, count) => plantConnections(database, projectId, count),
     remove: (database, projectId) => removeConnections(database, firstOf('connections', projectId)),
     // No server listens there; beyond the limit no request is sent.
-    create: (client) =>
-      client.post('/v1/connections', { name: 'One more', url: 'http://127.0.0.1:9/mcp' }),
+    create: (client) => client.post('/v1/connections', { name: 'One more', url: 'http://127.0.0.1:9/mcp' }),
   },
 ];
 
@@ -104,8 +97,7 @@ test.for(LIMITED)(
     const { database } = service.deps;
     const [one, other] = [await signUp(service), await signUp(service)];
     const [key, othersKey] = [await one.key(), await other.key()];
-    const codeOf = async (client: ApiClient, owner: Person) =>
-      (await create(client, owner)).body.error?.code;
+    const codeOf = async (client: ApiClient, owner: Person) => (await create(client, owner)).body.error?.code;
     const accepted = await codeOf(othersKey, other);
     expect(accepted).not.toBe('limit_reached');
 

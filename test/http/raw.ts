@@ -12,11 +12,7 @@ export interface RawAnswer {
  * Sends bytes that no HTTP client would and returns the first response, as soon as it is complete: what was announced
  * but not sent need not come. Interim (1xx) responses are passed over.
  */
-export async function sendRaw(
-  baseUrl: string,
-  request: string | Buffer,
-  timeoutMs = 10_000,
-): Promise<RawAnswer> {
+export async function sendRaw(baseUrl: string, request: string | Buffer, timeoutMs = 10_000): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl);
   const socket = connect({
     host: hostname === 'localhost' ? '127.0.0.1' : hostname,
@@ -40,16 +36,9 @@ export async function sendRaw(
 }
 
 /** Header lines and a body as one request, with a Host and the lengths that the body has. */
-export function requestBytes(
-  method: string,
-  target: string,
-  headers: readonly string[] = [],
-  body = '',
-): string {
+export function requestBytes(method: string, target: string, headers: readonly string[] = [], body = ''): string {
   const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];
-  return [`${method} ${target} HTTP/1.1`, 'Host: localhost', ...headers, ...length, '', body].join(
-    '\r\n',
-  );
+  return [`${method} ${target} HTTP/1.1`, 'Host: localhost', ...headers, ...length, '', body].join('\r\n');
 }
 
 function complete(received: Buffer, ended: boolean): RawAnswer | undefined {

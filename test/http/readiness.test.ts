@@ -4,28 +4,25 @@ import { serviceTest } from '#test/support/fixtures.ts';
 
 const test = serviceTest();
 
-base(
-  'beyond 120 looks a minute an address gets what was found last, for five seconds',
-  async () => {
-    let now = 0;
-    let looks = 0;
-    const readiness = limitLooks(() => now);
-    const ask = (address: string) =>
-      readiness(address, async () => {
-        looks += 1;
-        return [`look ${looks}`];
-      });
-    for (let count = 1; count <= 120; count += 1) expect(await ask('a')).toEqual([`look ${count}`]);
-    expect(await ask('a')).toEqual(['look 120']);
-    expect(await ask('b')).toEqual(['look 121']);
-    expect(await ask('a')).toEqual(['look 121']);
-    now += 5_000;
-    expect(await ask('a')).toEqual(['look 122']);
-    expect(await ask('a')).toEqual(['look 122']);
-    now += 55_000;
-    expect([await ask('a'), await ask('a')]).toEqual([['look 123'], ['look 124']]);
-  },
-);
+base('beyond 120 looks a minute an address gets what was found last, for five seconds', async () => {
+  let now = 0;
+  let looks = 0;
+  const readiness = limitLooks(() => now);
+  const ask = (address: string) =>
+    readiness(address, async () => {
+      looks += 1;
+      return [`look ${looks}`];
+    });
+  for (let count = 1; count <= 120; count += 1) expect(await ask('a')).toEqual([`look ${count}`]);
+  expect(await ask('a')).toEqual(['look 120']);
+  expect(await ask('b')).toEqual(['look 121']);
+  expect(await ask('a')).toEqual(['look 121']);
+  now += 5_000;
+  expect(await ask('a')).toEqual(['look 122']);
+  expect(await ask('a')).toEqual(['look 122']);
+  now += 55_000;
+  expect([await ask('a'), await ask('a')]).toEqual([['look 123'], ['look 124']]);
+});
 
 test('a client that probes without end is never refused but gets the last finding, and others get a new one', async ({
   service,

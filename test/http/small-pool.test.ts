@@ -23,9 +23,7 @@ test.for(declared.map(({ spec }) => [spec.id, spec] as const))(
     const answers = await Promise.all(
       Array.from({ length: AT_ONCE }, (_, index) => client.send(spec.method, path, body?.(index))),
     );
-    const bad = answers
-      .filter(({ status }) => status >= 500)
-      .map(({ status, body }) => [status, body]);
+    const bad = answers.filter(({ status }) => status >= 500).map(({ status, body }) => [status, body]);
     expect(bad).toEqual([]);
     if (body !== undefined) {
       const statuses = [...new Set(answers.map(({ status }) => status))];
@@ -34,9 +32,7 @@ test.for(declared.map(({ spec }) => [spec.id, spec] as const))(
   },
 );
 
-test('people who sign up at once on two connections get an account or are asked to come back', async ({
-  service,
-}) => {
+test('people who sign up at once on two connections get an account or are asked to come back', async ({ service }) => {
   // The library hashes the password while it holds a connection, so on a busy machine not all of them get one in time.
   const signUpOnce = (index: number) =>
     service.anonymous
@@ -57,8 +53,7 @@ test('people who sign up at once on two connections get an account or are asked 
 /** Bodies that make the operation do its work, transaction and all; the others are refused or need none. */
 const BODIES: Readonly<Record<string, (index: number) => unknown>> = {
   createSkill: (index) => ({ name: `skill ${index}`, instructions: 'x'.repeat(20) }),
-  createRoutine: (index) =>
-    routineBody({ name: `routine ${index}`, webhookUrl: 'http://127.0.0.1:4999/' }),
+  createRoutine: (index) => routineBody({ name: `routine ${index}`, webhookUrl: 'http://127.0.0.1:4999/' }),
   updateRoutine: (index) => ({ name: `name ${index}`, webhookUrl: 'http://127.0.0.1:4999/' }),
   pauseRoutine: () => ({}),
   rotateWebhookSecret: () => ({ force: true }),

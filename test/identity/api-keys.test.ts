@@ -19,12 +19,7 @@ test(
     expect(created.status).toBe(201);
     expect(created.data.key).toMatch(/^ras_[0-9A-Za-z]{8}_[0-9A-Za-z]{43}$/);
     expect(created.data.key.split('_')[1]).toBe(created.data.prefix);
-    expect(created.data.scopes).toEqual([
-      'models:read',
-      'routines:read',
-      'runs:read',
-      'runs:write',
-    ]);
+    expect(created.data.scopes).toEqual(['models:read', 'routines:read', 'runs:read', 'runs:write']);
     const listed = await ada.session.get('/v1/api-keys');
     expect(listed.data).toContainEqual({
       id: created.data.id,
@@ -97,9 +92,7 @@ test.for<[string, () => string]>([
   ['a very long key', () => `Bearer ${'x'.repeat(5_000)}`],
   ['bytes beyond ASCII', () => 'Bearer ras_äöü'],
 ])('%s is refused', async ([_name, authorization], { service }) => {
-  const answer = await service.anonymous
-    .with({ Authorization: authorization() })
-    .get('/v1/routines');
+  const answer = await service.anonymous.with({ Authorization: authorization() }).get('/v1/routines');
   expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key']);
 });
 
@@ -176,22 +169,13 @@ test(
     const scoped = routes.filter(({ spec }) => spec.scope !== undefined);
     const without = new Map(
       await Promise.all(
-        SCOPES.map(
-          async (scope) =>
-            [scope, await ada.key(SCOPES.filter((other) => other !== scope))] as const,
-        ),
+        SCOPES.map(async (scope) => [scope, await ada.key(SCOPES.filter((other) => other !== scope))] as const),
       ),
     );
-    const only = new Map(
-      await Promise.all(SCOPES.map(async (scope) => [scope, await ada.key([scope])] as const)),
-    );
+    const only = new Map(await Promise.all(SCOPES.map(async (scope) => [scope, await ada.key([scope])] as const)));
     for (const { spec } of scoped.filter(({ spec }) => spec.auth === 'key-or-session')) {
       const refused = await without.get(spec.scope!)!.send(spec.method, pathFor(spec));
-      expect([spec.id, refused.status, refused.body.error.code]).toEqual([
-        spec.id,
-        403,
-        'insufficient_scope',
-      ]);
+      expect([spec.id, refused.status, refused.body.error.code]).toEqual([spec.id, 403, 'insufficient_scope']);
       const taken = await only.get(spec.scope!)!.send(spec.method, pathFor(spec));
       expect([spec.id, [401, 403].includes(taken.status)]).toEqual([spec.id, false]);
     }
@@ -201,11 +185,7 @@ test(
 test('every operation but the public ones needs a credential', async ({ service }) => {
   for (const { spec } of routes.filter(({ spec }) => spec.auth.endsWith('session'))) {
     const answer = await service.anonymous.send(spec.method, pathFor(spec));
-    expect([spec.id, answer.status, answer.body.error.code]).toEqual([
-      spec.id,
-      401,
-      'authentication_required',
-    ]);
+    expect([spec.id, answer.status, answer.body.error.code]).toEqual([spec.id, 401, 'authentication_required']);
   }
 });
 

@@ -16,9 +16,7 @@ const test = serviceTest({
   return { status: response.status, body: (await response.json()) as any };
 });
 
-test('the documents name our public address, also where another host is asked for', async ({
-  service,
-}) => {
+test('the documents name our public address, also where another host is asked for', async ({ service }) => {
   const { url } = service;
   const read = async (path: string) => {
     const headers = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example' };
@@ -147,9 +145,7 @@ test('the token endpoint takes forms of known grants only, and answers in the fo
   };
   const refused = (status: number, error: string) => [status, error, 'no-store'];
   expect(await send('{}', 'application/json')).toEqual(refused(415, 'invalid_request'));
-  expect(await send('grant_type=authorization_code&grant_type=refresh_token')).toEqual(
-    refused(400, 'invalid_request'),
-  );
+  expect(await send('grant_type=authorization_code&grant_type=refresh_token')).toEqual(refused(400, 'invalid_request'));
   expect(await send('grant_type=client_credentials&client_id=x&client_secret=y')).toEqual(
     refused(400, 'unsupported_grant_type'),
   );

@@ -2,20 +2,8 @@ import { expect } from 'vitest';
 import { authenticateMcpToken } from '#core/programs/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import {
-  ago,
-  changeAssistants,
-  changeAssistantTokens,
-  changeOrganizations,
-  giveRole,
-} from '#test/support/given.ts';
-import {
-  approveAsked,
-  codeOf,
-  connect,
-  enterAssistant,
-  exchange,
-} from '#test/support/assistants.ts';
+import { ago, changeAssistants, changeAssistantTokens, changeOrganizations, giveRole } from '#test/support/given.ts';
+import { approveAsked, codeOf, connect, enterAssistant, exchange } from '#test/support/assistants.ts';
 import { PASSWORD, signUp, type Person } from '#test/support/people.ts';
 
 const test = serviceTest().extend('accessOf', ({ service }) => async (token: string) => {
@@ -25,15 +13,11 @@ const test = serviceTest().extend('accessOf', ({ service }) => async (token: str
 
 const READ = ['routines:read', 'runs:read'];
 
-test('an assistant asks, a person gives it a project and access, and it acts for them there', async ({
-  service,
-}) => {
+test('an assistant asks, a person gives it a project and access, and it acts for them there', async ({ service }) => {
   const ada = await signUp(service);
   const assistant = await enterAssistant(service);
   const asked = await assistant.ask();
-  expect(`${asked.page.origin}${asked.page.pathname}`).toBe(
-    `${service.config.UI_ORIGIN}/authorize`,
-  );
+  expect(`${asked.page.origin}${asked.page.pathname}`).toBe(`${service.config.UI_ORIGIN}/authorize`);
 
   const { data: shown } = await ada.session.post('/v1/assistant-consents/read', {
     oauthQuery: asked.oauthQuery,
@@ -84,10 +68,7 @@ function refusalOf(page: URL) {
   return [page.origin, page.searchParams.get('error')];
 }
 
-test('a request without PKCE by S256 is refused, and so is another verifier', async ({
-  service,
-  ada,
-}) => {
+test('a request without PKCE by S256 is refused, and so is another verifier', async ({ service, ada }) => {
   const assistant = await enterAssistant(service);
   const refused = ['https://assistant.example', 'invalid_request'];
   const none = await assistant.ask({
@@ -119,11 +100,7 @@ test('the browser is led to registered addresses only, and an app on the machine
     'javascript:alert(1)',
   ]) {
     const { page } = await assistant.ask({ redirect_uri });
-    expect([redirect_uri, page.origin, page.searchParams.has('error')]).toEqual([
-      redirect_uri,
-      ui,
-      true,
-    ]);
+    expect([redirect_uri, page.origin, page.searchParams.has('error')]).toEqual([redirect_uri, ui, true]);
   }
   const { page } = await assistant.ask({ client_id: 'unknown' });
   expect(refusalOf(page)).toEqual([ui, 'invalid_client']);
@@ -133,11 +110,7 @@ test('the browser is led to registered addresses only, and an app on the machine
   expect(onPort.page.searchParams.has('error')).toBe(false);
 });
 
-test('a code counts once: used again, it takes back what it gave', async ({
-  service,
-  ada,
-  accessOf,
-}) => {
+test('a code counts once: used again, it takes back what it gave', async ({ service, ada, accessOf }) => {
   const assistant = await enterAssistant(service);
   const asked = await assistant.ask();
   const { data } = await approveAsked(ada, asked);
@@ -174,10 +147,7 @@ test('a refresh token is exchanged once for new ones: used again, it ends them a
   expect([status, second.scope]).toEqual([200, 'routines:read runs:read offline_access']);
   expect(second.refresh_token).not.toBe(first.refresh_token);
   expect(await accessOf(second.access_token)).toEqual(READ);
-  expect(errorOf(await refresh(second.refresh_token, { scope: 'connections:write' }))).toEqual([
-    400,
-    'invalid_scope',
-  ]);
+  expect(errorOf(await refresh(second.refresh_token, { scope: 'connections:write' }))).toEqual([400, 'invalid_scope']);
 
   expect(errorOf(await refresh(first.refresh_token))).toEqual([400, 'invalid_grant']);
   expect(await accessOf(second.access_token)).toBeUndefined();
@@ -316,10 +286,7 @@ test('a deleted account leaves nothing of its assistants', async ({ service, acc
   expect(await storedOf(service, assistant.clientId)).toEqual([0, 0, 0]);
 });
 
-test('people see and revoke what they connected, and owners also what others did', async ({
-  service,
-  accessOf,
-}) => {
+test('people see and revoke what they connected, and owners also what others did', async ({ service, accessOf }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   const { organizationId, projectId } = owner;
   await giveRole(service.deps.database, organizationId, grace.userId, 'member');
@@ -352,10 +319,7 @@ test('people see and revoke what they connected, and owners also what others did
   const foreign = await of(member).delete(`/v1/assistants/${ownersGrant.id}`);
   expect(errorOf(foreign)).toEqual([403, 'forbidden']);
   const elsewhere = grace.session.with({ 'X-Project-Id': grace.projectId });
-  expect(errorOf(await elsewhere.delete(`/v1/assistants/${membersGrant.id}`))).toEqual([
-    404,
-    'assistant_not_found',
-  ]);
+  expect(errorOf(await elsewhere.delete(`/v1/assistants/${membersGrant.id}`))).toEqual([404, 'assistant_not_found']);
   expect((await of(owner).delete(`/v1/assistants/${membersGrant.id}`)).status).toBe(200);
   expect(await accessOf(membersToken)).toBeUndefined();
   expect(await accessOf(ownersToken)).toEqual(READ);
@@ -386,10 +350,7 @@ test('an assistant gives its tokens back itself', async ({ service, ada, accessO
   expect(await accessOf(body.access_token)).toBeUndefined();
 });
 
-test('what was asked for cannot be changed on the way, nor approved late', async ({
-  service,
-  ada,
-}) => {
+test('what was asked for cannot be changed on the way, nor approved late', async ({ service, ada }) => {
   const assistant = await enterAssistant(service);
   const asked = await assistant.ask({ scope: 'runs:read' });
   const forged = (name: string, value: string) => {
@@ -402,10 +363,7 @@ test('what was asked for cannot be changed on the way, nor approved late', async
   const wider = await approveAsked(ada, forged('scope', 'runs:write'), ['runs:write']);
   expect(errorOf(wider)).toEqual([409, 'attempt_expired']);
   const elsewhere = forged('redirect_uri', 'https://evil.example/callback');
-  expect(errorOf(await approveAsked(ada, elsewhere, ['runs:read']))).toEqual([
-    404,
-    'attempt_not_found',
-  ]);
+  expect(errorOf(await approveAsked(ada, elsewhere, ['runs:read']))).toEqual([404, 'attempt_not_found']);
   const late = forged('exp', String(Math.floor(Date.now() / 1_000) - 1));
   expect(errorOf(await approveAsked(ada, late, ['runs:read']))).toEqual([409, 'attempt_expired']);
   const later = forged('exp', String(Math.floor(Date.now() / 1_000) + 86_400));
@@ -423,10 +381,7 @@ test('a person denies, and the assistant is told so', async ({ service, ada }) =
   expect(back.searchParams.get('state')).toBe('a state of the client');
 });
 
-test('each request is decided by a person, also of an assistant that has access', async ({
-  service,
-  ada,
-}) => {
+test('each request is decided by a person, also of an assistant that has access', async ({ service, ada }) => {
   const assistant = await enterAssistant(service);
   await connect(assistant, ada);
   const { page } = await assistant.ask();
@@ -453,17 +408,11 @@ test('consents that a person gives at once, some in the same project, all count 
   const given = await Promise.all(
     asked.map((each, place) => exchange(assistant, each, codeOf(approved[place]!.data.redirectTo))),
   );
-  const access = await Promise.all(
-    given.map(({ body }) => authenticateMcpToken(service.deps, body.access_token)),
-  );
+  const access = await Promise.all(given.map(({ body }) => authenticateMcpToken(service.deps, body.access_token)));
   expect(access.map((each) => each?.projectId)).toEqual(projects);
 });
 
-test('neither a key nor a stranger nor a page of another origin decides', async ({
-  service,
-  ada,
-  key,
-}) => {
+test('neither a key nor a stranger nor a page of another origin decides', async ({ service, ada, key }) => {
   const assistant = await enterAssistant(service);
   const { oauthQuery } = await assistant.ask();
   for (const step of ['read', 'approve', 'deny']) {
@@ -496,9 +445,7 @@ test('the database holds no token and no code', async ({ service, ada }) => {
   }
 });
 
-test('where the operator has not allowed it, no assistant registers itself', async ({
-  service,
-}) => {
+test('where the operator has not allowed it, no assistant registers itself', async ({ service }) => {
   const response = await fetch(`${service.url}/.well-known/oauth-authorization-server/auth`);
   expect(await response.json()).not.toHaveProperty('registration_endpoint');
   const { status } = await service.anonymous.post('/auth/oauth2/register', {

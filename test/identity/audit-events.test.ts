@@ -96,10 +96,7 @@ test('each change leaves who did it, to what and from where, and nothing is left
   ]);
   const path = `/v1/audit-events?organizationId=${person.organizationId}`;
   const { data } = await session.get(`${path}&targetId=${made.id}`);
-  expect(data.map(({ action }: { action: string }) => action)).toEqual([
-    'api_key.revoked',
-    'api_key.created',
-  ]);
+  expect(data.map(({ action }: { action: string }) => action)).toEqual(['api_key.revoked', 'api_key.created']);
   expect(data[1]).toEqual({
     id: expect.stringMatching(/^aud_/),
     organizationId: person.organizationId,
@@ -150,9 +147,7 @@ test('what takes a routine off its schedule is on record: a change of its text, 
   ]);
 });
 
-test('the organization that a sign-in makes names the person and their address', async ({
-  service,
-}) => {
+test('the organization that a sign-in makes names the person and their address', async ({ service }) => {
   const { session, userId, organizationId } = await signUp(service);
   const path = `/v1/audit-events?organizationId=${organizationId}&action=organization.created`;
   const { data } = await session.get(path);
@@ -188,9 +183,7 @@ test('they are paged, newest first', async ({ service }) => {
   expect(names.slice(0, 3)).toEqual(['c', 'b', 'a']);
 });
 
-test('an event cannot be altered, goes with the change that is undone, and ends with its time', async ({
-  service,
-}) => {
+test('an event cannot be altered, goes with the change that is undone, and ends with its time', async ({ service }) => {
   const { database } = service.deps;
   const person = await signUp(service);
   const entry = {

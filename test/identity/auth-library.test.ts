@@ -16,17 +16,13 @@ const test = serviceTest({ own: true, slowPasswords: true })
       .post('/auth/sign-in/email', { email: 'ada@example.com', password: 'wrong-password' });
   })
   /** Guesses until the response is not 401, at most thirty times: three in ten seconds are allowed. */
-  .extend(
-    'guess',
-    ({ signIn }) =>
-      async (headers: (index: number) => Record<string, string>): Promise<number[]> => {
-        const statuses: number[] = [];
-        for (let index = 0; index < 30 && (statuses.at(-1) ?? 401) === 401; index++) {
-          statuses.push((await signIn(headers(index))).status);
-        }
-        return statuses;
-      },
-  );
+  .extend('guess', ({ signIn }) => async (headers: (index: number) => Record<string, string>): Promise<number[]> => {
+    const statuses: number[] = [];
+    for (let index = 0; index < 30 && (statuses.at(-1) ?? 401) === 401; index++) {
+      statuses.push((await signIn(headers(index))).status);
+    }
+    return statuses;
+  });
 
 function settingsOf({ config, deps }: Service): AuthSettings {
   return {
@@ -43,9 +39,7 @@ function settingsOf({ config, deps }: Service): AuthSettings {
   };
 }
 
-test('our migrations give the authentication library every table and column it expects', async ({
-  service,
-}) => {
+test('our migrations give the authentication library every table and column it expects', async ({ service }) => {
   const settings = settingsOf(service);
   const plugins = [assistantProvider(settings)];
   const { toBeCreated, toBeAdded } = await getMigrations({ ...authOptions(settings), plugins });
@@ -55,23 +49,16 @@ test('our migrations give the authentication library every table and column it e
   expect(toBeAdded).toEqual([]);
 });
 
-test('a drift would be found: a column that only the library knows has to be added', async ({
-  service,
-}) => {
+test('a drift would be found: a column that only the library knows has to be added', async ({ service }) => {
   const options = authOptions(settingsOf(service));
   const { toBeAdded } = await getMigrations({
     ...options,
     user: { ...options.user, additionalFields: { nickname: { type: 'string', required: false } } },
   });
-  expect(toBeAdded.map(({ table, fields }) => [table, Object.keys(fields)])).toEqual([
-    ['users', ['nickname']],
-  ]);
+  expect(toBeAdded.map(({ table, fields }) => [table, Object.keys(fields)])).toEqual([['users', ['nickname']]]);
 });
 
-test('guesses of one address are limited, and another address is not', async ({
-  signIn,
-  guess,
-}) => {
+test('guesses of one address are limited, and another address is not', async ({ signIn, guess }) => {
   // Entries that the caller adds at the left do not change its address.
   const statuses = await guess((index) => ({
     'X-Forwarded-For': `198.51.100.${index}, 203.0.113.7`,
@@ -172,9 +159,7 @@ test('two passwords are hashed at a time, twenty wait, and who comes then is tol
   expect(held.seen.most).toBe(2);
 });
 
-test('who was signed in before in that browser goes before a crowd of strangers', async ({
-  service,
-}) => {
+test('who was signed in before in that browser goes before a crowd of strangers', async ({ service }) => {
   const people = [await signUp(service), await signUp(service), await signUp(service)];
   const held = holding(service);
   const { answered } = await crowdOf(held, '192.0.2');
@@ -194,9 +179,7 @@ test('who was signed in before in that browser goes before a crowd of strangers'
   expect(held.seen.order).toEqual([...times('new', 2), ...times('known', 20), ...times('new', 20)]);
 });
 
-test('a new password that cannot be hashed at the moment leaves its token as it was', async ({
-  service,
-}) => {
+test('a new password that cannot be hashed at the moment leaves its token as it was', async ({ service }) => {
   const { email } = await signUp(service);
   const mailed: string[] = [];
   const silent = async (): Promise<void> => undefined;

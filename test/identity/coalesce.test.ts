@@ -3,10 +3,8 @@ import { createCoalescer } from '#lib/coalesce.ts';
 
 /** Work whose calls end when the test says so. */
 function heldWork() {
-  const calls: { callers: number; end: (result: string) => void; fail: (why: Error) => void }[] =
-    [];
-  const work = (callers: number) =>
-    new Promise<string>((end, fail) => calls.push({ callers, end, fail }));
+  const calls: { callers: number; end: (result: string) => void; fail: (why: Error) => void }[] = [];
+  const work = (callers: number) => new Promise<string>((end, fail) => calls.push({ callers, end, fail }));
   return { calls, work };
 }
 

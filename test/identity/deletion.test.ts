@@ -11,9 +11,7 @@ function deletionOf({ projectId }: Pick<Person, 'projectId'>, name = 'Default'):
   return `/v1/projects/${projectId}?confirm=${encodeURIComponent(name)}`;
 }
 
-test('a deleted project is out of reach at once, its keys and credentials gone', async ({
-  service,
-}) => {
+test('a deleted project is out of reach at once, its keys and credentials gone', async ({ service }) => {
   const { database } = service.deps;
   const person = await signUp(service);
   const key = await person.key();
@@ -29,14 +27,11 @@ test('a deleted project is out of reach at once, its keys and credentials gone',
   expect((await person.session.get('/v1/projects')).data).toEqual([]);
   expect((await person.session.get(`/v1/projects/${person.projectId}`)).status).toBe(404);
   expect((await person.session.delete(deletionOf(person))).status).toBe(404);
-  const left =
-    await database.row`select state, webhook_secret, webhook_url from routines where id = ${routineId}`;
+  const left = await database.row`select state, webhook_secret, webhook_url from routines where id = ${routineId}`;
   expect(left).toEqual({ state: 'archived', webhook_secret: null, webhook_url: null });
 });
 
-test('no connection is kept in a project that was deleted while its server was asked', async ({
-  service,
-}) => {
+test('no connection is kept in a project that was deleted while its server was asked', async ({ service }) => {
   const { database } = service.deps;
   const person = await signUp(service);
   expect((await person.session.delete(deletionOf(person))).status).toBe(200);
@@ -74,10 +69,7 @@ test('runs under way are cancelled with their project', async ({ service }) => {
   expect(started.map(({ status }) => status)).toEqual([202, 202, 202]);
 });
 
-test('members delete no project, admins no organization, and strangers see neither', async ({
-  service,
-  bob,
-}) => {
+test('members delete no project, admins no organization, and strangers see neither', async ({ service, bob }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   const path = `/v1/organizations/${owner.organizationId}`;
   const { data } = await owner.session.post(`${path}/invitations`, { email: grace.email });
@@ -90,9 +82,7 @@ test('members delete no project, admins no organization, and strangers see neith
   expect((await bob.session.delete(deletionOf(owner))).status).toBe(404);
 });
 
-test('an organization goes with all its projects, and its owner can found another', async ({
-  service,
-}) => {
+test('an organization goes with all its projects, and its owner can found another', async ({ service }) => {
   const person = await signUp(service);
   const key = await person.key();
   const { data: second } = await person.session.post('/v1/projects', {
@@ -110,9 +100,7 @@ test('an organization goes with all its projects, and its owner can found anothe
   expect((await person.session.post('/v1/organizations', { name: 'Another' })).status).toBe(201);
 });
 
-test('an account goes with its memberships and keys, but not that of a last owner', async ({
-  service,
-}) => {
+test('an account goes with its memberships and keys, but not that of a last owner', async ({ service }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   const path = `/v1/organizations/${owner.organizationId}`;
   const invited = await owner.session.post(`${path}/invitations`, {

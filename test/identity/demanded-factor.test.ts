@@ -16,10 +16,7 @@ const test = serviceTest().extend('demanding', ({ service }) => async () => {
   return { owner, member, demand, organizationId, projectId: owner.projectId };
 });
 
-test('an owner with a second factor demands one, and no other person does', async ({
-  service,
-  demanding,
-}) => {
+test('an owner with a second factor demands one, and no other person does', async ({ service, demanding }) => {
   const { owner, member, demand } = await demanding();
   expect(codeOf(await demand(owner))).toEqual([403, 'second_factor_required']);
   await addSecondFactor(service.deps.database, member);
@@ -71,9 +68,7 @@ test('a member without one is refused everything in the organization until they 
   for (const answer of await Promise.all(refused)) {
     expect(codeOf(answer)).toEqual([403, 'second_factor_required']);
   }
-  expect(
-    (await member.session.with({ 'X-Project-Id': member.projectId }).get('/v1/routines')).status,
-  ).toBe(200);
+  expect((await member.session.with({ 'X-Project-Id': member.projectId }).get('/v1/routines')).status).toBe(200);
   expect((await key.get('/v1/routines')).status).toBe(200);
   await addSecondFactor(service.deps.database, member);
   expect((await inProject.get('/v1/routines')).status).toBe(200);

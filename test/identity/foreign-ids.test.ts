@@ -33,18 +33,10 @@ test('what another project has is unknown: each operation on its ids responds as
     const [first] = names;
     if (first === undefined || known[first] === undefined || names.length > 1) continue;
     const path = spec.path.replace(`:${first}`, known[first]);
-    const { status, body } = await bobsKey.send(
-      spec.method,
-      path,
-      spec.method === 'GET' ? undefined : {},
-    );
+    const { status, body } = await bobsKey.send(spec.method, path, spec.method === 'GET' ? undefined : {});
     // A body that is not valid is told so before anything is looked up.
     if (status === 400 || status === 403) continue;
-    expect([spec.id, status, body?.error?.code]).toEqual([
-      spec.id,
-      404,
-      expect.stringMatching(/_not_found$/),
-    ]);
+    expect([spec.id, status, body?.error?.code]).toEqual([spec.id, 404, expect.stringMatching(/_not_found$/)]);
     asked += 1;
   }
   expect(asked).toBeGreaterThan(12);

@@ -62,10 +62,7 @@ test('what changes access is refused a quarter of an hour after the last proof, 
   expect(renamed.status).toBe(200);
 });
 
-test('the password proves it, for a quarter of an hour and for this session only', async ({
-  service,
-  stale,
-}) => {
+test('the password proves it, for a quarter of an hour and for this session only', async ({ service, stale }) => {
   const { session, userId } = await stale();
   const create = () => session.post('/v1/api-keys', { name: 'key' });
   const wrong = await session.post('/auth/prove', { password: 'not the password' });
@@ -77,9 +74,7 @@ test('the password proves it, for a quarter of an hour and for this session only
   expect(codeOf(await create())).toEqual([403, 'reauthentication_required']);
 });
 
-test('who has a second factor proves it by that: the password is not enough', async ({
-  service,
-}) => {
+test('who has a second factor proves it by that: the password is not enough', async ({ service }) => {
   const person = await signUp(service);
   const { userId } = person;
   const session = person.session.with(fromElsewhere());
@@ -87,10 +82,7 @@ test('who has a second factor proves it by that: the password is not enough', as
   const factor = await addSecondFactor(database, person);
   await ageProofs(database, userId, '16 minutes');
   const remove = () => session.post('/auth/second-factor/remove');
-  expect(codeOf(await session.post('/auth/prove', { password: PASSWORD }))).toEqual([
-    400,
-    'invalid_code',
-  ]);
+  expect(codeOf(await session.post('/auth/prove', { password: PASSWORD }))).toEqual([400, 'invalid_code']);
   const newPassword = 'another-long-password';
   const change = { currentPassword: PASSWORD, newPassword };
   for (const [path, body] of [
@@ -105,17 +97,13 @@ test('who has a second factor proves it by that: the password is not enough', as
   expect((await remove()).status).toBe(200);
 });
 
-test('without a second factor the password in a change of it is proof enough', async ({
-  stale,
-}) => {
+test('without a second factor the password in a change of it is proof enough', async ({ stale }) => {
   const { session } = await stale();
   const body = { currentPassword: PASSWORD, newPassword: 'another-long-password' };
   expect((await session.post('/auth/change-password', body)).status).toBe(200);
 });
 
-test('a stolen cookie buys five guesses of the password in a quarter of an hour', async ({
-  stale,
-}) => {
+test('a stolen cookie buys five guesses of the password in a quarter of an hour', async ({ stale }) => {
   const { session } = await stale();
   const statuses: number[] = [];
   for (let index = 0; index < 6; index += 1) {

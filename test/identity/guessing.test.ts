@@ -121,9 +121,7 @@ test('a browser that was signed in before has ten guesses of its own, from where
   expect(again.status).toBe(200);
 });
 
-test('a stranger behind the same address keeps no browser out that was signed in before', async ({
-  service,
-}) => {
+test('a stranger behind the same address keeps no browser out that was signed in before', async ({ service }) => {
   const person = await signUp(service);
   const network = { 'X-Forwarded-For': '198.18.0.3' };
   const many = Array.from({ length: 6 }, () => signIn(service, person.email, WRONG, network));
@@ -149,20 +147,12 @@ test('the cookie of a browser cannot be read by scripts, holds no address, and s
   expect(claimsOf(renewed).sub).toBe(claimsOf(line).sub);
 });
 
-test('a stolen session has five guesses at the password, with both operations together', async ({
-  service,
-}) => {
+test('a stolen session has five guesses at the password, with both operations together', async ({ service }) => {
   const person = await signUp(service);
   const { Cookie = '' } = person.session.headers;
   const change = (currentPassword: string) =>
-    postAuth(
-      service,
-      '/auth/change-password',
-      { currentPassword, newPassword: 'another-long-password' },
-      { Cookie },
-    );
-  const remove = (password: string) =>
-    postAuth(service, '/auth/delete-user', { password }, { Cookie });
+    postAuth(service, '/auth/change-password', { currentPassword, newPassword: 'another-long-password' }, { Cookie });
+  const remove = (password: string) => postAuth(service, '/auth/delete-user', { password }, { Cookie });
   const tried = [change(WRONG), remove(WRONG), change(WRONG), remove(WRONG), remove(WRONG)];
   expect((await Promise.all(tried)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
   for (const attempt of [change(PASSWORD), remove(PASSWORD)]) {
@@ -179,12 +169,7 @@ test('the right password at those operations is no guess, also where the last ow
   const person = await signUp(service);
   const { Cookie = '' } = person.session.headers;
   for (let time = 0; time < 6; time += 1) {
-    const refused = await postAuth(
-      service,
-      '/auth/delete-user',
-      { password: PASSWORD },
-      { Cookie },
-    );
+    const refused = await postAuth(service, '/auth/delete-user', { password: PASSWORD }, { Cookie });
     expect(refused.status).toBe(409);
   }
 });

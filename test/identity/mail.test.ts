@@ -42,18 +42,12 @@ test('a person signs in only after confirming their address, and the mail leads 
   const signedUp = await post('/sign-up/email', { email, password: PASSWORD, name: 'Grace' });
   expect([signedUp.status, signedUp.headers.getSetCookie()]).toEqual([200, []]);
   const early = await post('/sign-in/email', { email, password: PASSWORD });
-  expect([early.status, ((await early.json()) as Failure).error.code]).toEqual([
-    403,
-    'email_not_verified',
-  ]);
+  expect([early.status, ((await early.json()) as Failure).error.code]).toEqual([403, 'email_not_verified']);
   expect((await confirm(email)).status).toBe(302);
   expect((await signIn(mailing, email)).projectId).toMatch(/^prj_/);
 });
 
-test('a confirmation leads to the user interface, wherever that is, and nowhere else', async ({
-  mailbox,
-  mailing,
-}) => {
+test('a confirmation leads to the user interface, wherever that is, and nowhere else', async ({ mailbox, mailing }) => {
   const UI_ORIGIN = 'https://app.example.com';
   const replica = await mailing.replica({ UI_ORIGIN });
   try {
@@ -107,22 +101,14 @@ test('a forgotten password is replaced by mail, once, and ends the sessions ther
   expect((await post('/reset-password', { newPassword, token })).status).toBe(200);
   expect((await person.session.get('/v1/organizations')).status).toBe(401);
   const again = await post('/reset-password', { newPassword, token });
-  expect([again.status, ((await again.json()) as Failure).error.code]).toEqual([
-    400,
-    'invalid_token',
-  ]);
+  expect([again.status, ((await again.json()) as Failure).error.code]).toEqual([400, 'invalid_token']);
   const old = await post('/sign-in/email', { email: person.email, password: PASSWORD });
   expect(old.status).toBe(401);
   const body = { email: person.email, password: newPassword };
   expect((await postAuth(mailing, '/auth/sign-in/email', body)).status).toBe(200);
 });
 
-test('the database holds no token with which a password can be reset', async ({
-  mailing,
-  mailbox,
-  post,
-  verified,
-}) => {
+test('the database holds no token with which a password can be reset', async ({ mailing, mailbox, post, verified }) => {
   const { email } = await verified();
   await post('/request-password-reset', { email });
   const token = await mailbox.find(email, RESET);
@@ -140,11 +126,9 @@ test('strangers who use up the attempts at an account, and the mails to it, do n
   verified,
 }) => {
   const { email } = await verified();
-  const signIn = async (password: string, headers = {}) =>
-    post('/sign-in/email', { email, password }, headers);
+  const signIn = async (password: string, headers = {}) => post('/sign-in/email', { email, password }, headers);
   const exhaust = async () => {
-    const guess = async (index: number) =>
-      signIn('wrong-password', { 'X-Forwarded-For': `100.65.${index}.1` });
+    const guess = async (index: number) => signIn('wrong-password', { 'X-Forwarded-For': `100.65.${index}.1` });
     await guess(0);
     await fillCounts(mailing.deps.database, 'password-of-account', 195);
     await Promise.all(Array.from({ length: 10 }, (_, index) => guess(index + 1)));
@@ -224,10 +208,7 @@ test('at most five mails of a kind an hour go to one address, from all requests 
   await expect.poll(async () => (await mailbox.textsTo(email)).length).toBe(have + 5);
 });
 
-test('an address that lost its confirmation no longer opens anything', async ({
-  mailing,
-  verified,
-}) => {
+test('an address that lost its confirmation no longer opens anything', async ({ mailing, verified }) => {
   const person = await verified();
   expect((await person.session.get('/v1/organizations')).status).toBe(200);
   await changePeople(mailing.deps.database, person.userId, { emailVerified: false });
@@ -248,9 +229,7 @@ test('an invitation is mailed with its token and the address of who invites, and
   const token = await mailbox.find(email, /\/invitations#(\S+)/);
   expect(token).toBe(invited.data.token);
   const [text = ''] = await mailbox.textsTo(email);
-  expect(text).toContain(
-    `${person.email} invites you to the organization "Overdue https evil example pay once".`,
-  );
+  expect(text).toContain(`${person.email} invites you to the organization "Overdue https evil example pay once".`);
   expect(mailing.config.SMTP_URL).toBe(mailbox.smtpUrl);
 });
 

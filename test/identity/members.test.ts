@@ -33,8 +33,7 @@ test('an invitation opens the organization to its address only, and once', async
   expect(listed).toEqual([expect.objectContaining({ id: data.id })]);
   expect(JSON.stringify(listed)).not.toContain(data.token);
 
-  const accept = (person: Person) =>
-    person.session.post('/v1/invitations/accept', { token: data.token });
+  const accept = (person: Person) => person.session.post('/v1/invitations/accept', { token: data.token });
   expect(codeOf(await accept(eve))).toEqual([404, 'invitation_not_found']);
   const accepted = await accept(grace);
   expect(accepted.data).toMatchObject({ id: owner.organizationId, role: 'member' });
@@ -54,9 +53,7 @@ test('of many who accept one invitation at once, one does', async ({ service }) 
   expect(statuses).toEqual([200, 404, 404, 404, 404, 404]);
 });
 
-test('the token is hashed at rest, is not in a repeated response, and ends with its week', async ({
-  service,
-}) => {
+test('the token is hashed at rest, is not in a repeated response, and ends with its week', async ({ service }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   const path = `/v1/organizations/${owner.organizationId}/invitations`;
   const client = owner.session.with({ 'Idempotency-Key': 'invite' });
@@ -73,9 +70,7 @@ test('the token is hashed at rest, is not in a repeated response, and ends with 
   expect(codeOf(late)).toEqual([404, 'invitation_not_found']);
 });
 
-test('an invitation is taken back, and replaced by a later one of the same address', async ({
-  service,
-}) => {
+test('an invitation is taken back, and replaced by a later one of the same address', async ({ service }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   const path = `/v1/organizations/${owner.organizationId}/invitations`;
   const first = await owner.session.post(path, { email: grace.email });
@@ -88,10 +83,7 @@ test('an invitation is taken back, and replaced by a later one of the same addre
   expect((await owner.session.delete(`${path}/${second.data.id}`)).status).toBe(404);
 });
 
-test('strangers see nothing of an organization, and members cannot invite', async ({
-  service,
-  join,
-}) => {
+test('strangers see nothing of an organization, and members cannot invite', async ({ service, join }) => {
   const [owner, grace, eve] = [await signUp(service), await signUp(service), await signUp(service)];
   await join(owner, grace);
   const path = `/v1/organizations/${owner.organizationId}`;
@@ -127,10 +119,7 @@ test('an organization always has an owner, who hands it over', async ({ service,
   expect(data.filter(({ role }: { role: string }) => role === 'owner')).toHaveLength(1);
 });
 
-test('a removed person is out with the next request, and their keys with them', async ({
-  service,
-  join,
-}) => {
+test('a removed person is out with the next request, and their keys with them', async ({ service, join }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   await join(owner, grace, 'admin');
   const inProject = grace.session.with({ 'X-Project-Id': owner.projectId });
@@ -147,15 +136,8 @@ test('a removed person is out with the next request, and their keys with them', 
   expect(codeOf(after)).toEqual([404, 'member_not_found']);
 });
 
-test('an owner may keep the keys of a removed member; an admin may not', async ({
-  service,
-  join,
-}) => {
-  const [owner, admin, grace] = [
-    await signUp(service),
-    await signUp(service),
-    await signUp(service),
-  ];
+test('an owner may keep the keys of a removed member; an admin may not', async ({ service, join }) => {
+  const [owner, admin, grace] = [await signUp(service), await signUp(service), await signUp(service)];
   await join(owner, admin, 'admin');
   await join(owner, grace, 'admin');
   const inProject = grace.session.with({ 'X-Project-Id': owner.projectId });
@@ -167,10 +149,7 @@ test('an owner may keep the keys of a removed member; an admin may not', async (
   expect((await key.get('/v1/routines')).status).toBe(200);
 });
 
-test('other subjects end what a person had, in the transaction that removes them', async ({
-  service,
-  join,
-}) => {
+test('other subjects end what a person had, in the transaction that removes them', async ({ service, join }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   await join(owner, grace);
   const account = { ownerId: grace.userId, credential: 'sealed' };
@@ -193,10 +172,7 @@ test('other subjects end what a person had, in the transaction that removes them
   expect((await owner.session.get(membersOf(owner))).data).toHaveLength(2);
 });
 
-test('members make keys that read, owners and admins also such that write', async ({
-  service,
-  join,
-}) => {
+test('members make keys that read, owners and admins also such that write', async ({ service, join }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   await join(owner, grace);
   const inProject = grace.session.with({ 'X-Project-Id': owner.projectId });

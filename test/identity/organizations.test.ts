@@ -14,9 +14,7 @@ const test = serviceTest().extend(
     },
 );
 
-test('signing up makes an organization that the person owns, and its default project', async ({
-  ada,
-}) => {
+test('signing up makes an organization that the person owns, and its default project', async ({ ada }) => {
   const { data: organizations } = await ada.session.get('/v1/organizations');
   expect(organizations).toEqual([
     {
@@ -104,9 +102,7 @@ test('an unknown organization gets the response of a foreign one', async ({ ada 
   expect([answer.status, answer.body.error.code]).toEqual([404, 'organization_not_found']);
 });
 
-test('an organization has at most 200 projects, and 2,000 with those that were deleted', async ({
-  service,
-}) => {
+test('an organization has at most 200 projects, and 2,000 with those that were deleted', async ({ service }) => {
   const { database } = service.deps;
   const { session, organizationId } = await signUp(service);
   const create = async () => {
@@ -115,10 +111,7 @@ test('an organization has at most 200 projects, and 2,000 with those that were d
   };
   // The default project is one.
   await plantProjects(database, organizationId, 199);
-  expect(await create()).toEqual([
-    409,
-    'An organization has at most 200 projects; delete one first.',
-  ]);
+  expect(await create()).toEqual([409, 'An organization has at most 200 projects; delete one first.']);
   const planted = { organizationId, name: 'Planted' };
   await changeProjects(database, planted, { deletedAt: AT_ONCE });
   expect(await create()).toEqual([201, undefined]);

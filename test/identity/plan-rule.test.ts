@@ -27,15 +27,9 @@ test.each(['free', 'starter'])(
       const answer = await key.send(spec.method, pathFor(spec));
       if (spec.method === 'GET') expect([spec.id, answer.status]).not.toEqual([spec.id, 402]);
       else {
-        expect([spec.id, answer.status, answer.body.error.code]).toEqual([
-          spec.id,
-          402,
-          'plan_write_required',
-        ]);
+        expect([spec.id, answer.status, answer.body.error.code]).toEqual([spec.id, 402, 'plan_write_required']);
         expect(answer.body.error.message).toMatch(
-          new RegExp(
-            `^On the ${plan} plan, whose period ends at \\d{4}-\\d\\d-01T.*: pro, scale\\.$`,
-          ),
+          new RegExp(`^On the ${plan} plan, whose period ends at \\d{4}-\\d\\d-01T.*: pro, scale\\.$`),
         );
       }
     }

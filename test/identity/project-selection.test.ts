@@ -30,27 +30,19 @@ test('a session with several projects and no selector is refused, never given a 
   expect(codeOf(answer)).toEqual([400, 'project_required']);
 });
 
-test(
-  'the header selects the project, and so does the cookie',
-  proves('auth.membership'),
-  async () => {
-    expect(namesIn(await inProject(ada, second).get('/v1/routines'))).toEqual(['of the second']);
-    expect(namesIn(await withCookie(ada, second).get('/v1/routines'))).toEqual(['of the second']);
-    const foreign = await withCookie(bob, second).get('/v1/routines');
-    expect(codeOf(foreign)).toEqual([404, 'project_not_found']);
-  },
-);
+test('the header selects the project, and so does the cookie', proves('auth.membership'), async () => {
+  expect(namesIn(await inProject(ada, second).get('/v1/routines'))).toEqual(['of the second']);
+  expect(namesIn(await withCookie(ada, second).get('/v1/routines'))).toEqual(['of the second']);
+  const foreign = await withCookie(bob, second).get('/v1/routines');
+  expect(codeOf(foreign)).toEqual([404, 'project_not_found']);
+});
 
-test(
-  'when header and cookie disagree the header wins',
-  proves('auth.project-selection'),
-  async () => {
-    const both = withCookie(ada, second).with({ 'X-Project-Id': ada.projectId });
-    expect(namesIn(await both.get('/v1/routines'))).toEqual(['of the first']);
-    const bad = withCookie(ada, second).with({ 'X-Project-Id': newId('project') });
-    expect(codeOf(await bad.get('/v1/routines'))).toEqual([404, 'project_not_found']);
-  },
-);
+test('when header and cookie disagree the header wins', proves('auth.project-selection'), async () => {
+  const both = withCookie(ada, second).with({ 'X-Project-Id': ada.projectId });
+  expect(namesIn(await both.get('/v1/routines'))).toEqual(['of the first']);
+  const bad = withCookie(ada, second).with({ 'X-Project-Id': newId('project') });
+  expect(codeOf(await bad.get('/v1/routines'))).toEqual([404, 'project_not_found']);
+});
 
 test.each([
   ['a foreign project', () => ada.projectId],
@@ -59,10 +51,7 @@ test.each([
   ['an id of another resource', () => bob.organizationId],
   ['an id that says it is SQL', () => "' or 1=1 --"],
 ])('%s as the selector is not found', async (_name, id) => {
-  expect(codeOf(await inProject(bob, id()).get('/v1/routines'))).toEqual([
-    404,
-    'project_not_found',
-  ]);
+  expect(codeOf(await inProject(bob, id()).get('/v1/routines'))).toEqual([404, 'project_not_found']);
 });
 
 test(
@@ -80,11 +69,7 @@ test(
 
 test('a mutation by session needs the Origin of the user interface', async () => {
   const body = { name: 'Acme' };
-  for (const origin of [
-    'https://evil.example',
-    'null',
-    `${service.config.UI_ORIGIN}.evil.example`,
-  ]) {
+  for (const origin of ['https://evil.example', 'null', `${service.config.UI_ORIGIN}.evil.example`]) {
     const answer = await bob.session.with({ Origin: origin }).post('/v1/organizations', body);
     expect(codeOf(answer)).toEqual([403, 'origin_not_allowed']);
   }

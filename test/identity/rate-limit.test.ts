@@ -89,9 +89,7 @@ test('the next window counts from zero', async () => {
 test('a session is a credential too, on every operation', async () => {
   const person = await signUp(service);
   await startOfWindow();
-  const before = Number(
-    (await person.session.get('/v1/organizations')).headers.get('x-ratelimit-remaining'),
-  );
+  const before = Number((await person.session.get('/v1/organizations')).headers.get('x-ratelimit-remaining'));
   const after = await person.session.get('/v1/routines');
   expect(Number(after.headers.get('x-ratelimit-remaining'))).toBe(before - 1);
 });
@@ -100,9 +98,7 @@ test('a request from a page of another origin is refused, and counted', async ()
   const person = await signUp(service);
   const elsewhere = person.session.with({ Origin: 'https://elsewhere.example.com' });
   await startOfWindow();
-  const before = Number(
-    (await person.session.get('/v1/organizations')).headers.get('x-ratelimit-remaining'),
-  );
+  const before = Number((await person.session.get('/v1/organizations')).headers.get('x-ratelimit-remaining'));
   const refused = await elsewhere.post('/v1/organizations', { name: 'Elsewhere' });
   expect([refused.status, refused.body.error.code]).toEqual([403, 'origin_not_allowed']);
   expect(refused.headers.get('x-ratelimit-limit')).toBe(String(LIMIT));

@@ -21,8 +21,7 @@ test.for([
     // The same name is no change.
     await owner.session.patch(path, { name: 'Navy' });
 
-    const become = (role: string) =>
-      giveRole(service.deps.database, owner.organizationId, grace.userId, role);
+    const become = (role: string) => giveRole(service.deps.database, owner.organizationId, grace.userId, role);
     await become('member');
     const rename = { name: 'Army' };
     expect(codeOf(await grace.session.patch(path, rename))).toEqual([403, 'forbidden']);
@@ -36,10 +35,7 @@ test.for([
     const audit = `/v1/audit-events?organizationId=${owner.organizationId}&action=${action}`;
     const { data: events } = await owner.session.get(audit);
     expect(
-      events.map(({ actor, targetId }: { actor: { id: string }; targetId: string }) => [
-        actor.id,
-        targetId,
-      ]),
+      events.map(({ actor, targetId }: { actor: { id: string }; targetId: string }) => [actor.id, targetId]),
     ).toEqual([
       [grace.userId, id],
       [owner.userId, id],

@@ -85,10 +85,7 @@ test('with a second factor the password alone opens nothing, and a code complete
   expect([again.status, again.code]).toEqual([401, 'sign_in_expired']);
 });
 
-test('a second factor counts only once a code has confirmed it', async ({
-  service,
-  beginSignIn,
-}) => {
+test('a second factor counts only once a code has confirmed it', async ({ service, beginSignIn }) => {
   const { session, email } = await signUp(service);
   const { secret } = (await session.post('/auth/second-factor/begin')).body;
   const wrong = await session.post('/auth/second-factor/confirm', { code: otherThan(secret) });
@@ -101,10 +98,7 @@ test('a second factor counts only once a code has confirmed it', async ({
   });
 });
 
-test('confirming it ends the sessions that the password alone has opened', async ({
-  service,
-  beginSignIn,
-}) => {
+test('confirming it ends the sessions that the password alone has opened', async ({ service, beginSignIn }) => {
   const person = await signUp(service);
   const { cookies } = await beginSignIn(person.email);
   const other = service.anonymous.with({ Cookie: cookies });
@@ -114,18 +108,11 @@ test('confirming it ends the sessions that the password alone has opened', async
   expect((await person.session.get('/v1/sessions')).status).toBe(200);
 });
 
-test('a code counts once, also for two who give it at the same time', async ({
-  guarded,
-  beginSignIn,
-  giveFactor,
-}) => {
+test('a code counts once, also for two who give it at the same time', async ({ guarded, beginSignIn, giveFactor }) => {
   const { email, factor } = await guarded();
   const code = await factor.code();
   const [one, other] = [await beginSignIn(email), await beginSignIn(email)];
-  const both = await Promise.all([
-    giveFactor(one.cookies, { code }),
-    giveFactor(other.cookies, { code }),
-  ]);
+  const both = await Promise.all([giveFactor(one.cookies, { code }), giveFactor(other.cookies, { code })]);
   expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
 });
 
@@ -154,8 +141,7 @@ test('each recovery code signs in once, typed in capitals or without dashes, and
     'member.recovery_code_used',
     'member.second_factor_added',
   ]);
-  const kept = await service.deps.database
-    .rows`select hash, used_at from recovery_codes where user_id = ${userId}`;
+  const kept = await service.deps.database.rows`select hash, used_at from recovery_codes where user_id = ${userId}`;
   expect(kept).toHaveLength(10);
   const stored = JSON.stringify(kept.map(({ hash }) => String(hash)));
   expect(factor.recoveryCodes.filter((code) => stored.includes(code))).toEqual([]);
@@ -213,10 +199,7 @@ test('a passkey needs a second factor, and nothing that no challenge was made fo
   expect(await forged.json()).toMatchObject({ error: { code: 'invalid_passkey' } });
 });
 
-test('the secret is sealed to its row, and stands nowhere in clear', async ({
-  service,
-  guarded,
-}) => {
+test('the secret is sealed to its row, and stands nowhere in clear', async ({ service, guarded }) => {
   const { userId, factor } = await guarded();
   const kept = await service.deps.database.row<{
     secret: string;

@@ -6,10 +6,7 @@ import { PASSWORD, postAuth, signInAgain, signUp, type Person } from '#test/supp
 
 const test = serviceTest();
 
-test('a person sees their sessions and ends one, with its next request', async ({
-  service,
-  ada,
-}) => {
+test('a person sees their sessions and ends one, with its next request', async ({ service, ada }) => {
   const other = await signInAgain(service, ada);
   const { data } = await ada.session.get('/v1/sessions');
   expect(data.map(({ current }: { current: boolean }) => current)).toEqual([false, true]);
@@ -37,11 +34,7 @@ test('owners and admins end the sessions of a member, which is on record, but an
   bob,
 }) => {
   const { database } = service.deps;
-  const [owner, admin, member] = [
-    await signUp(service),
-    await signUp(service),
-    await signUp(service),
-  ];
+  const [owner, admin, member] = [await signUp(service), await signUp(service), await signUp(service)];
   const { organizationId } = owner;
   await giveRole(database, organizationId, admin.userId, 'admin');
   await giveRole(database, organizationId, member.userId, 'member');
@@ -62,26 +55,18 @@ test('owners and admins end the sessions of a member, which is on record, but an
   const { data: events } = await owner.session.get(
     `/v1/audit-events?organizationId=${organizationId}&action=member.sessions_ended`,
   );
-  expect(
-    events.map(({ actor, targetId, details }: AuditEvent) => [actor.id, targetId, details]),
-  ).toEqual([
+  expect(events.map(({ actor, targetId, details }: AuditEvent) => [actor.id, targetId, details])).toEqual([
     [owner.userId, admin.userId, { sessions: 1 }],
     [admin.userId, member.userId, { sessions: 2 }],
   ]);
 });
 
-test('use prolongs a session and the browser learns it, but a month after the sign-in it ends', async ({
-  service,
-}) => {
+test('use prolongs a session and the browser learns it, but a month after the sign-in it ends', async ({ service }) => {
   const { database } = service.deps;
   const person = await signUp(service);
   const { userId, session } = person;
   const age = (days: number, left: number) =>
-    changeSessions(
-      database,
-      { userId },
-      { createdAt: ago(`${days} days`), expiresAt: ahead(`${left} days`) },
-    );
+    changeSessions(database, { userId }, { createdAt: ago(`${days} days`), expiresAt: ahead(`${left} days`) });
   const lasts = async () => {
     const found = await database.row<{ days: number }>`
       select round(extract(epoch from expires_at - created_at) / 86400)::int as days from sessions
@@ -102,9 +87,7 @@ test('use prolongs a session and the browser learns it, but a month after the si
   expect((await session.get('/v1/routines')).status).toBe(401);
 });
 
-test('over https its cookies belong to this very host, and OpenAPI names that of the session', async ({
-  service,
-}) => {
+test('over https its cookies belong to this very host, and OpenAPI names that of the session', async ({ service }) => {
   const publicUrl = 'https://api.example.com';
   const replica = await service.replica({ PUBLIC_URL: publicUrl, UI_ORIGIN: publicUrl });
   try {

@@ -112,10 +112,7 @@ test('a change of address is logged when it is asked for and when it is made', a
   };
   await post('/change-email', { newEmail: newAddress }, { Cookie });
   await follow(
-    await mailbox.find(
-      person.email,
-      /wants to change its address[\s\S]*?(https?:\/\/\S+\/auth\/verify-email\?\S+)/,
-    ),
+    await mailbox.find(person.email, /wants to change its address[\s\S]*?(https?:\/\/\S+\/auth\/verify-email\?\S+)/),
   );
   await follow(await mailbox.find(newAddress, LINK));
   const told = logging.lines
@@ -131,9 +128,7 @@ test('a deleted account is logged with the id that it had', async ({ logging, po
   const person = await verified();
   const { Cookie = '' } = person.session.headers;
   const [own] = (await person.session.get('/v1/organizations')).data;
-  await person.session.delete(
-    `/v1/organizations/${own.id}?confirm=${encodeURIComponent(own.name)}`,
-  );
+  await person.session.delete(`/v1/organizations/${own.id}?confirm=${encodeURIComponent(own.name)}`);
   logging.lines.length = 0;
   const deleted = await post('/delete-user', { password: PASSWORD }, { Cookie });
   expect(deleted.status).toBe(200);
@@ -146,10 +141,7 @@ test('a deleted account is logged with the id that it had', async ({ logging, po
   );
 });
 
-test('the line of a request names who sent it, a person or a key, and from where', async ({
-  logging,
-  verified,
-}) => {
+test('the line of a request names who sent it, a person or a key, and from where', async ({ logging, verified }) => {
   const person = await verified();
   const headers = { 'X-Forwarded-For': ADDRESS };
   const session = (await signInAgain(logging, person)).with(headers);

@@ -23,10 +23,7 @@ const test = serviceTest().extend(
 
 const SIGN_UP = '/auth/sign-up/email';
 
-test('where sign-up is closed every sign-up is refused, also with an invitation', async ({
-  service,
-  inMode,
-}) => {
+test('where sign-up is closed every sign-up is refused, also with an invitation', async ({ service, inMode }) => {
   const { email } = await signUp(service);
   for (const address of [newEmail(), email]) {
     const body = { email: address, password: PASSWORD, name: 'Eve', invitation: 'inv_x' };
@@ -54,9 +51,7 @@ test('where sign-up is by invitation it takes a token, of this very address, and
   expect(service.config.SIGN_UP).toBe('open');
 });
 
-test('signing up does not reveal whether an address has an account, without a mail server too', async ({
-  service,
-}) => {
+test('signing up does not reveal whether an address has an account, without a mail server too', async ({ service }) => {
   const { email } = await signUp(service);
   const shape = async (address: string) => {
     const body = { email: address, password: PASSWORD, name: 'Eve' };
@@ -72,12 +67,7 @@ test('signing up does not reveal whether an address has an account, without a ma
 test('a limit of sign-ins says when to come back', async ({ service }) => {
   const headers = { 'X-Forwarded-For': '198.51.100.77' };
   const guess = () =>
-    postAuth(
-      service,
-      '/auth/sign-in/email',
-      { email: newEmail(), password: 'wrong-password' },
-      headers,
-    );
+    postAuth(service, '/auth/sign-in/email', { email: newEmail(), password: 'wrong-password' }, headers);
   let last = await guess();
   for (let index = 0; index < 10 && last.status === 401; index += 1) last = await guess();
   expect(last.status).toBe(429);
@@ -114,9 +104,7 @@ test('a body that is announced as too large is refused before it is sent', async
   expect(answer).toMatch(/^HTTP\/1\.1 413 /);
 });
 
-test('what is not documented under /auth does not exist, and what is documented does', async ({
-  service,
-}) => {
+test('what is not documented under /auth does not exist, and what is documented does', async ({ service }) => {
   const unsupported = [
     ['POST', '/auth/sign-in/social'],
     ['POST', '/auth/link-social'],
@@ -146,9 +134,7 @@ test('what is not documented under /auth does not exist, and what is documented 
   }
 });
 
-test('a person founds only so many organizations, however many requests ask at once', async ({
-  service,
-}) => {
+test('a person founds only so many organizations, however many requests ask at once', async ({ service }) => {
   const person = await signUp(service);
   const replica = await service.replica({ MAX_ORGANIZATIONS_PER_PERSON: '3' });
   try {
@@ -164,9 +150,7 @@ test('a person founds only so many organizations, however many requests ask at o
   }
 });
 
-test('who deletes their organizations and signs in again is given no more of them', async ({
-  service,
-}) => {
+test('who deletes their organizations and signs in again is given no more of them', async ({ service }) => {
   const replica = await service.replica({ MAX_ORGANIZATIONS_PER_PERSON: '2' });
   try {
     const there = { url: replica.url, config: service.config };

@@ -14,9 +14,7 @@ function pathOf({ userCode }: Pick<Terminal, 'userCode'>, step = ''): string {
 }
 
 function approve(person: Person, terminal: Pick<Terminal, 'userCode'>, scopes = READ) {
-  return person.session
-    .with({ 'X-Project-Id': person.projectId })
-    .post(pathOf(terminal, '/approve'), { scopes });
+  return person.session.with({ 'X-Project-Id': person.projectId }).post(pathOf(terminal, '/approve'), { scopes });
 }
 
 function errorOf({ status, body }: Answer) {
@@ -64,9 +62,7 @@ test('a terminal shows a code, a person sees who asks and approves it, and the t
   expect((await key.get('/v1/runs')).status).toBe(200);
   expect(errorOf(await key.get('/v1/routines'))).toEqual([403, 'insufficient_scope']);
   const { data: keys } = await ada.session.get('/v1/api-keys');
-  expect(keys).toMatchObject([
-    { name: terminal.host, scopes: READ, createdBy: { id: ada.userId } },
-  ]);
+  expect(keys).toMatchObject([{ name: terminal.host, scopes: READ, createdBy: { id: ada.userId } }]);
   const { data: events } = await ada.session.get(
     `/v1/audit-events?organizationId=${ada.organizationId}&action=api_key.created`,
   );
@@ -84,10 +80,7 @@ test('a code counts once, for the person as for the terminal', async ({ service,
   const approved = await Promise.all([approve(ada, terminal), approve(bob, terminal)]);
   expect(new Set(approved.map(({ status }) => status))).toEqual(new Set([200, 404]));
   expect(errorOf(await ada.session.get(pathOf(terminal)))).toEqual([404, 'attempt_not_found']);
-  expect(errorOf(await bob.session.post(pathOf(terminal, '/deny')))).toEqual([
-    404,
-    'attempt_not_found',
-  ]);
+  expect(errorOf(await bob.session.post(pathOf(terminal, '/deny')))).toEqual([404, 'attempt_not_found']);
   const polled = await Promise.all(Array.from({ length: 5 }, () => terminal.poll()));
   expect(polled.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(polled.filter(({ body }) => body.error === 'invalid_grant')).toHaveLength(4);
@@ -101,10 +94,7 @@ test('a terminal that a person denies is told so, and gets nothing', async ({ se
   expect(errorOf(await terminal.poll())).toEqual([400, 'access_denied']);
 });
 
-test('after ten minutes both sides are told that the code has expired', async ({
-  service,
-  ada,
-}) => {
+test('after ten minutes both sides are told that the code has expired', async ({ service, ada }) => {
   const { database } = service.deps;
   const terminal = await openTerminal(service);
   await changeTerminals(database, { host: terminal.host }, { expiresAt: ago('1 second') });
@@ -127,9 +117,7 @@ test('a terminal that asks too often is told to slow down, and may go on', async
   expect(errorOf(await terminal.poll())).toEqual([400, 'authorization_pending']);
 });
 
-test('wrong codes are ten in a quarter of an hour, and right ones do not count', async ({
-  service,
-}) => {
+test('wrong codes are ten in a quarter of an hour, and right ones do not count', async ({ service }) => {
   const person = await signUp(service);
   const terminal = await openTerminal(service);
   const guess = () => person.session.get(pathOf({ userCode: 'BBBB-BBBB' }));
@@ -171,10 +159,7 @@ test('a member approves a key that reads, and none that writes', async ({ servic
   expect((await terminal.poll()).status).toBe(200);
 });
 
-test('what the person may do is looked at again when the terminal fetches its key', async ({
-  service,
-  ada,
-}) => {
+test('what the person may do is looked at again when the terminal fetches its key', async ({ service, ada }) => {
   const { database } = service.deps;
   const grace = await signUp(service);
   const { organizationId, projectId } = ada;
@@ -211,10 +196,7 @@ test('a project of others is not to be had, and neither is anything without a se
     expect((await service.anonymous.post(path, { scopes: READ })).status).toBe(401);
     expect(errorOf(await key.post(path, { scopes: READ }))).toEqual([403, 'session_required']);
     const elsewhere = ada.session.with({ Origin: 'https://evil.example' });
-    expect(errorOf(await elsewhere.post(path, { scopes: READ }))).toEqual([
-      403,
-      'origin_not_allowed',
-    ]);
+    expect(errorOf(await elsewhere.post(path, { scopes: READ }))).toEqual([403, 'origin_not_allowed']);
   }
   expect(errorOf(await terminal.poll())).toEqual([400, 'authorization_pending']);
 });
@@ -240,13 +222,7 @@ test('what a stranger writes as its name is shown as a host name', async ({ serv
 test('requests that the standard does not know are refused in its form', async ({ service }) => {
   const client = service.anonymous.with(fromElsewhere());
   const code = '/v1/auth/device/code';
-  for (const body of [
-    {},
-    { client_id: 'other' },
-    { client_id: 'ras-cli', host_name: 1 },
-    '[',
-    '"',
-  ]) {
+  for (const body of [{}, { client_id: 'other' }, { client_id: 'ras-cli', host_name: 1 }, '[', '"']) {
     const answer = await client.post(code, body);
     expect([answer.status, answer.body]).toEqual([
       400,

@@ -49,10 +49,7 @@ test('after so many wrong keys from an address none is looked up, and the caller
   expect(elsewhere.status).toBe(401);
 });
 
-test('a key that was right before goes on working from that address, a new one waits', async ({
-  service,
-  ada,
-}) => {
+test('a key that was right before goes on working from that address, a new one waits', async ({ service, ada }) => {
   const address = newAddress();
   const [used, unused] = [await ada.key(), await ada.key()];
   expect((await from(used, newAddress()).get('/v1/runs')).status).toBe(200);
@@ -88,10 +85,7 @@ test('fifty requests at once with a key that is new here all pass', async ({ ada
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test('a revoked key counts as wrong, and so does what is no key at all', async ({
-  service,
-  ada,
-}) => {
+test('a revoked key counts as wrong, and so does what is no key at all', async ({ service, ada }) => {
   const address = newAddress();
   const key = await ada.key();
   await from(key, address).get('/v1/runs');
@@ -123,8 +117,7 @@ test('another address in the header, or in the same IPv6 network, does not make 
 base('the minute begins with the first wrong key, and then the count starts at zero', async () => {
   let now = 1_000;
   const attempts = limitKeyAttempts(2, () => now);
-  const attempt = (presented: string) =>
-    attempts.lookUp({ address: 'a', presented }, async () => undefined);
+  const attempt = (presented: string) => attempts.lookUp({ address: 'a', presented }, async () => undefined);
   await attempt('1');
   now += 40_000;
   await attempt('2');

@@ -65,23 +65,18 @@ test('each command starts as a user without rights; a run succeeds, a page is se
     ALLOW_PRIVATE_NETWORK: 'true',
   };
   const from = Date.now();
-  const [api, worker, dashboard] = ['api/server.ts', 'workers/main.ts', 'ui/server.ts'].map(
-    (entry) => image.start([entry], env),
+  const [api, worker, dashboard] = ['api/server.ts', 'workers/main.ts', 'ui/server.ts'].map((entry) =>
+    image.start([entry], env),
   ) as [Started, Started, Started];
   started.push(api, worker, dashboard);
   await api.until('listening');
   await dashboard.until('listening');
   // Before the migrations, both wait and say for what.
   await worker.until('the worker waits for its database');
-  expect(await messageOf(`${env.API_URL}/ready`)).toMatch(
-    /\d+ migrations from 0001_people on missing/,
-  );
+  expect(await messageOf(`${env.API_URL}/ready`)).toMatch(/\d+ migrations from 0001_people on missing/);
   const waited = Date.now() - from;
   const migrations = image.start(['migrations/run.ts'], env);
-  expect([await migrations.ended, migrations.output()]).toMatchObject([
-    0,
-    expect.stringContaining('migrated'),
-  ]);
+  expect([await migrations.ended, migrations.output()]).toMatchObject([0, expect.stringContaining('migrated')]);
   await worker.until('worker started');
   // What is written to a file system that refuses it would stand here.
   expect(worker.output()).not.toMatch(/EROFS|bundl/i);
@@ -134,19 +129,12 @@ test('a secret without a file, and a file of another user, are refused in a sent
 test('a runtime that may not make sessions says so, and serves nothing', async () => {
   const folder = '/run/runtime';
   await mkdir(`${image.root}${folder}`, { mode: 0o700 });
-  await execute(process.execPath, [
-    'runtime/certificates/main.ts',
-    `${image.root}${folder}/tls`,
-    'localhost',
-  ]);
+  await execute(process.execPath, ['runtime/certificates/main.ts', `${image.root}${folder}/tls`, 'localhost']);
   await execute('chown', ['--recursive', '1000:1000', `${image.root}${folder}`]);
   // The image without bubblewrap: that of the runtime has it, and a kernel that refuses its namespaces ends the same way.
   const env = {
     NODE_ENV: 'production',
-    MODEL_RUNTIME_SECRET_FILE: await image.secret(
-      'runtime-secret',
-      randomBytes(32).toString('base64'),
-    ),
+    MODEL_RUNTIME_SECRET_FILE: await image.secret('runtime-secret', randomBytes(32).toString('base64')),
     MODEL_RUNTIME_CERT_FILE: `${folder}/tls/cert.pem`,
     MODEL_RUNTIME_KEY_FILE: `${folder}/tls/key.pem`,
     MODEL_RUNTIME_STATE_DIR: folder,

@@ -76,9 +76,7 @@ async function build(folder: string, target: string): Promise<string> {
 
 async function makeBase(folder: string): Promise<string> {
   const tag = 'localhost/ras-base';
-  const lean = ['doc', 'man', 'locale'].map(
-    (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
-  );
+  const lean = ['doc', 'man', 'locale'].map((name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`);
   await execute('mmdebstrap', [
     '--variant=minbase',
     ...lean,

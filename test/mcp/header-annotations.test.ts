@@ -6,15 +6,7 @@ import { headerAnnotationFault } from '#core/mcp/definition.ts';
 import type { ToolClaim } from '#dev/hostile-tools/scenarios.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from '#test/tools/hostile-fixture.ts';
-import {
-  connect,
-  discovered,
-  marker,
-  routineWith,
-  scriptCalls,
-  toolSteps,
-  type Json,
-} from '#test/tools/support.ts';
+import { connect, discovered, marker, routineWith, scriptCalls, toolSteps, type Json } from '#test/tools/support.ts';
 import { changeConnections } from '#test/support/given.ts';
 
 function annotated(header: unknown, type: unknown = 'string') {
@@ -35,14 +27,8 @@ test.each<[string, Json]>([
     }),
   ],
   ['one below properties of properties', object({ a: object({ b: annotated('Deep') }) })],
-  [
-    'a parameter that is called like the annotation',
-    object({ 'x-mcp-header': { type: 'object' } }),
-  ],
-  [
-    'data that looks like one',
-    { ...object({}), default: { 'x-mcp-header': '' }, const: annotated('') },
-  ],
+  ['a parameter that is called like the annotation', object({ 'x-mcp-header': { type: 'object' } })],
+  ['data that looks like one', { ...object({}), default: { 'x-mcp-header': '' }, const: annotated('') }],
 ])('%s is valid', (_, schema) => {
   expect(headerAnnotationFault(schema)).toBeUndefined();
 });
@@ -56,22 +42,14 @@ test.each<[string, Json, RegExp]>([
   ['an object', object({ a: annotated('A', 'object') }), /type is not/],
   ['a list of types', object({ a: annotated('A', ['string', 'null']) }), /type is not/],
   ['no type', object({ a: { 'x-mcp-header': 'A' } }), /type is not/],
-  [
-    'the same name twice',
-    object({ a: annotated('Region'), b: object({ c: annotated('REGION') }) }),
-    /same header/,
-  ],
+  ['the same name twice', object({ a: annotated('Region'), b: object({ c: annotated('REGION') }) }), /same header/],
   ['one at the root', { ...object({}), 'x-mcp-header': 'A' }, /properties only/],
   ['one in a list', object({ a: { type: 'array', items: annotated('A') } }), /properties only/],
   ['one in an alternative', object({ a: { anyOf: [annotated('A')] } }), /properties only/],
   ['one below an alternative', { oneOf: [object({ a: annotated('A') })] }, /properties only/],
   ['one in a definition', { ...object({}), $defs: { a: annotated('A') } }, /properties only/],
   ['one in a condition', { ...object({}), if: object({ a: annotated('A') }) }, /properties only/],
-  [
-    'one for any property',
-    { ...object({}), additionalProperties: annotated('A') },
-    /properties only/,
-  ],
+  ['one for any property', { ...object({}), additionalProperties: annotated('A') }, /properties only/],
 ])('%s is not valid', (_, schema, why) => {
   expect(headerAnnotationFault(schema)).toMatch(why);
 });
@@ -104,9 +82,7 @@ test('a tool with an invalid annotation is left out of a discovery, with the rea
   expect(again.data).toMatchObject({
     unchanged: 1,
     skipped: 1,
-    skippedTools: [
-      { name: 'broken', reason: 'its x-mcp-header annotation is invalid: it is not a header name' },
-    ],
+    skippedTools: [{ name: 'broken', reason: 'its x-mcp-header annotation is invalid: it is not a header name' }],
   });
 
   const lines: Json[] = [];

@@ -9,9 +9,7 @@ test('a token that was renewed on the spot and then lacks a scope is told of bot
   const server = await startReceiver((request, response) => {
     const isRenewed = request.headers.authorization === 'Bearer renewed';
     const challenge = `Bearer error="insufficient_scope", scope="${WRITE_SCOPE}"`;
-    response
-      .writeHead(isRenewed ? 403 : 401, { 'www-authenticate': isRenewed ? challenge : 'Bearer' })
-      .end();
+    response.writeHead(isRenewed ? 403 : 401, { 'www-authenticate': isRenewed ? challenge : 'Bearer' }).end();
   });
   const refusals: unknown[] = [];
   const credentials: RequestCredentials = {
@@ -22,9 +20,9 @@ test('a token that was renewed on the spot and then lacks a scope is told of bot
     },
   };
   const url = `${server.origin}/mcp`;
-  await expect(
-    checkToolServer({ outbound: localClient() }, { url, credentials }),
-  ).rejects.toMatchObject({ kind: 'sign_in' });
+  await expect(checkToolServer({ outbound: localClient() }, { url, credentials })).rejects.toMatchObject({
+    kind: 'sign_in',
+  });
   expect(refusals).toEqual([
     ['Bearer old', undefined],
     ['Bearer renewed', [WRITE_SCOPE]],

@@ -62,8 +62,7 @@ function offer(...ids: string[]): void {
 }
 
 function lists(): number {
-  return fixture.providers.control.requests().filter(({ target }) => target.startsWith('/models'))
-    .length;
+  return fixture.providers.control.requests().filter(({ target }) => target.startsWith('/models')).length;
 }
 
 /** Minutes until the row's column says. */
@@ -157,9 +156,7 @@ test('accounts that cannot be used are passed over', async () => {
 });
 
 test('an account whose credential cannot be opened holds up no other', async () => {
-  const others = await Promise.all(
-    Array.from({ length: 3 }, () => connectWithKey(ada.session, goodKey(fixture))),
-  );
+  const others = await Promise.all(Array.from({ length: 3 }, () => connectWithKey(ada.session, goodKey(fixture))));
   await makeStale(id, ...others.map(({ data }) => data.id));
   await changeAccounts(fixture.service.deps.database, id, {
     credential: 'v1.00000000.unknown',

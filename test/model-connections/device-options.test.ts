@@ -122,9 +122,7 @@ test('every field of the file is in the requests, as JSON and with the client au
   await revoke(ada.session, id);
   await expect
     .poll(() => server.seen('/revoke'))
-    .toMatchObject([
-      { authorization: basic, body: { token: 'r1', token_type_hint: 'refresh_token' } },
-    ]);
+    .toMatchObject([{ authorization: basic, body: { token: 'r1', token_type_hint: 'refresh_token' } }]);
 });
 
 test('the device code is in no response and in no log', async () => {
@@ -161,16 +159,13 @@ test.for([
   ['never', 15],
   [-1, 15],
   [120, 2],
-] as const)(
-  'an attempt that the provider lets live for %j seconds ends in %i minutes',
-  async ([said, minutes]) => {
-    issue({ expires_in: said });
-    const { data } = await startDevice(ada.session);
-    const left = (Date.parse(data.expiresAt) - Date.now()) / 60_000;
-    expect(left).toBeLessThanOrEqual(minutes + 0.05);
-    expect(left).toBeGreaterThan(minutes - 1);
-  },
-);
+] as const)('an attempt that the provider lets live for %j seconds ends in %i minutes', async ([said, minutes]) => {
+  issue({ expires_in: said });
+  const { data } = await startDevice(ada.session);
+  const left = (Date.parse(data.expiresAt) - Date.now()) / 60_000;
+  expect(left).toBeLessThanOrEqual(minutes + 0.05);
+  expect(left).toBeGreaterThan(minutes - 1);
+});
 
 test.for([
   { verification_uri: 'javascript:alert(1)' },

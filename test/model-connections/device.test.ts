@@ -75,17 +75,14 @@ test.for([
   [500, '<html>'],
   [200, '{}'],
   [503, '{"error": "temporarily_unavailable"}'],
-] as const)(
-  'a provider that answers %i %s leaves the attempt pending, to be asked later',
-  async ([status, body]) => {
-    const { attemptId, userCode } = (await startDevice(ada.session)).data;
-    fixture.authorizationServer.control.tokenFaults.push({ status, body });
-    expect((await pollDue(fixture, ada.session, attemptId)).data.state).toBe('pending');
-    expect((await stored(attemptId)).waitSeconds).toBeGreaterThan(7);
-    await fixture.authorizationServer.control.answerDevice(userCode, 'approve');
-    expect((await pollDue(fixture, ada.session, attemptId)).data.state).toBe('succeeded');
-  },
-);
+] as const)('a provider that answers %i %s leaves the attempt pending, to be asked later', async ([status, body]) => {
+  const { attemptId, userCode } = (await startDevice(ada.session)).data;
+  fixture.authorizationServer.control.tokenFaults.push({ status, body });
+  expect((await pollDue(fixture, ada.session, attemptId)).data.state).toBe('pending');
+  expect((await stored(attemptId)).waitSeconds).toBeGreaterThan(7);
+  await fixture.authorizationServer.control.answerDevice(userCode, 'approve');
+  expect((await pollDue(fixture, ada.session, attemptId)).data.state).toBe('succeeded');
+});
 
 test(
   'an attempt can be cancelled, and stays so also when the person agrees at the provider',

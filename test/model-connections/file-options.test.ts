@@ -71,8 +71,6 @@ test('a sign-in without a scope that is needed stores nothing, and its tokens ar
     error: { code: 'scopes_missing' },
   });
   const { data: accounts } = await ada.session.get('/v1/model-connections');
-  expect(
-    accounts.filter(({ provider }: { provider: string }) => provider === 'provider-a'),
-  ).toEqual([]);
+  expect(accounts.filter(({ provider }: { provider: string }) => provider === 'provider-a')).toEqual([]);
   await expect.poll(() => control.revocationRequests).toEqual(['refresh_token']);
 });

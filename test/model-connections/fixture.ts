@@ -116,10 +116,7 @@ export function useModelFixture(): void {
 }
 
 /** Another person in the same organization. */
-export async function newColleague(
-  { service }: Pick<ModelFixture, 'service'>,
-  of: Person,
-): Promise<OwnSession> {
+export async function newColleague({ service }: Pick<ModelFixture, 'service'>, of: Person): Promise<OwnSession> {
   const person = await signUp(service);
   await giveRole(service.deps.database, of.organizationId, person.userId, 'member');
   return { person, session: person.session.with({ 'X-Project-Id': of.projectId }) };

@@ -17,10 +17,7 @@ test('a key that does not have the form of the file is refused before the provid
   expect(data.keyPage).toBe('https://example.com/own');
   for (const other of ['sk-opt-ABC-0123456789', `${key}1`, `x${key}`]) {
     const refused = await connectWithKey(session, other);
-    expect([refused.status, refused.body.error.message]).toEqual([
-      400,
-      'apiKey: not a key of this provider',
-    ]);
+    expect([refused.status, refused.body.error.message]).toEqual([400, 'apiKey: not a key of this provider']);
   }
   expect(fixture.providers.control.requests()).toEqual([]);
   expect((await connectWithKey(session, key)).data.status).toBe('ready');

@@ -32,16 +32,13 @@ test.for([
   [500, 502, 'provider_error'],
   [503, 502, 'provider_error'],
   [403, 400, 'invalid_request'],
-] as const)(
-  'the provider answering %i to the proof is %i %s, and nothing is stored',
-  async ([said, status, code]) => {
-    fixture.providers.control.answer('/key', said, { error: 'words of the provider' });
-    const answer = await connectWithKey(ada.session, goodKey(fixture));
-    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
-    expect(answer.body.error.message).not.toContain('words of the provider');
-    expect(await list()).toEqual([]);
-  },
-);
+] as const)('the provider answering %i to the proof is %i %s, and nothing is stored', async ([said, status, code]) => {
+  fixture.providers.control.answer('/key', said, { error: 'words of the provider' });
+  const answer = await connectWithKey(ada.session, goodKey(fixture));
+  expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+  expect(answer.body.error.message).not.toContain('words of the provider');
+  expect(await list()).toEqual([]);
+});
 
 test.for([
   [402, {}],
@@ -63,9 +60,7 @@ test('a list of models that cannot be had does not undo the connection', async (
 
 test('the same key again is the same connection, however many send it at once', async () => {
   const key = goodKey(fixture);
-  const answers = await Promise.all(
-    Array.from({ length: 6 }, () => connectWithKey(ada.session, key)),
-  );
+  const answers = await Promise.all(Array.from({ length: 6 }, () => connectWithKey(ada.session, key)));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
   expect(new Set(answers.map(({ data }) => data.id)).size).toBe(1);
   const { data: another } = await connectWithKey(ada.session, goodKey(fixture));
@@ -141,10 +136,9 @@ test('revoked accounts stay on record, and a project has at most 10,000 with the
 });
 
 test('a key in the address is refused', async () => {
-  const answer = await ada.session.post(
-    '/v1/model-connections/provider-c/api-key?apiKey=sk-0123456789',
-    { apiKey: 'sk-0123456789' },
-  );
+  const answer = await ada.session.post('/v1/model-connections/provider-c/api-key?apiKey=sk-0123456789', {
+    apiKey: 'sk-0123456789',
+  });
   expect(answer.status).toBe(400);
 });
 

@@ -133,9 +133,7 @@ test('every field of the file is in the requests, and the issued client takes th
   // The provider was told whose account it is, in the header of its choice.
   const asked = fixture.providers.control.requests();
   expect(asked.length).toBeGreaterThan(1);
-  expect(new Set(asked.map(({ headers }) => headers['x-account']))).toEqual(
-    new Set(['acct-header-1']),
-  );
+  expect(new Set(asked.map(({ headers }) => headers['x-account']))).toEqual(new Set(['acct-header-1']));
 });
 
 test('the issued client renews and revokes what it was issued', async () => {
@@ -167,18 +165,15 @@ test.for([
   ['without an end', { exp: undefined }, false],
   ['without the account', { account: {} }, false],
   ['with an account of two lines', { account: { id: 'a\r\nb: c' } }, false],
-] as const)(
-  'an ID token %s proves nothing, and its tokens are handed back',
-  async ([, changes, byStranger]) => {
-    const begun = await begin();
-    const idToken = await server.idToken({ ...begun.claims, ...changes }, { byStranger });
-    server.answer('/token', grant({ id_token: idToken }));
-    const answer = await finish(begun);
-    expect([answer.status, answer.body.error.code]).toEqual([502, 'provider_error']);
-    expect((await ada.session.get('/v1/model-connections')).data).toEqual([]);
-    await expect.poll(() => server.seen('/revoke').length).toBe(1);
-  },
-);
+] as const)('an ID token %s proves nothing, and its tokens are handed back', async ([, changes, byStranger]) => {
+  const begun = await begin();
+  const idToken = await server.idToken({ ...begun.claims, ...changes }, { byStranger });
+  server.answer('/token', grant({ id_token: idToken }));
+  const answer = await finish(begun);
+  expect([answer.status, answer.body.error.code]).toEqual([502, 'provider_error']);
+  expect((await ada.session.get('/v1/model-connections')).data).toEqual([]);
+  await expect.poll(() => server.seen('/revoke').length).toBe(1);
+});
 
 test('an account is signed in to again by its verified id, also under another name', async () => {
   const { data } = await connect();

@@ -76,9 +76,7 @@ test('a sign-in that is under way when its project is deleted leaves no account 
     { state: 'cancelled', sealed: null },
     { state: 'cancelled', sealed: null },
   ]);
-  expect(
-    await database.rows`select id from model_connections where project_id = ${projectId}`,
-  ).toEqual([]);
+  expect(await database.rows`select id from model_connections where project_id = ${projectId}`).toEqual([]);
 });
 
 test('an account that was tried while its project was deleted is not stored', async () => {
@@ -105,9 +103,7 @@ test('an account that was tried while its project was deleted is not stored', as
 test('a state works once, also when it comes back many times at the same time', async () => {
   const query = await begin();
   const answers = await Promise.all(Array.from({ length: 5 }, () => comeBack(ada.session, query)));
-  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
-    200, 409, 409, 409, 409,
-  ]);
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409]);
   expect((await comeBack(ada.session, query)).body.error.code).toBe('attempt_expired');
   expect(await list()).toHaveLength(1);
 });
@@ -158,18 +154,11 @@ test.for([
   ['denied by the person', '&error=access_denied&error_description=evil', 403, 'forbidden'],
   ['an error of the provider', '&error=server_error', 502, 'provider_error'],
   ['no code at all', '', 502, 'provider_error'],
-  [
-    'the response of another server',
-    '&code=x&iss=https%3A%2F%2Fevil.example',
-    502,
-    'provider_error',
-  ],
+  ['the response of another server', '&code=x&iss=https%3A%2F%2Fevil.example', 502, 'provider_error'],
 ] as const)('%s ends the sign-in in our own words', async ([, query, status, code]) => {
   const { data } = await startOAuth(ada.session);
   const url = new URL(data.authorizationUrl);
-  const iss = query.includes('iss=')
-    ? ''
-    : `&iss=${encodeURIComponent(fixture.authorizationServer.issuer)}`;
+  const iss = query.includes('iss=') ? '' : `&iss=${encodeURIComponent(fixture.authorizationServer.issuer)}`;
   const state = url.searchParams.get('state')!;
   const answer = await comeBack(ada.session, `?state=${state}${query}${iss}`);
   expect([answer.status, answer.body.error.code]).toEqual([status, code]);

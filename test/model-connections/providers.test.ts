@@ -89,9 +89,7 @@ test(
         reason: { code: 'session_required' },
       },
     });
-    const unscoped = await (
-      await ada.person.key(['runs:read'])
-    ).get('/v1/model-connections/providers');
+    const unscoped = await (await ada.person.key(['runs:read'])).get('/v1/model-connections/providers');
     expect([unscoped.status, unscoped.body.error.code]).toEqual([403, 'insufficient_scope']);
   },
 );
@@ -113,12 +111,7 @@ test('a provider that is switched off hides its accounts at once, and brings the
   expect((await connectionOf(off, keyed.id)).status).toBe('ready');
   expect((await startOAuth(off)).status).toBe(200);
   const descriptors = (await off.get('/v1/model-connections/providers')).data;
-  expect(descriptors.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([
-    true,
-    false,
-    true,
-    true,
-  ]);
+  expect(descriptors.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([true, false, true, true]);
   expect(descriptors[1].viewer).toMatchObject({
     canConnect: false,
     reason: { code: 'provider_disabled' },
@@ -142,11 +135,7 @@ test('an account of a provider that is off can be revoked; the provider is told 
 test('with no provider at all, descriptors and lists are there, and nothing can be begun', async () => {
   const none = await replicaWith({ ...OFF, MODEL_RUNTIME_URL: '' });
   expect((await none.get('/v1/model-connections')).data).toEqual([]);
-  for (const answer of [
-    await startDevice(none),
-    await startOAuth(none),
-    await connectWithKey(none, 'sk-0123456789'),
-  ]) {
+  for (const answer of [await startDevice(none), await startOAuth(none), await connectWithKey(none, 'sk-0123456789')]) {
     expect([answer.status, answer.body.error.code]).toEqual([403, 'provider_disabled']);
   }
 });
@@ -173,10 +162,7 @@ test('a runtime that is away is said so, and an attempt waits for it', async () 
 /** Another version of a slot's file, for an API process of its own. */
 function changedFile(slot: 'A' | 'B' | 'C', change: (text: string) => string) {
   const text = change(readFileSync(fixture.rig.env[`MODEL_PROVIDER_${slot}_FILE`]!, 'utf8'));
-  const file = path.join(
-    fixture.rig.folder,
-    `${slot}-${createHash('sha256').update(text).digest('hex')}.yaml`,
-  );
+  const file = path.join(fixture.rig.folder, `${slot}-${createHash('sha256').update(text).digest('hex')}.yaml`);
   writeFileSync(file, text);
   return { [`MODEL_PROVIDER_${slot}_FILE`]: file };
 }
@@ -203,12 +189,7 @@ test('a provider that is off on the runtime only is disabled, and no other with 
   expect([answer.status, answer.body.error.code]).toEqual([403, 'provider_disabled']);
   expect((await startDevice(there)).status).toBe(201);
   const { data } = await there.get('/v1/model-connections/providers');
-  expect(data.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([
-    true,
-    true,
-    true,
-    false,
-  ]);
+  expect(data.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual([true, true, true, false]);
   expect(data[3].viewer.reason.code).toBe('provider_disabled');
 });
 

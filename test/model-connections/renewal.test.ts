@@ -86,9 +86,7 @@ test('a refused renewal is needs_reauthorization, and is not requested again', a
   // Its owner, who alone can put it right, is mailed once.
   const mails = await fixture.service.deps.database
     .rows`select kind, user_id, state from outbox where project_id = ${ada.person.projectId}`;
-  expect(mails).toEqual([
-    { kind: 'model_connection', user_id: ada.person.userId, state: 'pending' },
-  ]);
+  expect(mails).toEqual([{ kind: 'model_connection', user_id: ada.person.userId, state: 'pending' }]);
 });
 
 test.for([

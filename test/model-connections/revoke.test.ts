@@ -18,12 +18,7 @@ import {
   type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
-import {
-  ahead,
-  changeRevocations,
-  changeRoutines,
-  removeMemberships,
-} from '#test/support/given.ts';
+import { ahead, changeRevocations, changeRoutines, removeMemberships } from '#test/support/given.ts';
 
 let fixture: ModelFixture;
 let ada: OwnSession;
@@ -204,9 +199,7 @@ test('the accounts of a project that is deleted are revoked with it, and those o
   const bobs = await connectByDevice(fixture, bob.session);
   const { projectId } = ada.person;
   const by = actorOf(ada);
-  const revoked = await transaction(deps.database, (tx) =>
-    revokeAccountsOfProject(deps, tx, { projectId, by }),
-  );
+  const revoked = await transaction(deps.database, (tx) => revokeAccountsOfProject(deps, tx, { projectId, by }));
   expect(revoked).toEqual([mine.id]);
   expect(await connectionOf(ada.session, mine.id)).toMatchObject({
     status: 'revoked',

@@ -18,17 +18,11 @@ export interface SeenRequest {
 export interface ScriptedServer {
   readonly origin: string;
   /** The last answer of each path is given again. */
-  answer(
-    path: string,
-    ...answers: (object | { readonly status: number; readonly body: object })[]
-  ): void;
+  answer(path: string, ...answers: (object | { readonly status: number; readonly body: object })[]): void;
   /** Requests to a path, in order. */
   seen(path: string): readonly SeenRequest[];
   /** An ID token that its published key has signed, or another key. */
-  idToken(
-    claims: Readonly<Record<string, unknown>>,
-    options?: { readonly byStranger?: boolean },
-  ): Promise<string>;
+  idToken(claims: Readonly<Record<string, unknown>>, options?: { readonly byStranger?: boolean }): Promise<string>;
   reset(): void;
   stop(): Promise<void>;
 }

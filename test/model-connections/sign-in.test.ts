@@ -79,10 +79,7 @@ test(
 
 test(
   'signing in connects an account that is named by its verified ID token',
-  proves(
-    'POST /v1/model-connections/provider-b/oauth/start',
-    'GET /v1/model-connections/provider-b/oauth/callback',
-  ),
+  proves('POST /v1/model-connections/provider-b/oauth/start', 'GET /v1/model-connections/provider-b/oauth/callback'),
   async () => {
     const { status, data } = await connectByOAuth(fixture, ada.session, { account: 'grace' });
     expect(status).toBe(200);
@@ -117,11 +114,7 @@ test(
       .filter(({ headers }) => headers['x-api-key'] === key)
       .map(({ method, target }) => `${method} ${target}`);
     // The proof costs nothing: no completion was asked for.
-    expect(asked).toEqual([
-      'GET /key',
-      'GET /models',
-      'GET /models?after_id=fixture%2Faccount-large',
-    ]);
+    expect(asked).toEqual(['GET /key', 'GET /models', 'GET /models?after_id=fixture%2Faccount-large']);
   },
 );
 
@@ -132,10 +125,7 @@ test('three accounts side by side, of which an API key may see the list', async 
   const keyed = await connectWithKey(session, goodKey(fixture));
   const key = await person.key(['connections:read', 'models:read']);
   const listed = await key.get('/v1/model-connections?limit=2');
-  expect(listed.data.map(({ id }: { id: string }) => id)).toEqual([
-    keyed.data.id,
-    signedIn.data.id,
-  ]);
+  expect(listed.data.map(({ id }: { id: string }) => id)).toEqual([keyed.data.id, signedIn.data.id]);
   const next = /cursor=([^&>]+)/.exec(listed.headers.get('link') ?? '')?.[1];
   const rest = await key.get(`/v1/model-connections?limit=2&cursor=${next}`);
   expect(rest.data.map(({ id }: { id: string }) => id)).toEqual([device.id]);
@@ -171,9 +161,7 @@ test('the provider is asked at most once an interval, however often and by how m
   control.tokenRequests.length = 0;
   control.tokenDelayMs = 300;
   await makeDue(fixture, data.attemptId);
-  const polls = await Promise.all(
-    Array.from({ length: 20 }, () => pollDevice(session, data.attemptId)),
-  );
+  const polls = await Promise.all(Array.from({ length: 20 }, () => pollDevice(session, data.attemptId)));
   control.tokenDelayMs = 0;
   await Promise.all(Array.from({ length: 5 }, () => pollDevice(session, data.attemptId)));
   expect(new Set(polls.map((each) => each.data.state))).toEqual(new Set(['pending']));

@@ -1,12 +1,7 @@
 import { SYSTEM } from '#core/audit/index.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { ScriptInput } from '#dev/gateway/script.ts';
-import {
-  createAbilityStore,
-  createKnownNames,
-  createModelDirectory,
-  createProjectModels,
-} from '#core/models/index.ts';
+import { createAbilityStore, createKnownNames, createModelDirectory, createProjectModels } from '#core/models/index.ts';
 import { patchRoutine } from '#core/routines/index.ts';
 import type { RoutinePatch } from '#core/routines/save.ts';
 import { startGateway, type Gateway } from '#dev/gateway/server.ts';
@@ -83,13 +78,9 @@ test(
       },
       figures: { contextTokens: 'list', maxOutputTokens: null, prices: 'list' },
     });
-    const analyst = answer.data.find(
-      (option: { modelId: string }) => option.modelId === 'fixture/analyst',
-    );
+    const analyst = answer.data.find((option: { modelId: string }) => option.modelId === 'fixture/analyst');
     expect(analyst.prices.input).toBe('0.000001');
-    const unpriced = answer.data.find(
-      (option: { modelId: string }) => option.modelId === 'fixture/unpriced',
-    );
+    const unpriced = answer.data.find((option: { modelId: string }) => option.modelId === 'fixture/unpriced');
     expect(unpriced.prices).toBeNull();
   },
 );
@@ -123,22 +114,19 @@ test.each<[string, ScriptInput['behaviour']]>([
   ['answers an empty list', { kind: 'list', models: [] }],
   ['answers entries that are no models', { kind: 'list', models: [1, null, { id: '' }] }],
   ['redirects', { kind: 'error', status: 302 }],
-])(
-  'while the gateway %s the last list serves on and says that it is stale',
-  async (_name, behaviour) => {
-    const models = directory();
-    const first = await models.list();
-    expect(first.stale).toBe(false);
-    gateway.control.script({ target: 'models', times: null, ...(behaviour && { behaviour }) });
-    age();
-    const during = await models.list();
-    expect(during).toMatchObject({
-      stale: true,
-      options: first.options,
-      fetchedAt: first.fetchedAt,
-    });
-  },
-);
+])('while the gateway %s the last list serves on and says that it is stale', async (_name, behaviour) => {
+  const models = directory();
+  const first = await models.list();
+  expect(first.stale).toBe(false);
+  gateway.control.script({ target: 'models', times: null, ...(behaviour && { behaviour }) });
+  age();
+  const during = await models.list();
+  expect(during).toMatchObject({
+    stale: true,
+    options: first.options,
+    fetchedAt: first.fetchedAt,
+  });
+});
 
 test('during an outage the gateway is not asked by every caller', async () => {
   const models = directory();
@@ -228,9 +216,7 @@ test('a gateway that quotes prices as numbers, and lists models that write no te
     },
   });
   const { options } = await directory().list();
-  expect(
-    options.map(({ modelId, prices, contextTokens }) => [modelId, prices, contextTokens]),
-  ).toEqual([
+  expect(options.map(({ modelId, prices, contextTokens }) => [modelId, prices, contextTokens])).toEqual([
     ['a', { input: '0.000001', output: '0.000002', cachedInput: null }, null],
     ['c', null, null],
   ]);

@@ -22,9 +22,7 @@ function sessionOf({ session, projectId }: Person) {
   return session.with({ 'X-Project-Id': projectId });
 }
 
-test('what no list knows is entered by hand, for the whole organization and no other', async ({
-  service,
-}) => {
+test('what no list knows is entered by hand, for the whole organization and no other', async ({ service }) => {
   const [ada, bob] = [await signUp(service), await signUp(service)];
   const changed = await sessionOf(ada).patch('/v1/model-figures', {
     modelId: UNPRICED,
@@ -50,9 +48,7 @@ test('what no list knows is entered by hand, for the whole organization and no o
   expect(await seenBy(sessionOf(bob))).toBeNull();
 });
 
-test('a run on such a model costs what was entered, and its cost can be limited', async ({
-  service,
-}) => {
+test('a run on such a model costs what was entered, and its cost can be limited', async ({ service }) => {
   const ada = await signUp(service);
   const key = await ada.key();
   const model = { provider: 'gateway', connectionId: null, modelId: UNPRICED };
@@ -65,13 +61,10 @@ test('a run on such a model costs what was entered, and its cost can be limited'
   expect(Number(usage.costUsd)).toBeCloseTo(cost, 9);
 });
 
-test('null takes a figure back, what is left out stays, and each change leaves an audit event', async ({
-  service,
-}) => {
+test('null takes a figure back, what is left out stays, and each change leaves an audit event', async ({ service }) => {
   const ada = await signUp(service);
   const session = sessionOf(ada);
-  const patch = (body: object) =>
-    session.patch('/v1/model-figures', { modelId: UNPRICED, ...body });
+  const patch = (body: object) => session.patch('/v1/model-figures', { modelId: UNPRICED, ...body });
   await patch({ maxOutputTokens: 2_048, prices: PRICES });
   const { data } = await patch({ prices: null });
   expect([data.maxOutputTokens, data.prices]).toEqual([2_048, null]);
@@ -112,10 +105,7 @@ test.for<[string, object]>([
   expect(status).toBe(400);
 });
 
-test('members and API keys cannot enter figures, and no model is made up', async ({
-  ada,
-  member,
-}) => {
+test('members and API keys cannot enter figures, and no model is made up', async ({ ada, member }) => {
   const body = { modelId: UNPRICED, contextTokens: 1_000 };
   const grace = await member(ada);
   const asMember = grace.session.with({ 'X-Project-Id': ada.projectId });

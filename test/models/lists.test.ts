@@ -16,9 +16,7 @@ const NOTHING_LEARNED = {
 function optionsOf(source: ModelSource, data: readonly unknown[]) {
   const listed = readGatewayList({ object: 'list', data }, source.dialect);
   const seen = seenSource(source, listed.dialect);
-  return listed.models.map((model) =>
-    optionOf(sourcedModel(seen, model), model.id, { abilities: NOTHING_LEARNED }),
-  );
+  return listed.models.map((model) => optionOf(sourcedModel(seen, model), model.id, { abilities: NOTHING_LEARNED }));
 }
 
 function source(dialect: ModelDialect, fields: Partial<ModelSource> = {}): ModelSource {
@@ -190,19 +188,13 @@ test.each<[string, object, object]>([
     },
     { inputTokens: 1_000, input: '0.000003', output: '0.000004' },
   ],
-])(
-  'prices of long prompts are read from %s, and a step costs by its own length',
-  (_form, pricing, above) => {
-    const [option] = optionsOf(source('other'), [{ id: 'a', pricing }]);
-    expect(option?.prices).toMatchObject({ input: '0.000001', output: '0.000002', above });
-    const cost = (inputTokens: number) =>
-      costOf(
-        { inputTokens, cachedInputTokens: 0, outputTokens: 100, reasoningTokens: 0 },
-        option?.prices ?? null,
-      );
-    expect([cost(1_000), cost(1_001)]).toEqual(['0.0012', '0.003403']);
-  },
-);
+])('prices of long prompts are read from %s, and a step costs by its own length', (_form, pricing, above) => {
+  const [option] = optionsOf(source('other'), [{ id: 'a', pricing }]);
+  expect(option?.prices).toMatchObject({ input: '0.000001', output: '0.000002', above });
+  const cost = (inputTokens: number) =>
+    costOf({ inputTokens, cachedInputTokens: 0, outputTokens: 100, reasoningTokens: 0 }, option?.prices ?? null);
+  expect([cost(1_000), cost(1_001)]).toEqual(['0.0012', '0.003403']);
+});
 
 test('a price of the catalogue by the length of the prompt is kept as such', () => {
   const [option] = optionsOf(source('gemini'), [{ id: 'models/gemini-2.5-pro' }]);
@@ -229,9 +221,7 @@ test("the list's own figures win, then the operator's, then the catalogue's", ()
   const figures = {
     'gpt-4o-mini': { contextTokens: 1, maxOutputTokens: 2, prices: { input: '0', output: '0' } },
   };
-  const [option] = optionsOf(source('openai', { figures }), [
-    { id: 'gpt-4o-mini', context_length: 64_000 },
-  ]);
+  const [option] = optionsOf(source('openai', { figures }), [{ id: 'gpt-4o-mini', context_length: 64_000 }]);
   expect(option).toMatchObject({
     contextTokens: 64_000,
     maxOutputTokens: 2,
@@ -269,7 +259,5 @@ test('a figure that the server has named outweighs its list, or fills it', () =>
 
 test('the only source names the variable of its key', () => {
   const { sources } = readModelSources({ GATEWAY_BASE_URL: 'https://models.example/v1/' });
-  expect(sources).toMatchObject([
-    { baseUrl: 'https://models.example/v1', apiKeyVariable: 'GATEWAY_API_KEY' },
-  ]);
+  expect(sources).toMatchObject([{ baseUrl: 'https://models.example/v1', apiKeyVariable: 'GATEWAY_API_KEY' }]);
 });

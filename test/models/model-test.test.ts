@@ -28,28 +28,21 @@ function sessionOf({ session, projectId }: Person) {
   return session.with({ 'X-Project-Id': projectId });
 }
 
-test('a test says beforehand what it costs at most, and asks nothing for that', async ({
-  service,
-  ada,
-}) => {
+test('a test says beforehand what it costs at most, and asks nothing for that', async ({ service, ada }) => {
   const { status, data } = await sessionOf(ada).post('/v1/models/test', {
     modelId: MODEL,
     dryRun: true,
   });
   expect(status).toBe(200);
   expect(data).toMatchObject({ modelId: MODEL, dryRun: true, usage: null });
-  expect(data.checks.map(({ state }: { state: string }) => state)).toEqual(
-    Array.from({ length: 3 }, () => 'not_made'),
-  );
+  expect(data.checks.map(({ state }: { state: string }) => state)).toEqual(Array.from({ length: 3 }, () => 'not_made'));
   const { inputTokens, outputTokens, costUsd } = data.estimate;
   expect(Number(costUsd)).toBeCloseTo(inputTokens * 0.00000015 + outputTokens * 0.0000006, 9);
   const calls = service.gateway.control.requests().filter(({ path }) => path !== '/v1/models');
   expect(calls).toEqual([]);
 });
 
-test('a model that can do all passes three checks, which is remembered, and its usage counts', async ({
-  service,
-}) => {
+test('a model that can do all passes three checks, which is remembered, and its usage counts', async ({ service }) => {
   const ada = await signUp(service);
   service.gateway.control.script(...ABLE);
   const { data } = await sessionOf(ada).post('/v1/models/test', { modelId: MODEL });
@@ -59,9 +52,7 @@ test('a model that can do all passes three checks, which is remembered, and its 
     { kind: 'schema', state: 'passed' },
   ]);
   expect(data.abilities).toMatchObject({ tools: true, structuredOutputs: true });
-  expect(data.usage.totalTokens).toBeLessThanOrEqual(
-    data.estimate.inputTokens + data.estimate.outputTokens,
-  );
+  expect(data.usage.totalTokens).toBeLessThanOrEqual(data.estimate.inputTokens + data.estimate.outputTokens);
   const { data: models } = await sessionOf(ada).get('/v1/models');
   const option = models.find(({ modelId }: { modelId: string }) => modelId === MODEL);
   expect(option).toMatchObject({ structuredOutputs: true, abilities: { tools: true } });
@@ -79,10 +70,7 @@ test('a model that can do all passes three checks, which is remembered, and its 
   }
 });
 
-test('a model that keeps to no schema and calls no tool fails those checks, in its words', async ({
-  service,
-  ada,
-}) => {
+test('a model that keeps to no schema and calls no tool fails those checks, in its words', async ({ service, ada }) => {
   service.gateway.control.script({
     times: null,
     behaviour: { kind: 'text', text: 'The capital is Paris.' },
@@ -115,13 +103,10 @@ test('a server that refuses is not asked on, and what an earlier test taught is 
   expect(calls).toHaveLength(1);
 });
 
-test('a budget that is used up, or that limits a model without prices, refuses a test', async ({
-  service,
-}) => {
+test('a budget that is used up, or that limits a model without prices, refuses a test', async ({ service }) => {
   const ada = await signUp(service);
   const client = sessionOf(ada);
-  const budget = (fields: object) =>
-    ada.session.patch(`/v1/organizations/${ada.organizationId}`, { budget: fields });
+  const budget = (fields: object) => ada.session.patch(`/v1/organizations/${ada.organizationId}`, { budget: fields });
   const tryIt = async (modelId: string) => {
     const { status, body } = await client.post('/v1/models/test', { modelId });
     return [status, body.error?.code];
@@ -166,9 +151,7 @@ test('tests at once do not pass a budget together', async ({ service }) => {
   expect(statuses.filter((status) => status === 402)).toHaveLength(4);
 });
 
-test('members and keys have no tests made, and an organization only so many an hour', async ({
-  service,
-}) => {
+test('members and keys have no tests made, and an organization only so many an hour', async ({ service }) => {
   const [ada, grace] = [await signUp(service), await signUp(service)];
   const path = `/v1/organizations/${ada.organizationId}/invitations`;
   const invited = await ada.session.post(path, { email: grace.email, role: 'member' });

@@ -142,9 +142,7 @@ test('a run on a source that is away fails by its provider and not by its routin
 
 test('after a source was removed its routines are read, and every save says that the model is gone', async () => {
   const id = await createRoutine(key, on('first/small'));
-  const { client, close } = await deployed([
-    { name: 'second', baseUrl: second.url, apiKeyVariable: 'SECOND_KEY' },
-  ]);
+  const { client, close } = await deployed([{ name: 'second', baseUrl: second.url, apiKeyVariable: 'SECOND_KEY' }]);
   try {
     expect((await client.get('/v1/models')).data).toHaveLength(2);
     expect((await client.get(`/v1/routines/${id}`)).data.model.modelId).toBe('first/small');
@@ -152,9 +150,7 @@ test('after a source was removed its routines are read, and every save says that
     expect((await client.get(`/v1/routines/${id}/forecast`)).status).toBe(200);
     const preview = await client.post(`/v1/routines/${id}/preview`);
     expect(preview.data.preflight).toMatchObject({ ready: false, reason: 'blocked_model' });
-    expect(preview.data.preflight.message).toContain(
-      'The model source first is not configured any more',
-    );
+    expect(preview.data.preflight.message).toContain('The model source first is not configured any more');
     const saved = await client.patch(`/v1/routines/${id}`, { name: 'Another name' });
     expect([saved.status, saved.body.error.code]).toEqual([400, 'invalid_model']);
   } finally {
@@ -166,9 +162,7 @@ test('a model that another source has under the same id is not taken for that of
   const id = await createRoutine(key, on('first/small'));
   second.control.reset();
   listed(second, [{ id: 'first/small' }, { id: 'large' }]);
-  const { client, close } = await deployed([
-    { name: 'second', baseUrl: second.url, apiKeyVariable: 'SECOND_KEY' },
-  ]);
+  const { client, close } = await deployed([{ name: 'second', baseUrl: second.url, apiKeyVariable: 'SECOND_KEY' }]);
   try {
     const { data } = await client.get('/v1/models');
     expect(data.map(idAndSource)).toEqual([
@@ -185,9 +179,7 @@ test('a model that another source has under the same id is not taken for that of
 });
 
 test('with one source left, its models are named with and without it', async () => {
-  const { client, close } = await deployed([
-    { name: 'first', baseUrl: first.url, apiKeyVariable: 'FIRST_KEY' },
-  ]);
+  const { client, close } = await deployed([{ name: 'first', baseUrl: first.url, apiKeyVariable: 'FIRST_KEY' }]);
   try {
     const { data } = await client.get('/v1/models');
     expect(data.map(idAndSource)).toEqual([
@@ -261,20 +253,8 @@ async function problemOf(source: ModelSource, options?: { showAddresses: boolean
 test.each<[string, number, string, string, string]>([
   ['a forgotten /v1', 404, 'not found', '', 'answered 404 to /models: does the address lack /v1?'],
   ['a wrong path', 404, 'not found', '/v1', 'answered 404 to /models. Is the address right?'],
-  [
-    'a used-up quota',
-    429,
-    '{}',
-    '/v1',
-    'answered 429: too many requests, or a quota that is used up.',
-  ],
-  [
-    'a server that starts',
-    503,
-    '{}',
-    '/v1',
-    'answered 503. It may be starting; it is asked again.',
-  ],
+  ['a used-up quota', 429, '{}', '/v1', 'answered 429: too many requests, or a quota that is used up.'],
+  ['a server that starts', 503, '{}', '/v1', 'answered 503. It may be starting; it is asked again.'],
   [
     'a page',
     200,
@@ -282,19 +262,11 @@ test.each<[string, number, string, string, string]>([
     '',
     'answered something that is no list of models. Does the address lead to its API, and does it lack /v1?',
   ],
-  [
-    'an empty list',
-    200,
-    '{"data":[]}',
-    '/v1',
-    'lists no model that writes text. Has one been loaded?',
-  ],
+  ['an empty list', 200, '{"data":[]}', '/v1', 'lists no model that writes text. Has one been loaded?'],
   ['a redirect', 302, '', '/v1', 'answered with a redirect. Is the address the one of its API?'],
 ])('%s is said with its remedy', async (_what, status, body, path, words) => {
   const origin = await startAnswering(status, body, status === 302 ? { Location: '/login' } : {});
-  expect(await problemOf(sourceAt(`${origin}${path}`))).toBe(
-    `The model server at ${origin}${path} ${words}`,
-  );
+  expect(await problemOf(sourceAt(`${origin}${path}`))).toBe(`The model server at ${origin}${path} ${words}`);
 });
 
 test('a host name that does not exist, and a missing key, are said with their remedy', async () => {

@@ -55,9 +55,7 @@ test('a budget is told of when a step passes the mark, while its run goes on, an
   expect(run).toMatchObject({ state: 'running', stepCount: 1 });
   expect(run.notifications).toMatchObject([{ kind: 'budget', state: 'pending' }]);
   await sendNow(service);
-  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual([
-    'Budget at 80 %: Spender',
-  ]);
+  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual(['Budget at 80 %: Spender']);
   await key.post(`/v1/runs/${data.id}/cancel`);
   expect((await runEnded(key, data.id)).notifications).toMatchObject([{ state: 'sent' }]);
 
@@ -98,9 +96,7 @@ test('of steps that pass the mark at the same time one causes mail, to the routi
   // Half of them fail, so that their ends and the others' steps lock the same rows.
   const refused = { kind: 'text' as const, text: 'No.', finishReason: 'content_filter' };
   control.script({ times: 4, behaviour: refused });
-  const started = await Promise.all(
-    Array.from({ length: 8 }, () => key.post(`/v1/routines/${id}/run`)),
-  );
+  const started = await Promise.all(Array.from({ length: 8 }, () => key.post(`/v1/routines/${id}/run`)));
   const ended = await Promise.all(started.map(({ data }) => runEnded(key, data.id)));
   expect(ended.map(({ reason }) => String(reason)).toSorted()).toEqual([
     ...Array.from({ length: 4 }, () => 'content_filtered'),
@@ -186,11 +182,7 @@ test('a response that is too late to be recorded still causes mail about the bud
 
 describe('the budget of an organization', () => {
   /** A project of the person's organization whose people follow budgets. */
-  async function following(
-    owner: Person,
-    name: string,
-    mail: object = { on: ['budget'], to: 'owners' },
-  ) {
+  async function following(owner: Person, name: string, mail: object = { on: ['budget'], to: 'owners' }) {
     const { data } = await owner.session.post('/v1/projects', {
       name,
       organizationId: owner.organizationId,
@@ -261,14 +253,10 @@ describe('the budget of an organization', () => {
       }),
     );
     await setUsed(service, owner.organizationId, 799_990);
-    const ended = await Promise.all(
-      [...spenders, ...spenders].map(({ client, id }) => runOnce(client, id)),
-    );
+    const ended = await Promise.all([...spenders, ...spenders].map(({ client, id }) => runOnce(client, id)));
     expect(ended.map(({ state }) => state)).toEqual(ended.map(() => 'succeeded'));
     for (const project of projects) {
-      expect(await noticesOf(service, project)).toEqual([
-        { scope_id: owner.organizationId, percent: 80 },
-      ]);
+      expect(await noticesOf(service, project)).toEqual([{ scope_id: owner.organizationId, percent: 80 }]);
       expect(await budgetNews(service, project)).toHaveLength(1);
     }
   });

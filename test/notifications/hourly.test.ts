@@ -29,9 +29,7 @@ test('a routine is mailed of at most once an hour, and the next mail counts what
   expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual(['Failed: Noisy']);
   const states = async () => {
     const details = await Promise.all(runs.map((run) => key.get(`/v1/runs/${run.id}`)));
-    return details.map(({ data }) =>
-      data.notifications.map(({ state }: { state: string }) => state),
-    );
+    return details.map(({ data }) => data.notifications.map(({ state }: { state: string }) => state));
   };
   expect(await states()).toEqual([['sent'], ['held'], ['held'], ['held']]);
 
@@ -64,11 +62,7 @@ test('what was left out comes by itself when the hour is over and nothing else h
   expect(mails[0]?.text).toContain('1 × failed');
 });
 
-test('a failure that pauses its routine is one mail, which says so', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('a failure that pauses its routine is one mail, which says so', async ({ service, mailbox, person }) => {
   const owner = await person();
   const key = await owner.key();
   const id = await activeWatched(key, {
@@ -94,14 +88,10 @@ test('runs that end at the same time make one mail', async ({ service, mailbox, 
   const key = await owner.key();
   const id = await watchedRoutine(key, { name: 'Burst' });
   failRuns(service);
-  const started = await Promise.all(
-    Array.from({ length: 8 }, () => key.post(`/v1/routines/${id}/run`)),
-  );
+  const started = await Promise.all(Array.from({ length: 8 }, () => key.post(`/v1/routines/${id}/run`)));
   const ended = await Promise.all(started.map(({ data }) => runEnded(key, data.id)));
   service.gateway.control.reset();
-  const states = ended.flatMap(({ notifications }) =>
-    notifications.map(({ state }: { state: string }) => state),
-  );
+  const states = ended.flatMap(({ notifications }) => notifications.map(({ state }: { state: string }) => state));
   expect(states.filter((state) => state === 'held')).toHaveLength(7);
   await sendNow(service);
   expect(await newsTo(mailbox, owner)).toHaveLength(1);

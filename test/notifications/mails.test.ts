@@ -72,10 +72,7 @@ test('the first success after failures is told of, once', async ({ service, mail
   await passHour(service, id);
   await runOnce(key, id);
   await sendNow(service);
-  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual([
-    'Works again: Audit',
-    'Failed: Audit',
-  ]);
+  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual(['Works again: Audit', 'Failed: Audit']);
 });
 
 test('a routine without settings follows its project, and one that wants none is left alone', async ({
@@ -104,11 +101,7 @@ test('a routine without settings follows its project, and one that wants none is
   expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual(['Failed: Follows']);
 });
 
-test('80 and 100 % of a budget are told of once each in a period', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('80 and 100 % of a budget are told of once each in a period', async ({ service, mailbox, person }) => {
   const owner = await person();
   const key = await owner.key();
   const id = await watchedRoutine(key, { name: 'Spender', budget: { maxTokensPerDay: 100_000 } });
@@ -123,9 +116,7 @@ test('80 and 100 % of a budget are told of once each in a period', async ({
   expect(await newsTo(mailbox, owner)).toEqual([]);
   await spend(80_000);
   await spend(81_000);
-  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual([
-    'Budget at 80 %: Spender',
-  ]);
+  expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual(['Budget at 80 %: Spender']);
   await spendToday(service.deps.database, id, 99_000);
   service.gateway.control.script({
     times: 1,
@@ -173,9 +164,7 @@ test('a run that the next occurrence replaces is no failure, and causes no mail'
   const id = await activeWatched(key, fields);
   service.gateway.control.script({ marker: fields.instructions, latencyMs: 60_000 });
   const { data: replaced } = await key.post(`/v1/routines/${id}/run`);
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${replaced.id}`)).data.state)
-    .toBe('running');
+  await expect.poll(async () => (await key.get(`/v1/runs/${replaced.id}`)).data.state).toBe('running');
   await fallDue(service, id);
   expect(await runEnded(key, replaced.id)).toMatchObject({
     state: 'cancelled',

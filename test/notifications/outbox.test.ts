@@ -57,10 +57,7 @@ test('a mail server that is away is tried again and shown on the run, and the ma
   await back.stop();
 });
 
-test('a mail is given up after its last attempt, counted, and keeps no text', async ({
-  service,
-  person,
-}) => {
+test('a mail is given up after its last attempt, counted, and keeps no text', async ({ service, person }) => {
   const owner = await person();
   const key = await owner.key();
   const mailer = openMailer({
@@ -119,10 +116,7 @@ test('a process that dies between sending and recording has the same mail sent a
   expect(new Set(mails.map(({ headers }) => headers['message-id'])).size).toBe(1);
 });
 
-test('an attempt whose lease ran out records nothing over the next one', async ({
-  service,
-  person,
-}) => {
+test('an attempt whose lease ran out records nothing over the next one', async ({ service, person }) => {
   const { owner } = await mailedFailure(service, person);
   const { database } = service.deps;
   const [late] = await claimMessages(database, ALL);
@@ -135,11 +129,7 @@ test('an attempt whose lease ran out records nothing over the next one', async (
   expect(await outboxOf(service, owner.projectId)).toMatchObject([{ state: 'sent' }]);
 });
 
-test('replicas that send at the same time send each mail once', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('replicas that send at the same time send each mail once', async ({ service, mailbox, person }) => {
   const owner = await person();
   const key = await owner.key();
   for (let index = 0; index < 6; index += 1) {
@@ -149,35 +139,24 @@ test('replicas that send at the same time send each mail once', async ({
   expect(await newsTo(mailbox, owner)).toHaveLength(6);
 });
 
-test('an organization with a thousand mails does not keep another waiting', async ({
-  service,
-  person,
-}) => {
+test('an organization with a thousand mails does not keep another waiting', async ({ service, person }) => {
   const [loud, quiet] = [await person(), await person()];
   const { database } = service.deps;
-  const planted = [
-    ...(await plantMails(database, loud, 1_000)),
-    ...(await plantMails(database, quiet, 3)),
-  ];
+  const planted = [...(await plantMails(database, loud, 1_000)), ...(await plantMails(database, quiet, 3))];
   const claimed = await claimMessages(database, { ...ALL, limit: 10 });
   const ofQuiet = claimed.filter(({ organizationId }) => organizationId === quiet.organizationId);
   expect([claimed.length, ofQuiet.length]).toEqual([10, 3]);
   await removeMessages(database, planted);
 });
 
-test('an enquiry is mailed to the operator, and a reply goes to who wrote it', async ({
-  service,
-  mailbox,
-}) => {
+test('an enquiry is mailed to the operator, and a reply goes to who wrote it', async ({ service, mailbox }) => {
   const lead = {
     name: 'Grace Hopper',
     email: 'grace@navy.example',
     company: 'Navy',
     message: 'We would like to run two hundred routines a day.',
   };
-  const sent = await service.anonymous
-    .with({ Origin: service.config.UI_ORIGIN })
-    .post('/public/business-leads', lead);
+  const sent = await service.anonymous.with({ Origin: service.config.UI_ORIGIN }).post('/public/business-leads', lead);
   expect(sent.status).toBe(202);
   await sendNow({ deps: { ...service.deps, leadsEmail: undefined } });
   expect(await mailbox.mailsTo('sales@example.com')).toEqual([]);
@@ -191,20 +170,15 @@ test('an enquiry is mailed to the operator, and a reply goes to who wrote it', a
   expect(mail?.text).toContain(lead.message);
 });
 
-test('without a mail server mails are given up at once and say so, and enquiries wait', async ({
-  service,
-  person,
-}) => {
+test('without a mail server mails are given up at once and say so, and enquiries wait', async ({ service, person }) => {
   const owner = await person();
   const key = await owner.key();
-  await service.anonymous
-    .with({ Origin: service.config.UI_ORIGIN })
-    .post('/public/business-leads', {
-      name: 'Ada',
-      email: 'ada@example.com',
-      company: 'Engines',
-      message: 'This is long enough.',
-    });
+  await service.anonymous.with({ Origin: service.config.UI_ORIGIN }).post('/public/business-leads', {
+    name: 'Ada',
+    email: 'ada@example.com',
+    company: 'Engines',
+    message: 'This is long enough.',
+  });
   const run = await failedRun(service, key, await watchedRoutine(key));
   await sendNow({ deps: { ...service.deps, mailer: undefined } });
   expect((await key.get(`/v1/runs/${run.id}`)).data.notifications).toMatchObject([
@@ -234,8 +208,7 @@ test('retention erases the text of a mail with the content of its run, and its r
   const { owner, run } = await mailedFailure(service, person);
   const { database } = service.deps;
   const age = (days: number) => changeRuns(database, run.id, { finishedAt: ago(`${days} days`) });
-  const retain = () =>
-    createTickParts(service.deps).retention(new AbortController().signal, 10_000);
+  const retain = () => createTickParts(service.deps).retention(new AbortController().signal, 10_000);
   await age(101);
   await retain();
   expect(await outboxOf(service, owner.projectId)).toMatchObject([

@@ -20,19 +20,13 @@ test('a monitor gets a GET after each run that succeeded, and none after one tha
   const run = await runOnce(key, id);
   await runOnce(key, id);
   await sendNow(service);
-  expect(monitor.received.map(({ method, path }) => `${method} ${path}`)).toEqual([
-    'GET /ping/4f1c',
-    'GET /ping/4f1c',
-  ]);
+  expect(monitor.received.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /ping/4f1c', 'GET /ping/4f1c']);
   expect((await key.get(`/v1/runs/${run.id}`)).data.notifications).toMatchObject([
     { kind: 'success_ping', to: new URL(monitor.origin).host, state: 'sent', attempts: 1 },
   ]);
 });
 
-test('a redirect is not followed; a monitor that fails is tried three times and shown', async ({
-  service,
-  person,
-}) => {
+test('a redirect is not followed; a monitor that fails is tried three times and shown', async ({ service, person }) => {
   const elsewhere = await startReceiver((_, response) => response.end('OK'));
   const monitor = await startReceiver((_, response) => {
     response.writeHead(302, { Location: elsewhere.origin }).end();
@@ -50,10 +44,7 @@ test('a redirect is not followed; a monitor that fails is tried three times and 
   ]);
 });
 
-test('a private address is refused when it is saved, and when a name leads to one', async ({
-  service,
-  person,
-}) => {
+test('a private address is refused when it is saved, and when a name leads to one', async ({ service, person }) => {
   const key = await (await person()).key();
   const outbound = createOutboundClient({
     allowPrivateNetwork: false,
@@ -74,20 +65,13 @@ test('a private address is refused when it is saved, and when a name leads to on
     },
   ]);
   for (const url of ['ftp://example.com/', 'not a url', 'https://user:pass@example.com/']) {
-    const { status, body } = await key.post(
-      '/v1/routines',
-      routineBody({ notifications: { successPingUrl: url } }),
-    );
+    const { status, body } = await key.post('/v1/routines', routineBody({ notifications: { successPingUrl: url } }));
     expect([url, status]).toEqual([url, 400]);
     expect(body.error.message).toContain('notifications.successPingUrl');
   }
 });
 
-test('monitors that hang hold up no mail and no other organization', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('monitors that hang hold up no mail and no other organization', async ({ service, mailbox, person }) => {
   const hung: ServerResponse[] = [];
   const hanging = await startReceiver((_, response) => hung.push(response));
   const [loud, quiet] = [await person(), await person()];

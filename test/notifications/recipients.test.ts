@@ -13,9 +13,7 @@ async function join(owner: Person, guest: Person): Promise<void> {
   expect(accepted.status).toBe(200);
 }
 
-test('only members can be named, by any form of id, in a routine and in a project', async ({
-  person,
-}) => {
+test('only members can be named, by any form of id, in a routine and in a project', async ({ person }) => {
   const [owner, stranger] = [await person(), await person()];
   const key = await owner.key();
   for (const id of [stranger.userId, 'grace@example.com', 'unknown']) {
@@ -34,20 +32,14 @@ test('only members can be named, by any form of id, in a routine and in a projec
   expect(foreign.status).toBe(404);
 });
 
-test('a removed member gets no more mail, also none that was queued before', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('a removed member gets no more mail, also none that was queued before', async ({ service, mailbox, person }) => {
   const [owner, guest] = [await person(), await person()];
   await join(owner, guest);
   const key = await owner.key();
   const mail = { on: ['failed'], to: [guest.userId] };
   const id = await watchedRoutine(key, { notifications: { mail } });
   const run = await failedRun(service, key, id);
-  const removed = await owner.session.delete(
-    `/v1/organizations/${owner.organizationId}/members/${guest.userId}`,
-  );
+  const removed = await owner.session.delete(`/v1/organizations/${owner.organizationId}/members/${guest.userId}`);
   expect(removed.status).toBe(200);
   await sendNow(service);
   expect(await newsTo(mailbox, guest)).toEqual([]);
@@ -62,11 +54,7 @@ test('a removed member gets no more mail, also none that was queued before', asy
   expect([renamed.status, renamed.data.notifications.mail]).toEqual([200, mail]);
 });
 
-test('an address that is not confirmed gets nothing, and the run says so', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('an address that is not confirmed gets nothing, and the run says so', async ({ service, mailbox, person }) => {
   const owner = await person();
   const key = await owner.key();
   const id = await watchedRoutine(key);
@@ -78,20 +66,12 @@ test('an address that is not confirmed gets nothing, and the run says so', async
   expect(run.notifications).toMatchObject([{ state: 'cancelled', to: null }]);
 });
 
-test('the members of one organization hear nothing of another', async ({
-  service,
-  mailbox,
-  person,
-}) => {
+test('the members of one organization hear nothing of another', async ({ service, mailbox, person }) => {
   const [one, other] = [await person(), await person()];
   const [key, othersKey] = [await one.key(), await other.key()];
   const everyone = { notifications: { mail: { on: ['failed'], to: 'members' } } };
   await failedRun(service, key, await watchedRoutine(key, { ...everyone, name: 'Mine' }));
-  await failedRun(
-    service,
-    othersKey,
-    await watchedRoutine(othersKey, { ...everyone, name: 'Hers' }),
-  );
+  await failedRun(service, othersKey, await watchedRoutine(othersKey, { ...everyone, name: 'Hers' }));
   await sendNow(service);
   expect((await newsTo(mailbox, one)).map(({ subject }) => subject)).toEqual(['Failed: Mine']);
   expect((await newsTo(mailbox, other)).map(({ subject }) => subject)).toEqual(['Failed: Hers']);
@@ -137,9 +117,7 @@ test('a link in the mail ends it without a session, by the button of a mail prog
   expect((await key.get(`/v1/runs/${run.id}`)).data.notifications).toMatchObject([
     { state: 'cancelled', error: 'the recipient has unsubscribed' },
   ]);
-  expect((await key.get(`/v1/runs/${other.id}`)).data.notifications).toMatchObject([
-    { state: 'sent' },
-  ]);
+  expect((await key.get(`/v1/runs/${other.id}`)).data.notifications).toMatchObject([{ state: 'sent' }]);
 
   expect((await fetch(`${link}?again`, { method: 'POST' })).status).toBe(200);
   expect(await optOuts()).toEqual([]);
@@ -151,13 +129,7 @@ test('a link that was not signed here ends nothing', async ({ service, person })
   const link = links.of({ userId: owner.userId, scopeId: owner.projectId });
   const [payload, mac] = link.split('/').at(-1)!.split('.');
   const forged = Buffer.from(`prj_other:${owner.userId}`).toString('base64url');
-  const wrong = [
-    `${forged}.${mac}`,
-    `${payload}.${'A'.repeat(43)}`,
-    payload,
-    '',
-    `${payload}.${mac}x`,
-  ];
+  const wrong = [`${forged}.${mac}`, `${payload}.${'A'.repeat(43)}`, payload, '', `${payload}.${mac}x`];
   for (const token of wrong) {
     const response = await fetch(`${service.url}/public/unsubscribe/${token}`, { method: 'POST' });
     expect([token, response.status]).toEqual([token, 404]);

@@ -7,9 +7,7 @@ const test = serviceTest({ worker: true });
 const NOTHING = { mail: null, successPingUrl: null };
 const PING = 'https://monitor.example.com/ping/4f1c';
 
-test('notifications of a routine are kept, changed field by field, and never material', async ({
-  key,
-}) => {
+test('notifications of a routine are kept, changed field by field, and never material', async ({ key }) => {
   const id = await activeRoutine(key);
   const read = async () => (await key.get(`/v1/routines/${id}`)).data;
   expect((await read()).notifications).toEqual(NOTHING);
@@ -24,10 +22,7 @@ test('notifications of a routine are kept, changed field by field, and never mat
   expect((await read()).notifications).toEqual(NOTHING);
 });
 
-test('where there is no mail server, settings are accepted and mailDelivery is unavailable', async ({
-  ada,
-  key,
-}) => {
+test('where there is no mail server, settings are accepted and mailDelivery is unavailable', async ({ ada, key }) => {
   const mail = { on: ['failed'], to: 'owners' };
   const id = await createRoutine(key, { notifications: { mail } });
   const { data } = await key.get(`/v1/routines/${id}`);
@@ -39,9 +34,7 @@ test('where there is no mail server, settings are accepted and mailDelivery is u
   });
 });
 
-test('the notifications of a project are its owner’s and admins’ to change, and on record', async ({
-  ada,
-}) => {
+test('the notifications of a project are its owner’s and admins’ to change, and on record', async ({ ada }) => {
   const path = `/v1/projects/${ada.projectId}`;
   const mail = { on: ['paused'], to: [ada.userId] };
   expect((await ada.session.patch(path, { notifications: { mail } })).data.notifications).toEqual({
@@ -50,9 +43,7 @@ test('the notifications of a project are its owner’s and admins’ to change, 
   expect((await ada.session.patch(path, { name: 'Renamed' })).data.notifications).toEqual({
     mail,
   });
-  const { data: events } = await ada.session.get(
-    `/v1/audit-events?organizationId=${ada.organizationId}`,
-  );
+  const { data: events } = await ada.session.get(`/v1/audit-events?organizationId=${ada.organizationId}`);
   expect(events).toContainEqual(
     expect.objectContaining({
       action: 'notifications.changed',

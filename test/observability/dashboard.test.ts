@@ -52,16 +52,12 @@ function familyOf(name: string) {
 
 test('every metric that the dashboard and the alerts ask for exists, with the suffixes of its type', async () => {
   const known = await families();
-  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(
-    metricsIn,
-  );
+  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(metricsIn);
   const ours = [...new Set(asked)].filter((name) => name.startsWith('ras_'));
   expect(ours.length).toBeGreaterThan(15);
   const missing = ours.filter((name) => {
     const type = known.get(familyOf(name))?.type;
-    return familyOf(name) === name
-      ? type === undefined || type === 'histogram'
-      : type !== 'histogram';
+    return familyOf(name) === name ? type === undefined || type === 'histogram' : type !== 'histogram';
   });
   expect(missing).toEqual([]);
 });
@@ -96,16 +92,9 @@ test('expressions group and select by labels that the metrics have', async () =>
   for (const expression of [...(await dashboardExpressions()), ...(await alertExpressions())]) {
     const metrics = metricsIn(expression).filter((name) => name.startsWith('ras_'));
     if (metrics.length === 0) continue;
-    const labels = new Set([
-      ...everywhere,
-      ...metrics.flatMap((name) => known.get(familyOf(name))?.labels ?? []),
-    ]);
-    const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) =>
-      list!.split(/, */),
-    );
-    const selected = [...expression.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(
-      ([, name]) => name!,
-    );
+    const labels = new Set([...everywhere, ...metrics.flatMap((name) => known.get(familyOf(name))?.labels ?? [])]);
+    const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list]) => list!.split(/, */));
+    const selected = [...expression.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)\s*"/g)].map(([, name]) => name!);
     expect([...grouped, ...selected].filter((label) => !labels.has(label))).toEqual([]);
   }
 });

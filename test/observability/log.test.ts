@@ -26,21 +26,14 @@ test.each([
   ['ends by itself', `log.info('one'); log.info('two');`],
   ['is told to exit', `log.info('one'); log.info('two'); process.exit(3);`],
   ['fails', `log.info('one'); log.info('two'); throw new Error('uncaught');`],
-  [
-    'exits in a later turn',
-    `log.info('one'); setTimeout(() => { log.info('two'); process.exit(); }, 20);`,
-  ],
+  ['exits in a later turn', `log.info('one'); setTimeout(() => { log.info('two'); process.exit(); }, 20);`],
 ])('the last lines of a process that %s are written, in order', async (_how, source) => {
   expect(await messages(source)).toEqual(['one', 'two']);
 });
 
 test('lines of one turn are whole lines of their own, however long', async () => {
-  const lines = await linesOf(
-    `for (let i = 0; i < 50; i += 1) log.info({ text: 'é'.repeat(20_000) }, String(i));`,
-  );
-  expect(lines.map(({ msg }) => msg)).toEqual(
-    Array.from({ length: 50 }, (_, index) => String(index)),
-  );
+  const lines = await linesOf(`for (let i = 0; i < 50; i += 1) log.info({ text: 'é'.repeat(20_000) }, String(i));`);
+  expect(lines.map(({ msg }) => msg)).toEqual(Array.from({ length: 50 }, (_, index) => String(index)));
   expect(lines.every((line) => line['text'] === 'é'.repeat(20_000))).toBe(true);
 });
 

@@ -38,15 +38,12 @@ test('requests are counted by route pattern and status, without ids and unknown 
   await key.get('/nothing/here');
   const after = await scrape();
   const grown = (labels: Record<string, string>) =>
-    total(after, 'ras_http_requests_total', labels) -
-    total(before, 'ras_http_requests_total', labels);
+    total(after, 'ras_http_requests_total', labels) - total(before, 'ras_http_requests_total', labels);
   expect(grown({ method: 'GET', route: '/v1/runs/:runId', status: '404' })).toBe(2);
   expect(grown({ route: 'unmatched', status: '404' })).toBe(1);
   const routes = new Set(after.map(({ labels }) => labels['route'] ?? ''));
   expect([...routes].filter((route) => /run_|nothing/.test(route))).toEqual([]);
-  expect(total(after, 'ras_http_request_duration_seconds_count')).toBe(
-    total(after, 'ras_http_requests_total'),
-  );
+  expect(total(after, 'ras_http_request_duration_seconds_count')).toBe(total(after, 'ras_http_requests_total'));
 });
 
 test('runs, model calls, tokens and cost are counted by how they came out', async () => {
@@ -67,9 +64,7 @@ test('runs, model calls, tokens and cost are counted by how they came out', asyn
   expect(grown('ras_runs_ended_total', { state: 'succeeded', reason: 'none' })).toBe(1);
   expect(grown('ras_runs_ended_total', { state: 'failed', reason: failed.reason })).toBe(1);
   expect(grown('ras_model_call_duration_seconds_count', { model, outcome: 'ok' })).toBe(1);
-  expect(grown('ras_model_call_duration_seconds_count', { model, outcome: 'model_refused' })).toBe(
-    1,
-  );
+  expect(grown('ras_model_call_duration_seconds_count', { model, outcome: 'model_refused' })).toBe(1);
   expect(grown('ras_model_tokens_total', { model, kind: 'input' })).toBe(run.usage.inputTokens);
   expect(grown('ras_model_tokens_total', { model, kind: 'output' })).toBe(run.usage.outputTokens);
   expect(grown('ras_model_cost_usd_total', { model })).toBeCloseTo(Number(run.usage.costUsd), 10);
@@ -94,13 +89,9 @@ test('tool calls and attempts to deliver a webhook are counted by outcome', asyn
   } finally {
     await everything.stop();
   }
-  expect(
-    total(await scrape(), 'ras_tool_call_duration_seconds_count', { outcome: 'succeeded' }),
-  ).toBe(1);
+  expect(total(await scrape(), 'ras_tool_call_duration_seconds_count', { outcome: 'succeeded' })).toBe(1);
   // The receiver does not take it, so it waits for its next attempt.
-  await expect
-    .poll(async () => total(await scrape(), 'ras_webhook_attempts_total', { outcome: 'pending' }))
-    .toBe(1);
+  await expect.poll(async () => total(await scrape(), 'ras_webhook_attempts_total', { outcome: 'pending' })).toBe(1);
 });
 
 test('a tick tells how late it claimed, what it skipped and that it was there', async () => {
@@ -115,12 +106,9 @@ test('a tick tells how late it claimed, what it skipped and that it was there', 
   expect(total(after, 'ras_scheduler_overdue_seconds')).toBe(0);
   expect(total(after, 'ras_scheduler_claim_lag_seconds_sum')).toBeGreaterThan(5 * 3_600 - 1);
   // Five hours and this one, unless the hour has just begun and its own occurrence may still run.
-  expect(
-    total(after, 'ras_scheduler_occurrences_skipped_total', { reason: 'misfire' }),
-  ).toBeGreaterThanOrEqual(5);
+  expect(total(after, 'ras_scheduler_occurrences_skipped_total', { reason: 'misfire' })).toBeGreaterThanOrEqual(5);
   for (const part of ['claim', 'deliveries', 'expire', 'sweep', 'housekeeping']) {
-    const ofPart = (samples: Sample[], name: string, labels = {}) =>
-      total(samples, name, { part, ...labels });
+    const ofPart = (samples: Sample[], name: string, labels = {}) => total(samples, name, { part, ...labels });
     const duration = 'ras_scheduler_tick_duration_seconds_count';
     expect(ofPart(after, duration, { outcome: 'ok' }), part).toBe(1);
     const last = 'ras_scheduler_last_tick_timestamp_seconds';

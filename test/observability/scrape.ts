@@ -23,11 +23,7 @@ export function parseSamples(text: string): Sample[] {
 }
 
 /** The sum of the samples of that name whose labels include these. */
-export function total(
-  samples: readonly Sample[],
-  name: string,
-  labels: Readonly<Record<string, string>> = {},
-): number {
+export function total(samples: readonly Sample[], name: string, labels: Readonly<Record<string, string>> = {}): number {
   return samples
     .filter((sample) => sample.name === name)
     .filter((sample) => Object.entries(labels).every(([key, text]) => sample.labels[key] === text))

@@ -42,9 +42,7 @@ test('one trace leads from the request through the workflow and its activity to 
   const run = await runEnded(key, started.data.id);
   expect(run.state).toBe('succeeded');
   await receiver.until(() => named('workflow run', CALLER.traceId) !== undefined);
-  await receiver.until(
-    () => named('POST /v1/routines/:routineId/run', CALLER.traceId) !== undefined,
-  );
+  await receiver.until(() => named('POST /v1/routines/:routineId/run', CALLER.traceId) !== undefined);
 
   const find = (name: string): ReceivedSpan => {
     const span = named(name, CALLER.traceId);
@@ -99,8 +97,7 @@ test('a model call that fails is a failed span with the reason and without the m
   const started = await key.post(`/v1/routines/${routineId}/run`);
   const run = await runEnded(key, started.data.id);
   expect(run.state).toBe('failed');
-  const failedCall = () =>
-    receiver.spans.find(({ name, failed }) => failed && name.startsWith('chat '));
+  const failedCall = () => receiver.spans.find(({ name, failed }) => failed && name.startsWith('chat '));
   await receiver.until(() => failedCall() !== undefined);
   expect(failedCall()?.attributes['error.type']).toBe('model_refused');
   expect(receiver.bodies.join('\n')).not.toContain('secret words');

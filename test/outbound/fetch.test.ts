@@ -25,9 +25,7 @@ test('fetch takes and gives the standard classes', async () => {
   expect(await response.json()).toEqual({ a: 1 });
 
   await fetch(new URL('/url', receiver.origin), { headers: [['x-b', '2']] });
-  await fetch(
-    new Request(`${receiver.origin}/request`, { method: 'PUT', body: 'old', headers: { a: 'b' } }),
-  );
+  await fetch(new Request(`${receiver.origin}/request`, { method: 'PUT', body: 'old', headers: { a: 'b' } }));
   const overridden = new Request(`${receiver.origin}/init`, { method: 'PUT', body: 'old' });
   await fetch(overridden, { method: 'PATCH', body: 'new' });
   await fetch(`${receiver.origin}/form`, {

@@ -80,10 +80,7 @@ test('an exchange that has ended leaves no timer behind', async () => {
 test.for<[string, (socket: net.Socket) => void]>([
   ['never responds', () => undefined],
   ['drips its headers', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'x-drip: 1\r\n')],
-  [
-    'drips its body',
-    (socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n', '.'),
-  ],
+  ['drips its body', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n', '.')],
 ])('a receiver that %s is cut off at the total time', async ([, behave]) => {
   let closed = 0;
   const port = await startRawServer((socket) => {
@@ -144,9 +141,10 @@ test('a huge body fails at the limit, and no more than that is read', async () =
   const receiver = await startReceiver((_, response) => {
     pipeline(Readable.from(blocks()), response, () => undefined);
   });
-  await expect(
-    localClient().request({ url: receiver.origin, maxResponseBytes: 100_000 }),
-  ).rejects.toMatchObject({ code: 'response_too_large', mayHaveArrived: true });
+  await expect(localClient().request({ url: receiver.origin, maxResponseBytes: 100_000 })).rejects.toMatchObject({
+    code: 'response_too_large',
+    mayHaveArrived: true,
+  });
   await vi.waitFor(() => expect(receiver.open()).toBe(0), 5_000);
   expect(sent).toBeLessThan(50 * 1024 * 1024);
 });
@@ -193,9 +191,9 @@ test.each([
   const whole = await client.request({ url: receiver.origin, maxResponseBytes: 2_000_000 });
   expect(whole.body).toHaveLength(2_000_000);
   expect(compressed.length).toBeLessThan(20_000);
-  await expect(
-    client.request({ url: receiver.origin, maxResponseBytes: 1_999_999 }),
-  ).rejects.toMatchObject({ code: 'response_too_large' });
+  await expect(client.request({ url: receiver.origin, maxResponseBytes: 1_999_999 })).rejects.toMatchObject({
+    code: 'response_too_large',
+  });
 });
 
 test('a gzip bomb costs little time and memory', async () => {
@@ -206,9 +204,9 @@ test('a gzip bomb costs little time and memory', async () => {
     pipeline(plain, createGzip(), response, () => undefined);
   });
   const before = process.memoryUsage().rss;
-  await expect(
-    localClient().request({ url: receiver.origin, maxResponseBytes: 1_000_000 }),
-  ).rejects.toMatchObject({ code: 'response_too_large' });
+  await expect(localClient().request({ url: receiver.origin, maxResponseBytes: 1_000_000 })).rejects.toMatchObject({
+    code: 'response_too_large',
+  });
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
 });
 
@@ -225,9 +223,7 @@ test('a response that is cut off in the middle fails and is never asked for agai
   });
   const client = localClient();
   for (const method of ['POST', 'GET']) {
-    const error = await client
-      .request({ url: `http://127.0.0.1:${port}/`, method })
-      .catch((error: unknown) => error);
+    const error = await client.request({ url: `http://127.0.0.1:${port}/`, method }).catch((error: unknown) => error);
     expect(error).toMatchObject({ code: 'protocol_error', mayHaveArrived: true });
   }
   expect({ connections, requests }).toEqual({ connections: 2, requests: 2 });
@@ -253,9 +249,9 @@ test('a port without a listener is a failed connection: the request cannot have 
 test('the caller can abort, before and during an exchange', async () => {
   const receiver = await startReceiver((_, response) => void response.write('begun'));
   const client = localClient();
-  await expect(
-    client.request({ url: receiver.origin, signal: AbortSignal.abort() }),
-  ).rejects.toMatchObject({ code: 'aborted' });
+  await expect(client.request({ url: receiver.origin, signal: AbortSignal.abort() })).rejects.toMatchObject({
+    code: 'aborted',
+  });
   expect(receiver.received).toHaveLength(0);
   const controller = new AbortController();
   const pending = client.request({ url: receiver.origin, signal: controller.signal });
@@ -305,10 +301,7 @@ function drip(socket: net.Socket, begin: string, again: string): void {
   socket.once('close', () => clearInterval(dripping));
 }
 
-async function startRawServer(
-  accept: (socket: net.Socket) => void,
-  { closed = false } = {},
-): Promise<number> {
+async function startRawServer(accept: (socket: net.Socket) => void, { closed = false } = {}): Promise<number> {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
     sockets.add(socket);

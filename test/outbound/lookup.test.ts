@@ -64,11 +64,7 @@ async function startDnsServer(answers: Answers): Promise<string> {
       const record = Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length]);
       return Buffer.concat([record, Buffer.from(address)]);
     });
-    socket.send(
-      Buffer.concat([header, query.subarray(12, end), ...records]),
-      from.port,
-      from.address,
-    );
+    socket.send(Buffer.concat([header, query.subarray(12, end), ...records]), from.port, from.address);
   });
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
   onTestFinished(() => void socket.close());

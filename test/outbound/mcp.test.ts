@@ -42,9 +42,7 @@ test('an error of the guarded fetch is recognized behind the error that the MCP 
 test('the MCP client is not led by a redirect to another origin', async () => {
   const away = await startReceiver((_, response) => response.end());
   for (const location of ['http://169.254.169.254/mcp', `${away.origin}/mcp`]) {
-    const receiver = await startReceiver((_, response) =>
-      response.writeHead(307, { location }).end(),
-    );
+    const receiver = await startReceiver((_, response) => response.writeHead(307, { location }).end());
     await expect(connect(`${receiver.origin}/mcp`, localClient())).rejects.toThrow();
     expect(receiver.received.length).toBeGreaterThan(0);
   }
@@ -52,10 +50,7 @@ test('the MCP client is not led by a redirect to another origin', async () => {
 });
 
 async function connect(url: string, outbound: OutboundClient): Promise<Client> {
-  const client = new Client(
-    { name: 'test', version: '1.0.0' },
-    { versionNegotiation: { mode: 'auto' } },
-  );
+  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: outbound.fetch,
     requestInit: { headers: { authorization: 'Bearer canary' } },
@@ -68,9 +63,7 @@ async function connect(url: string, outbound: OutboundClient): Promise<Client> {
 /** The reference tool server as its own process, ended with the test; its port. */
 async function startEverythingServer(): Promise<number> {
   const port = await freePort();
-  const entry = fileURLToPath(
-    import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
-  );
+  const entry = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
   const child = spawn(process.execPath, [entry, 'streamableHttp'], {
     env: { PORT: String(port) },
     stdio: 'ignore',

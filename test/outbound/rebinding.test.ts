@@ -84,9 +84,7 @@ test('a host without an address, or whose lookup fails, is a DNS failure', async
 
 test('a lookup that never responds is a connect timeout', async () => {
   const client = guardedClient({ lookup: () => new Promise(() => {}), connectTimeoutMs: 200 });
-  const error = await client
-    .request({ url: 'https://tools.example.com/' })
-    .catch((e: unknown) => e);
+  const error = await client.request({ url: 'https://tools.example.com/' }).catch((e: unknown) => e);
   expect(error).toMatchObject({ code: 'timeout', mayHaveArrived: false });
 });
 

@@ -25,17 +25,11 @@ export interface Receiver {
 }
 
 /** Self-signed for `localhost`, `127.0.0.1` and `tools.example.com`, valid from 2020 to 2120. */
-export const certificate = readFileSync(
-  new URL('fixtures/certificate.pem', import.meta.url),
-  'utf8',
-);
+export const certificate = readFileSync(new URL('fixtures/certificate.pem', import.meta.url), 'utf8');
 export const key = readFileSync(new URL('fixtures/key.pem', import.meta.url), 'utf8');
 
 /** A local HTTP(S) server that records what reaches it, closed with the test. */
-export async function startReceiver(
-  answer: http.RequestListener,
-  options: { tls?: boolean } = {},
-): Promise<Receiver> {
+export async function startReceiver(answer: http.RequestListener, options: { tls?: boolean } = {}): Promise<Receiver> {
   const received: Received[] = [];
   const listener: http.RequestListener = async (request, response) => {
     const chunks: Buffer[] = [];
@@ -49,9 +43,7 @@ export async function startReceiver(
     answer(request, response);
   };
   const server =
-    options.tls === true
-      ? https.createServer({ cert: certificate, key }, listener)
-      : http.createServer(listener);
+    options.tls === true ? https.createServer({ cert: certificate, key }, listener) : http.createServer(listener);
   let connections = 0;
   let open = 0;
   server.on('connection', (socket) => {

@@ -41,9 +41,7 @@ test.each([
   'http://localhost:22/',
   'http://[::1',
 ])('a redirect to %s is refused', async (location) => {
-  const receiver = await startReceiver((_, response) =>
-    response.writeHead(307, { location }).end(),
-  );
+  const receiver = await startReceiver((_, response) => response.writeHead(307, { location }).end());
   const client = localClient({ lookup: async () => ['169.254.169.254'] });
   const error = await client
     .request({ url: receiver.origin, maxRedirects: 3, headers: CREDENTIALS })
@@ -56,13 +54,10 @@ test.each([
 
 test('across origins only headers that tell nothing of the caller are kept, also on the way back', async () => {
   const home = await startReceiver((request, response) => {
-    if (request.url === '/start')
-      response.writeHead(302, { location: `${away.origin}/away` }).end();
+    if (request.url === '/start') response.writeHead(302, { location: `${away.origin}/away` }).end();
     else response.end('back');
   });
-  const away = await startReceiver((_, response) =>
-    response.writeHead(302, { location: `${home.origin}/back` }).end(),
-  );
+  const away = await startReceiver((_, response) => response.writeHead(302, { location: `${home.origin}/back` }).end());
   const client = localClient();
   const url = `${home.origin}/start`;
   const headers = { ...CREDENTIALS, ...HARMLESS };
@@ -85,9 +80,7 @@ test('across origins only headers that tell nothing of the caller are kept, also
 
 test('another port of the same host is another origin', async () => {
   const away = await startReceiver((_, response) => response.end());
-  const home = await startReceiver((_, response) =>
-    response.writeHead(301, { location: away.origin }).end(),
-  );
+  const home = await startReceiver((_, response) => response.writeHead(301, { location: away.origin }).end());
   await localClient().request({ url: home.origin, headers: CREDENTIALS, maxRedirects: 1 });
   expect(away.received).toHaveLength(1);
   expect(JSON.stringify(away.received)).not.toContain('canary');
@@ -124,9 +117,7 @@ test('within an origin credentials and, by 307 and 308, method and body are kept
 
 test.each([307, 308])('a request body is not handed on to another origin by %i', async (status) => {
   const away = await startReceiver((_, response) => response.end());
-  const home = await startReceiver((_, response) =>
-    response.writeHead(status, { location: away.origin }).end(),
-  );
+  const home = await startReceiver((_, response) => response.writeHead(status, { location: away.origin }).end());
   const body = 'refresh_token=canary';
   await expect(
     localClient().request({ url: home.origin, method: 'POST', body, maxRedirects: 3 }),
@@ -136,13 +127,12 @@ test.each([307, 308])('a request body is not handed on to another origin by %i',
 
 test('a redirect from https to http is refused', async () => {
   const away = await startReceiver((_, response) => response.end());
-  const home = await startReceiver(
-    (_, response) => response.writeHead(302, { location: away.origin }).end(),
-    { tls: true },
-  );
-  await expect(
-    localClient({ ca: certificate }).request({ url: home.origin, maxRedirects: 3 }),
-  ).rejects.toMatchObject({ code: 'redirect_refused' });
+  const home = await startReceiver((_, response) => response.writeHead(302, { location: away.origin }).end(), {
+    tls: true,
+  });
+  await expect(localClient({ ca: certificate }).request({ url: home.origin, maxRedirects: 3 })).rejects.toMatchObject({
+    code: 'redirect_refused',
+  });
   expect(home.received).toHaveLength(1);
   expect(away.connections()).toBe(0);
 });

@@ -6,9 +6,7 @@ import { certificate, key, localClient, portOf, startReceiver } from './receiver
 test('a self-signed certificate is a TLS error: the request cannot have arrived', async () => {
   const receiver = await startReceiver((_, response) => response.end(), { tls: true });
   const client = localClient();
-  const error = await client
-    .request({ url: `${receiver.origin}/?canary=1` })
-    .catch((error: unknown) => error);
+  const error = await client.request({ url: `${receiver.origin}/?canary=1` }).catch((error: unknown) => error);
   expect(error).toMatchObject({
     code: 'tls_error',
     message: `127.0.0.1:${receiver.port}: no trusted TLS connection (DEPTH_ZERO_SELF_SIGNED_CERT)`,
@@ -23,9 +21,7 @@ test('a certificate for another host is a TLS error', async () => {
   const client = localClient({ ca: certificate, lookup: async () => ['127.0.0.1'] });
   const known = await client.request({ url: `https://tools.example.com:${receiver.port}/` });
   expect(known.status).toBe(200);
-  await expect(
-    client.request({ url: `https://other.example.com:${receiver.port}/` }),
-  ).rejects.toMatchObject({
+  await expect(client.request({ url: `https://other.example.com:${receiver.port}/` })).rejects.toMatchObject({
     code: 'tls_error',
     message: expect.stringContaining('ERR_TLS_CERT_ALTNAME_INVALID'),
   });
@@ -34,9 +30,10 @@ test('a certificate for another host is a TLS error', async () => {
 
 test('a server that does not speak TLS is a TLS error', async () => {
   const receiver = await startReceiver((_, response) => response.end());
-  await expect(
-    localClient().request({ url: `https://127.0.0.1:${receiver.port}/` }),
-  ).rejects.toMatchObject({ code: 'tls_error', mayHaveArrived: false });
+  await expect(localClient().request({ url: `https://127.0.0.1:${receiver.port}/` })).rejects.toMatchObject({
+    code: 'tls_error',
+    mayHaveArrived: false,
+  });
 });
 
 test('a refused connection is not called a TLS error', async () => {

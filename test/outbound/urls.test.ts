@@ -108,14 +108,12 @@ test.each([
   expect(fault(() => guardedClient().checkUrl(url))).toBe('no fault');
 });
 
-test.each([
-  'http://localhost:3000/',
-  'http://127.0.0.1:3000/mcp',
-  'http://tool-server:8080/',
-  'https://[::1]/',
-])('%s may be saved for local use', (url) => {
-  expect(fault(() => localClient().checkUrl(url))).toBe('no fault');
-});
+test.each(['http://localhost:3000/', 'http://127.0.0.1:3000/mcp', 'http://tool-server:8080/', 'https://[::1]/'])(
+  '%s may be saved for local use',
+  (url) => {
+    expect(fault(() => localClient().checkUrl(url))).toBe('no fault');
+  },
+);
 
 test.each([
   ['http://169.254.169.254/latest/meta-data/', 'blocked_address'],

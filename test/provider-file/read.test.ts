@@ -69,15 +69,10 @@ test.each(examples)('no list that anybody can read proves a credential of %s', (
   expect(PUBLIC_LISTS).not.toContain(`${String(baseUrl)}${String(verify!['path'])}`);
 });
 
-const PUBLIC_LISTS = [
-  'https://openrouter.ai/api/v1/models',
-  'https://router.huggingface.co/v1/models',
-];
+const PUBLIC_LISTS = ['https://openrouter.ai/api/v1/models', 'https://router.huggingface.co/v1/models'];
 
 test('a session may send the one request of the protocol, or what the file allows', () => {
-  expect(allowedRequests({ protocol: 'anthropic-messages' })).toEqual([
-    { method: 'POST', path: '/messages' },
-  ]);
+  expect(allowedRequests({ protocol: 'anthropic-messages' })).toEqual([{ method: 'POST', path: '/messages' }]);
   const allow = [{ method: 'POST', path: '/v2/chat' }];
   expect(allowedRequests({ protocol: 'openai-chat', allow })).toEqual(allow);
 });
@@ -172,9 +167,7 @@ describe('a file is refused', () => {
   test('when neither an issuer nor the endpoints are there', () => {
     const file = example('hugging-face.yaml');
     delete file['auth']!['issuer'];
-    expect(faultsOf('provider-a', file)).toEqual([
-      'auth.tokenEndpoint: required without an issuer',
-    ]);
+    expect(faultsOf('provider-a', file)).toEqual(['auth.tokenEndpoint: required without an issuer']);
   });
 
   test('when it is no YAML, or no text', () => {

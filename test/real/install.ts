@@ -15,10 +15,7 @@ export type Run = (command: string, ...args: string[]) => Promise<void>;
  * @param name names the versions too: another name is another installation
  * @returns the folder
  */
-export async function installOnce(
-  name: string,
-  install: (run: Run, folder: string) => Promise<void>,
-): Promise<string> {
+export async function installOnce(name: string, install: (run: Run, folder: string) => Promise<void>): Promise<string> {
   const folder = path.join(cacheDir(process.env), 'real', name);
   const complete = path.join(folder, '.complete');
   const isThere = () => access(complete).then(...ALWAYS);

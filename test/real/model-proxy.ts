@@ -63,9 +63,7 @@ export async function startModelProxy(target: string): Promise<ModelProxy> {
       const answer = await ask(argumentsOnly(asked, proxy.thinks));
       if (answer.ok) return respondWithCall(response, asked, (await answer.json()) as Body);
     }
-    const answer = await ask(
-      asked === undefined || proxy.endless ? written(asked) : steered(asked, proxy.thinks),
-    );
+    const answer = await ask(asked === undefined || proxy.endless ? written(asked) : steered(asked, proxy.thinks));
     response.writeHead(answer.status, {
       'content-type': answer.headers.get('content-type') ?? 'application/json',
     });
@@ -124,9 +122,7 @@ function respondWithCall(response: ServerResponse, { tools, stream }: Body, answ
   const choice = { index: 0, finish_reason: 'tool_calls' };
   if (stream !== true) {
     response.writeHead(200, { 'content-type': 'application/json' });
-    return void response.end(
-      JSON.stringify({ ...answer, choices: [{ ...choice, message: delta }] }),
-    );
+    return void response.end(JSON.stringify({ ...answer, choices: [{ ...choice, message: delta }] }));
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   const chunk = { ...answer, object: 'chat.completion.chunk', choices: [{ ...choice, delta }] };

@@ -50,9 +50,7 @@ export async function installModelServer(servers: Servers): Promise<ModelServer>
   return {
     async start(port, template) {
       const manner =
-        template === undefined
-          ? []
-          : ['--chat-template-file', path.join(folder, 'templates', `${template}.jinja`)];
+        template === undefined ? [] : ['--chat-template-file', path.join(folder, 'templates', `${template}.jinja`)];
       const child = await servers.start({
         name: `llama-server-${template ?? 'own'}`,
         command: path.join(folder, 'llama-server'),

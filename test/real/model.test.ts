@@ -95,15 +95,9 @@ describe.each(FAMILIES)('with the chat template of $family', ({ template, refusa
     });
     const ended = await run(routineId);
     const end = [ended.state, ended.errorMessage];
-    expect(end).toEqual(
-      refusal === undefined ? ['succeeded', null] : ['failed', expect.stringMatching(refusal)],
-    );
-    expect(toolSteps(ended)).toMatchObject([
-      { state: 'succeeded', tool: { toolName: 'lookup', result: 'It rains.' } },
-    ]);
-    expect(tools.control.calls).toMatchObject([
-      { name: 'lookup', arguments: { query: expect.any(String) } },
-    ]);
+    expect(end).toEqual(refusal === undefined ? ['succeeded', null] : ['failed', expect.stringMatching(refusal)]);
+    expect(toolSteps(ended)).toMatchObject([{ state: 'succeeded', tool: { toolName: 'lookup', result: 'It rains.' } }]);
+    expect(tools.control.calls).toMatchObject([{ name: 'lookup', arguments: { query: expect.any(String) } }]);
     expect(JSON.stringify(proxy.bodies.at(-1))).toContain('It rains.');
   });
 

@@ -8,13 +8,7 @@ import { LOCAL_SECRET_KEY, paymentEnvironment } from '#dev/payments/local.ts';
 import type { PaymentProcessor } from '#dev/payments/server.ts';
 import { freePort } from '#dev/ports.ts';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
-import {
-  customerOf,
-  hearEvents,
-  priceOf,
-  startProcessor,
-  subscribed,
-} from '#test/billing/support.ts';
+import { customerOf, hearEvents, priceOf, startProcessor, subscribed } from '#test/billing/support.ts';
 import { changeCheckouts, earlier } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
@@ -131,11 +125,7 @@ test('Stripe takes every request of the service, as its description of the API s
   });
   expect(other.data.kind).toBe('checkout');
   const { organizationId } = ada;
-  await changeCheckouts(
-    service.deps.database,
-    { organizationId },
-    { createdAt: earlier('2 minutes') },
-  );
+  await changeCheckouts(service.deps.database, { organizationId }, { createdAt: earlier('2 minutes') });
   await requestSync(service.deps.database, organizationId);
   await reconcilePayments(payments(), new AbortController().signal);
   await fetchMissedEvents(payments());
@@ -188,10 +178,7 @@ test('the service reads the objects of Stripe itself, with all their fields', as
       plan: 'pro',
       entrypoint: 'billing',
     });
-    expect([status, data]).toEqual([
-      200,
-      { url: expect.stringMatching(/^https:/), kind: 'portal' },
-    ]);
+    expect([status, data]).toEqual([200, { url: expect.stringMatching(/^https:/), kind: 'portal' }]);
     const { data: billing } = await ada.session.get('/v1/billing?refresh=true');
     expect(billing).toMatchObject({ plan: 'free' });
   } finally {

@@ -9,15 +9,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import {
-  confirm,
-  connect,
-  marker,
-  requestsWith,
-  scriptCalls,
-  toolSteps,
-  type Json,
-} from '#test/tools/support.ts';
+import { confirm, connect, marker, requestsWith, scriptCalls, toolSteps, type Json } from '#test/tools/support.ts';
 import { requireCommands } from './install.ts';
 import { openServers, type Servers } from './servers.ts';
 import { installToolServers, type ServerName, type ToolServers } from './tool-servers.ts';
@@ -76,9 +68,7 @@ const USES: readonly Use[] = [
   {
     server: 'filesystem',
     called: /filesystem/,
-    calls: () => [
-      { name: 'read_text_file', arguments: { path: path.join(servers.folder, 'note.txt') } },
-    ],
+    calls: () => [{ name: 'read_text_file', arguments: { path: path.join(servers.folder, 'note.txt') } }],
     result: /The figure of today is 42/,
   },
   {
@@ -100,9 +90,7 @@ const USES: readonly Use[] = [
   {
     server: 'git',
     called: /git/,
-    calls: () => [
-      { name: 'git_log', arguments: { repo_path: path.join(servers.folder, 'repository') } },
-    ],
+    calls: () => [{ name: 'git_log', arguments: { repo_path: path.join(servers.folder, 'repository') } }],
     result: /Found the figure/,
   },
   {

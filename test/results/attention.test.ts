@@ -25,9 +25,7 @@ const NOTHING = {
   truncated: false,
 };
 
-test('failures count until a success, by routine, and not where the service has stopped it', async ({
-  service,
-}) => {
+test('failures count until a success, by routine, and not where the service has stopped it', async ({ service }) => {
   const owner = await signUp(service);
   const key = await owner.key(['runs:read']);
   const read = async () => (await key.get('/v1/attention')).data;
@@ -109,9 +107,7 @@ test('budgets from 80 % on, of the routine, its project and its organization, th
   });
 });
 
-test('sign-ins that have ended say whose they are, and another project hears of none', async ({
-  service,
-}) => {
+test('sign-ins that have ended say whose they are, and another project hears of none', async ({ service }) => {
   const [owner, stranger] = [await signUp(service), await signUp(service)];
   const { database } = service.deps;
   const [account] = await plantAccounts(database, owner.projectId, {
@@ -146,9 +142,7 @@ test('sign-ins that have ended say whose they are, and another project hears of 
   expect((await blind.get('/v1/attention')).status).toBe(403);
 });
 
-test('an active routine whose skill has a newer text is named until it is activated with that', async ({
-  service,
-}) => {
+test('an active routine whose skill has a newer text is named until it is activated with that', async ({ service }) => {
   const owner = await signUp(service);
   const key = await owner.key();
   const skill = { name: 'House style', instructions: 'Keep it short, please.' };
@@ -159,9 +153,7 @@ test('an active routine whose skill has a newer text is named until it is activa
   const behind = async () => (await key.get('/v1/attention')).data.skillsBehind;
   expect(await behind()).toEqual([]);
   await key.patch(`/v1/skills/${made.id}`, { instructions: 'Keep it very short, please.' });
-  expect(await behind()).toEqual([
-    { routineId: id, routineName: 'Report', skills: ['House style'] },
-  ]);
+  expect(await behind()).toEqual([{ routineId: id, routineName: 'Report', skills: ['House style'] }]);
   await runOnce(key, id);
   await key.post(`/v1/routines/${id}/activate`);
   expect(await behind()).toEqual([]);
@@ -177,20 +169,15 @@ test('the week is counted by the days of a zone, today last', async ({ service }
   await ended(service, id, { minutes: 8 * day });
   const key = await owner.key();
   const { data } = await key.get('/v1/results/days?timezone=Pacific/Auckland');
-  const dateOf = (at: string | number) =>
-    new Date(at).toLocaleDateString('sv-SE', { timeZone: 'Pacific/Auckland' });
+  const dateOf = (at: string | number) => new Date(at).toLocaleDateString('sv-SE', { timeZone: 'Pacific/Auckland' });
   const dates = data.days.map(({ date }: { date: string }) => date);
   expect(dates).toEqual(data.days.map(({ startsAt }: { startsAt: string }) => dateOf(startsAt)));
   expect([dates.length, dates.at(-1)]).toEqual([7, dateOf(Date.now())]);
-  const counted = (on: string) =>
-    data.days.find(({ date }: { date: string }) => date === on) as Record<string, number>;
+  const counted = (on: string) => data.days.find(({ date }: { date: string }) => date === on) as Record<string, number>;
   const minute = 60_000;
   expect(counted(dateOf(Date.now() - 10 * minute))).toMatchObject({ succeeded: 1, failed: 1 });
   expect(counted(dateOf(Date.now() - 3 * day * minute))).toMatchObject({ succeeded: 1, failed: 0 });
-  const total = data.days.reduce(
-    (sum: number, each: { succeeded: number }) => sum + each.succeeded,
-    0,
-  );
+  const total = data.days.reduce((sum: number, each: { succeeded: number }) => sum + each.succeeded, 0);
   expect(total).toBe(2);
   const wrong = await key.get('/v1/results/days?timezone=Mars/Olympus');
   expect(wrong.body.error.code).toBe('invalid_timezone');

@@ -48,10 +48,7 @@ async function queued(service: Service, routineId: string): Promise<string[]> {
   return found.map(({ type }) => type);
 }
 
-test('the webhook comes only when something was added, removed or changed', async ({
-  service,
-  key,
-}) => {
+test('the webhook comes only when something was added, removed or changed', async ({ service, key }) => {
   const { id, run, events } = await toldRoutine(service, key);
   const first = await run(prices({ tea: 3, salt: 1 }));
   expect(first).toMatchObject({
@@ -99,13 +96,7 @@ test('the webhook comes only when something was added, removed or changed', asyn
   });
   expect(last.changes).toEqual(event.data.changes);
   const listed = (await key.get(`/v1/routines/${id}/runs`)).data;
-  expect(listed.map(({ withheld }: Json) => withheld)).toEqual([
-    null,
-    'no_change',
-    'no_change',
-    'no_change',
-    null,
-  ]);
+  expect(listed.map(({ withheld }: Json) => withheld)).toEqual([null, 'no_change', 'no_change', 'no_change', null]);
 });
 
 test('an empty list is a change where nothing was delivered before', async ({ service, key }) => {
@@ -145,9 +136,7 @@ test('a cancelled run has brought no change', async ({ service, key }) => {
   const { id, mark } = await toldRoutine(service, key);
   service.gateway.control.script({ marker: mark, behaviour: { kind: 'hang' } });
   const { data: started } = await key.post(`/v1/routines/${id}/run`);
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${started.id}`)).data.state)
-    .toBe('running');
+  await expect.poll(async () => (await key.get(`/v1/runs/${started.id}`)).data.state).toBe('running');
   await key.post(`/v1/runs/${started.id}/cancel`);
   await expect
     .poll(async () => (await key.get(`/v1/runs/${started.id}`)).data)
@@ -183,11 +172,7 @@ test('what a receiver has lost for good is a change again', async ({ service, ke
     withheld: 'no_change',
     changes: { against: lost.id },
   });
-  await changeDeliveries(
-    service.deps.database,
-    { runId: lost.id },
-    { state: 'failed', reason: 'retries_exhausted' },
-  );
+  await changeDeliveries(service.deps.database, { runId: lost.id }, { state: 'failed', reason: 'retries_exhausted' });
   status = 204;
   expect(await run(prices({ tea: 4 }))).toMatchObject({
     withheld: null,
@@ -218,10 +203,7 @@ test('what ended before there was a webhook was not delivered', async ({ service
   });
 });
 
-test('another key of the items restarts the comparison, and other instructions do not', async ({
-  service,
-  key,
-}) => {
+test('another key of the items restarts the comparison, and other instructions do not', async ({ service, key }) => {
   const { id, mark, run } = await toldRoutine(service, key);
   const first = await run(prices({ tea: 3 }));
   await key.patch(`/v1/routines/${id}`, { instructions: `${mark} List them all.` });
@@ -232,10 +214,7 @@ test('another key of the items restarts the comparison, and other instructions d
   });
 });
 
-test('the delivery policy is not material and counts from the next end of a run', async ({
-  service,
-  key,
-}) => {
+test('the delivery policy is not material and counts from the next end of a run', async ({ service, key }) => {
   const { id, run } = await toldRoutine(service, key, { deliver: 'always' });
   await run(prices({ tea: 3 }));
   const { data } = await key.patch(`/v1/routines/${id}`, { deliver: 'changed' });
@@ -243,10 +222,7 @@ test('the delivery policy is not material and counts from the next end of a run'
   expect(await run(prices({ tea: 3 }))).toMatchObject({ withheld: 'no_change' });
 });
 
-test('data of a run whose content is erased is known by those that had the same', async ({
-  service,
-  key,
-}) => {
+test('data of a run whose content is erased is known by those that had the same', async ({ service, key }) => {
   const { run } = await toldRoutine(service, key);
   const first = await run(prices({ tea: 3 }));
   await run(prices({ tea: 3 }));

@@ -66,16 +66,10 @@ test('what cannot be compared says why', async ({ service, key, bobsKey }) => {
   expect(await codeOf(bobsKey, diff)).toEqual([404, 'run_not_found']);
   const bobs = await typedRoutine(service, bobsKey);
   const ofBob = await bobs.run(prices({ tea: 3 }));
-  expect(await codeOf(bobsKey, `/v1/runs/${ofBob.id}/diff?against=${run.id}`)).toEqual([
-    404,
-    'run_not_found',
-  ]);
+  expect(await codeOf(bobsKey, `/v1/runs/${ofBob.id}/diff?against=${run.id}`)).toEqual([404, 'run_not_found']);
 });
 
-test('data without items by the key of the run is refused with the reason', async ({
-  service,
-  key,
-}) => {
+test('data without items by the key of the run is refused with the reason', async ({ service, key }) => {
   const { id, run } = await typedRoutine(service, key, { resultKey: null });
   const first = await run(prices({ a: 1, b: 1 }));
   await key.patch(`/v1/routines/${id}`, { resultKey: { list: '/items', key: '/price' } });

@@ -38,10 +38,7 @@ test('the data is the last text where the call came after it', async ({ service,
   expect(await runOnce(key, id)).toMatchObject({ outcome: 'done', data: DATA, stepCount: 2 });
 });
 
-test('a call beside another text is refused once, and ends the run beside the data', async ({
-  service,
-  key,
-}) => {
+test('a call beside another text is refused once, and ends the run beside the data', async ({ service, key }) => {
   const { id, mark } = await typedRoutine(service, key, { outcome: 'required' });
   finishes(service, mark, 'done', 'All is well.');
   finishes(service, mark, 'done', JSON_TEXT);
@@ -64,10 +61,7 @@ test('a call beside another text is refused once, and ends the run beside the da
   });
 });
 
-test('a run that has nothing to report needs no data, and brings no change', async ({
-  service,
-  key,
-}) => {
+test('a run that has nothing to report needs no data, and brings no change', async ({ service, key }) => {
   const { id, mark } = await typedRoutine(service, key, {
     outcome: 'required',
     deliver: 'changed',
@@ -98,10 +92,7 @@ test('a run that has nothing to report needs no data, and brings no change', asy
   });
 });
 
-test('checks look at a result that has its form, and one that fails leaves no data', async ({
-  service,
-  key,
-}) => {
+test('checks look at a result that has its form, and one that fails leaves no data', async ({ service, key }) => {
   const checks = [{ type: 'result_matches', pattern: 'coffee' }];
   const { run } = await typedRoutine(service, key, { checks });
   expect(await run('No.', 'No.')).toMatchObject({ reason: 'result_invalid', checks: [] });

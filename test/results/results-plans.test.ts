@@ -23,9 +23,7 @@ test('a page of results, and what needs attention, cost no more among many runs 
       const lists: number[] = [];
       for (const { unread } of filters) {
         lists.push(
-          await read((db) =>
-            listResults(db, reader, { since: undefined, unread, worthReading: undefined, page }),
-          ),
+          await read((db) => listResults(db, reader, { since: undefined, unread, worthReading: undefined, page })),
         );
       }
       const day = new Date(Date.now() - 86_400_000);

@@ -16,14 +16,10 @@ async function newest(key: { get(path: string): Promise<Json> }, query = '') {
   return data as Json[];
 }
 
-test('results come newest first, each with its kind and the lines that are new', async ({
-  service,
-  ada,
-}) => {
+test('results come newest first, each with its kind and the lines that are new', async ({ service, ada }) => {
   const key = await ada.key();
   const mark = marker();
-  const says = (text: string) =>
-    service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text } });
+  const says = (text: string) => service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text } });
   const id = await createRoutine(key, { name: 'Harbour', instructions: `Look. ${mark}` });
   const runs: Json[] = [];
   const run = async (text: string) => {
@@ -74,9 +70,7 @@ test('results come newest first, each with its kind and the lines that are new',
   const worth = await newest(key, '?worthReading=true');
   expect(worth.map(({ kind }) => kind)).toEqual(['failed', 'changed', 'first']);
   expect(await newest(key, '?worthReading=false')).toEqual([results[2]]);
-  expect(await newest(key, `?since=${encodeURIComponent(runs[0].finishedAt)}`)).toEqual([
-    results[0],
-  ]);
+  expect(await newest(key, `?since=${encodeURIComponent(runs[0].finishedAt)}`)).toEqual([results[0]]);
 });
 
 test('typed data says what differs by its key, and that nothing does', async ({ service, bob }) => {
@@ -109,9 +103,7 @@ test('what a reader has read is theirs: another person, and an API key, have rea
   const runs: Json[] = [];
   for (let count = 0; count < 3; count += 1) runs.unshift(await run('All is calm.'));
   const unreadOf = async (client: typeof key) =>
-    (await newest(client, '?unread=true'))
-      .filter(({ routineId }) => routineId === id)
-      .map(({ runId }) => runId);
+    (await newest(client, '?unread=true')).filter(({ routineId }) => routineId === id).map(({ runId }) => runId);
   const all = runs.map((run) => run.id);
   expect(await unreadOf(key)).toEqual(all);
   const [latest, middle, first] = runs;

@@ -28,10 +28,7 @@ test('a run keeps the data of its result beside the text', async ({ service, key
   });
 });
 
-test('a run without a schema has neither data nor changes, with any text', async ({
-  service,
-  key,
-}) => {
+test('a run without a schema has neither data nor changes, with any text', async ({ service, key }) => {
   const { run } = await typedRoutine(service, key, { resultSchema: null, resultKey: null });
   expect(await run(prices({ tea: 3 }))).toMatchObject({
     state: 'succeeded',
@@ -41,10 +38,7 @@ test('a run without a schema has neither data nor changes, with any text', async
   });
 });
 
-test('a model that can be held to a schema is held to it by its request', async ({
-  service,
-  key,
-}) => {
+test('a model that can be held to a schema is held to it by its request', async ({ service, key }) => {
   const models = (await key.get('/v1/models')).data as {
     modelId: string;
     structuredOutputs: boolean;
@@ -76,10 +70,7 @@ test('a result in a Markdown fence is read as what stands in it', async ({ servi
   expect(await run(`\`\`\`json\n${json}\n\`\`\``)).toMatchObject({ data: prices({ tea: 3 }) });
 });
 
-test('a result that is not by the schema is asked for once more, with what is wrong', async ({
-  service,
-  key,
-}) => {
+test('a result that is not by the schema is asked for once more, with what is wrong', async ({ service, key }) => {
   const routine = await typedRoutine(service, key);
   const wrong = { items: [{ id: 'tea', price: 'three' }] };
   const run = await routine.run(wrong, prices({ tea: 3 }));
@@ -112,11 +103,7 @@ test.for<[string, string | object, string]>([
     'resultKey: item 1 of the list at /items has the key of an earlier one',
   ],
   ['far too deep JSON', '['.repeat(5_000) + ']'.repeat(5_000), 'it is nested too deeply'],
-  [
-    'more than 256 kB of JSON',
-    { items: [], note: 'x'.repeat(256 * 1024) },
-    'it is larger than 256 kB as JSON',
-  ],
+  ['more than 256 kB of JSON', { items: [], note: 'x'.repeat(256 * 1024) }, 'it is larger than 256 kB as JSON'],
 ])('a run that gives %s twice fails and says why', async ([, message, issue], { service, key }) => {
   const { run } = await typedRoutine(service, key);
   const failed = await run(message, message);
@@ -134,17 +121,9 @@ test.for<[string, string | object, string]>([
 
 test.for<[string, object, string]>([
   ['no list', { note: 'x' }, 'resultKey: there is no list at /items'],
-  [
-    'an item without its key',
-    { items: [{ id: 'a' }, { name: 'b' }] },
-    'item 1 of the list at /items has no text',
-  ],
+  ['an item without its key', { items: [{ id: 'a' }, { name: 'b' }] }, 'item 1 of the list at /items has no text'],
   ['a key that is null', { items: [{ id: null }] }, 'item 0 of the list at /items has no text'],
-  [
-    'a key twice',
-    { items: [{ id: 1 }, { id: 1 }] },
-    'item 1 of the list at /items has the key of an earlier one',
-  ],
+  ['a key twice', { items: [{ id: 1 }, { id: 1 }] }, 'item 1 of the list at /items has the key of an earlier one'],
 ])(
   'data with %s is asked for once more, and fails the run when it comes again',
   async ([, data, issue], { service, key }) => {
@@ -217,10 +196,7 @@ test.for<[string, Record<string, unknown>, string]>([
   expect(refused.body.error.message).toContain(message);
 });
 
-test('a schema whose checks would take for ever fails the run and nothing else', async ({
-  service,
-  key,
-}) => {
+test('a schema whose checks would take for ever fails the run and nothing else', async ({ service, key }) => {
   const slow = await typedRoutine(service, key, {
     resultSchema: slowSchema('a'),
     resultKey: null,
@@ -252,9 +228,7 @@ test.for<[string, Record<string, unknown>, string]>([
   const failed = await run({ a: 1 }, { a: 1 });
   expect(failed).toMatchObject({ state: 'failed', reason: 'result_invalid' });
   expect(failed.errorMessage).toContain(message);
-  expect((await key.post(`/v1/routines/${id}/activate`)).body.error.code).toBe(
-    'successful_run_required',
-  );
+  expect((await key.post(`/v1/routines/${id}/activate`)).body.error.code).toBe('successful_run_required');
 });
 
 test('the text of a schema counts towards the text of a run', async ({ key }) => {
@@ -287,9 +261,7 @@ test('the placeholders hold the data of the run before, fenced, and what had cha
   // A run that fails has no data, so what it is told stays.
   await run('No.', 'No.');
   const { prompt } = await run(prices({ tea: 3 }));
-  const fenced = [...prompt.matchAll(/<([\w-]{12})>\n(.*)\n<\/\1>/g)].map(([, , json]) =>
-    JSON.parse(json),
-  );
+  const fenced = [...prompt.matchAll(/<([\w-]{12})>\n(.*)\n<\/\1>/g)].map(([, , json]) => JSON.parse(json));
   expect(fenced).toEqual([
     prices({ tea: 3, salt: 1 }),
     {
@@ -302,10 +274,7 @@ test('the placeholders hold the data of the run before, fenced, and what had cha
   ]);
 });
 
-test('the placeholders hold nothing of a backfill, which is of another time', async ({
-  service,
-  key,
-}) => {
+test('the placeholders hold nothing of a backfill, which is of another time', async ({ service, key }) => {
   const instructions = 'Data [{{previous.data}}].';
   const { run } = await typedRoutine(service, key, { instructions });
   await run(prices({ tea: 3 }));

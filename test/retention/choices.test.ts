@@ -7,9 +7,7 @@ import { changeRuns, giveRole } from '#test/support/given.ts';
 
 const test = serviceTest({ own: true });
 
-test('a project may choose to keep runs for less, and not for more than the service', async ({
-  ada,
-}) => {
+test('a project may choose to keep runs for less, and not for more than the service', async ({ ada }) => {
   const path = `/v1/projects/${ada.projectId}`;
   const patch = async (body: object) => {
     const { status, data, body: envelope } = await ada.session.patch(path, body);
@@ -43,12 +41,7 @@ test('a replica whose operator keeps less shows and applies the less', async ({ 
   }
 });
 
-test('only owners and admins choose, and only for their own projects', async ({
-  service,
-  ada,
-  bob,
-  key,
-}) => {
+test('only owners and admins choose, and only for their own projects', async ({ service, ada, bob, key }) => {
   const path = `/v1/projects/${ada.projectId}`;
   expect((await bob.session.patch(path, { runDays: 1 })).status).toBe(404);
   expect((await key.patch(path, { runDays: 1 })).status).toBe(403);
@@ -57,13 +50,7 @@ test('only owners and admins choose, and only for their own projects', async ({
   expect((await ada.session.get(path)).data.runDays).toBe(400);
 });
 
-test("a project's choice is applied to its own runs and to no others", async ({
-  service,
-  ada,
-  bob,
-  key,
-  bobsKey,
-}) => {
+test("a project's choice is applied to its own runs and to no others", async ({ service, ada, bob, key, bobsKey }) => {
   const { database } = service.deps;
   const planted = async (client: typeof key, { organizationId, projectId }: typeof ada) => {
     const routine = { id: await createRoutine(client), organizationId, projectId };
@@ -83,12 +70,7 @@ test("a project's choice is applied to its own runs and to no others", async ({
   expect(await remainsOf(database, bob.projectId)).toMatchObject({ runs: 3, unerased: 3 });
 });
 
-test('a pinned run is kept with its content, until it is unpinned', async ({
-  service,
-  ada,
-  key,
-  bobsKey,
-}) => {
+test('a pinned run is kept with its content, until it is unpinned', async ({ service, ada, key, bobsKey }) => {
   const { database } = service.deps;
   const { organizationId, projectId } = ada;
   const routine = { id: await createRoutine(key), organizationId, projectId };
@@ -123,13 +105,9 @@ test('the pinned runs of a project are limited, also for those who pin at the sa
   const routine = { id: await createRoutine(key), organizationId, projectId };
   const ids = await plantEndedRuns(database, routine, { daysAgo: 1, count: 1_005 });
   await changeRuns(database, ids.slice(0, 997), { pinned: true });
-  const responses = await Promise.all(
-    ids.slice(997).map((id) => key.patch(`/v1/runs/${id}`, { pinned: true })),
-  );
+  const responses = await Promise.all(ids.slice(997).map((id) => key.patch(`/v1/runs/${id}`, { pinned: true })));
   const refused = responses.filter(({ status }) => status !== 200);
-  expect(refused.map(({ body }) => body.error.code)).toEqual(
-    Array.from({ length: 5 }, () => 'allowance_exceeded'),
-  );
+  expect(refused.map(({ body }) => body.error.code)).toEqual(Array.from({ length: 5 }, () => 'allowance_exceeded'));
   expect((await key.patch(`/v1/runs/${ids[0]}`, { pinned: true })).status).toBe(200);
   await key.patch(`/v1/runs/${ids[0]}`, { pinned: false });
   expect((await key.patch(`/v1/runs/${ids[0]}`, { pinned: true })).status).toBe(200);

@@ -50,11 +50,7 @@ const test = serviceTest({ worker: true, own: true })
     return { ...(await key.get(`/v1/runs/${ended.id}`)).data, routineId };
   });
 
-test('what a run, its tools and its receiver wrote is erased, and what it was stays', async ({
-  service,
-  key,
-  run,
-}) => {
+test('what a run, its tools and its receiver wrote is erased, and what it was stays', async ({ service, key, run }) => {
   const { database } = service.deps;
   const holding = async () => {
     const found = await database.rows<{ relation: string; text: string }>`
@@ -124,10 +120,7 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
   });
 });
 
-test('what was wrong with a result is erased with it, as it may quote it', async ({
-  service,
-  key,
-}) => {
+test('what was wrong with a result is erased with it, as it may quote it', async ({ service, key }) => {
   const { database } = service.deps;
   const resultSchema = { type: 'object', additionalProperties: false };
   const id = await createRoutine(key, { resultSchema, limits: { maxSteps: 1 } });
@@ -149,25 +142,15 @@ test('an erased run is followed to its end, without texts', async ({ service, ke
     openStream(`${service.url}/v1/runs/${run.id}/events`, { ...key.headers, ...headers });
   const events = await (await follow({})).rest();
   expect(events.map(({ event }) => event)).toEqual(['step', 'step', 'step', 'step', 'state']);
-  expect(events.map(({ data }) => data.text ?? data.result ?? null)).toEqual(
-    events.map(() => null),
-  );
+  expect(events.map(({ data }) => data.text ?? data.result ?? null)).toEqual(events.map(() => null));
   expect(events.at(-1)!.data.contentErasedAt).toMatch(/Z$/);
   expect((await follow({ 'Last-Event-ID': events.at(-1)!.id })).status).toBe(204);
 });
 
-test('what is erased can be neither repeated nor sent again, and says so', async ({
-  service,
-  key,
-  bobsKey,
-  run,
-}) => {
+test('what is erased can be neither repeated nor sent again, and says so', async ({ service, key, bobsKey, run }) => {
   await erase(service.deps.database, run.id);
   const [delivery] = run.webhookDeliveries;
-  const attempts = [
-    `/v1/runs/${run.id}/retry`,
-    `/v1/runs/${run.id}/webhook-deliveries/${delivery.id}/redeliver`,
-  ];
+  const attempts = [`/v1/runs/${run.id}/retry`, `/v1/runs/${run.id}/webhook-deliveries/${delivery.id}/redeliver`];
   for (const path of attempts) {
     const { status, body } = await key.post(path);
     expect([path, status, body.error.code]).toEqual([path, 409, 'content_erased']);

@@ -27,9 +27,7 @@ function pin({ database }: Service['deps'], ids: readonly string[]): Promise<voi
   return changeRuns(database, ids, { pinned: true });
 }
 
-test('the next pass erases the content of a deleted project, also of pinned runs', async ({
-  service,
-}) => {
+test('the next pass erases the content of a deleted project, also of pinned runs', async ({ service }) => {
   const { database } = service.deps;
   const [project, other] = [await newProject(service), await newProject(service)];
   const ids = await plantEndedRuns(database, project, { daysAgo: 0.01, count: 250 });
@@ -60,12 +58,9 @@ test('runs that were under way are erased once they have ended', async ({ servic
   const project = await newProject(service);
   service.gateway.control.script({ behaviour: { kind: 'hang' } });
   const { data: run } = await project.key.post(`/v1/routines/${project.id}/run`);
-  await expect
-    .poll(async () => (await project.key.get(`/v1/runs/${run.id}`)).data.state)
-    .toBe('running');
+  await expect.poll(async () => (await project.key.get(`/v1/runs/${run.id}`)).data.state).toBe('running');
   await deleteProject(project.person);
-  const ended = () =>
-    database.row`select state from runs where id = ${run.id} and finished_at is not null`;
+  const ended = () => database.row`select state from runs where id = ${run.id} and finished_at is not null`;
   await expect.poll(ended).toEqual({ state: 'cancelled' });
   await retain(database);
   expect(await remainsOf(database, project.projectId)).toMatchObject({
@@ -75,9 +70,7 @@ test('runs that were under way are erased once they have ended', async ({ servic
   });
 });
 
-test('a response that arrives when the content is erased leaves nothing of itself', async ({
-  service,
-}) => {
+test('a response that arrives when the content is erased leaves nothing of itself', async ({ service }) => {
   const { database } = service.deps;
   const project = await newProject(service);
   const [runId = ''] = await plantEndedRuns(database, project, { daysAgo: 0.01 });
@@ -109,9 +102,7 @@ test('no run is kept that a user pins while the project is deleted', async ({ se
   const ids = await plantEndedRuns(database, project, { daysAgo: 0.01, count: 40 });
   await pin(service.deps, ids.slice(0, 5));
   const pinAll = async () => {
-    const pinned = await Promise.all(
-      ids.map((id) => project.key.patch(`/v1/runs/${id}`, { pinned: true })),
-    );
+    const pinned = await Promise.all(ids.map((id) => project.key.patch(`/v1/runs/${id}`, { pinned: true })));
     return pinned.map(({ status }) => status);
   };
   const [statuses] = await Promise.all([pinAll(), deleteProject(project.person)]);

@@ -9,13 +9,7 @@ import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { plantEndedRuns, retain } from './planted-runs.ts';
-import {
-  ago,
-  changeProjects,
-  changeRuns,
-  plantDeliveries,
-  plantSkills,
-} from '#test/support/given.ts';
+import { ago, changeProjects, changeRuns, plantDeliveries, plantSkills } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, own: true });
 
@@ -72,10 +66,7 @@ async function tablesWith(database: Database, word: string): Promise<string[]> {
   `;
   const found: string[] = [];
   for (const { name } of tables) {
-    const hit = await database.query(
-      `select from "${name}" t where strpos(lower(t::text), $1) > 0 limit 1`,
-      [word],
-    );
+    const hit = await database.query(`select from "${name}" t where strpos(lower(t::text), $1) > 0 limit 1`, [word]);
     if (hit.rowCount === 1) found.push(name);
   }
   return found;
@@ -89,23 +80,14 @@ function erasedAt(database: Database, projectId: string): Promise<{ done: boolea
   return database.row`select erased_at is not null as done from projects where id = ${projectId}`;
 }
 
-test('nothing that people wrote in a deleted project is left, in any table', async ({
-  service,
-}) => {
+test('nothing that people wrote in a deleted project is left, in any table', async ({ service }) => {
   const { database } = service.deps;
   const { mark, receiver, session, id, deleted } = await writtenProject(service);
   expect((await runOnce(session, id)).state).toBe('succeeded');
   await expect.poll(() => receiver.received.map(({ path }) => path)).toContain(`/hook/${mark}`);
   const before = await tablesWith(database, mark);
   expect(before).toEqual(
-    expect.arrayContaining([
-      'routines',
-      'routine_versions',
-      'skills',
-      'project_facts',
-      'runs',
-      'steps',
-    ]),
+    expect.arrayContaining(['routines', 'routine_versions', 'skills', 'project_facts', 'runs', 'steps']),
   );
   await plantPause(database, id, mark);
   expect((await deleted()).status).toBe(200);

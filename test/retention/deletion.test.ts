@@ -12,12 +12,7 @@ const test = serviceTest({ worker: true, own: true }).extend(
     },
 );
 
-test('a run is deleted when its time is over, and what it used stays', async ({
-  service,
-  key,
-  ada,
-  age,
-}) => {
+test('a run is deleted when its time is over, and what it used stays', async ({ service, key, ada, age }) => {
   const { database } = service.deps;
   const routineId = await createRoutine(key);
   const run = await runOnce(key, routineId);

@@ -62,8 +62,7 @@ test('passes that meet share the work, and each run is erased and deleted once',
   const reports = await Promise.all(Array.from({ length: 5 }, () => retain(database)));
   // A pass skips rows that another has locked, and deletes the runs that an earlier one erased.
   reports.push(await retain(database));
-  const sum = (of: 'erased' | 'deleted') =>
-    reports.reduce((total, report) => total + report[of], 0);
+  const sum = (of: 'erased' | 'deleted') => reports.reduce((total, report) => total + report[of], 0);
   expect([sum('erased'), sum('deleted')]).toEqual([2_200, 1_500]);
   expect(reports.filter(({ erased }) => erased > 0).length).toBeGreaterThan(1);
   expect(await remainsOf(database, routine.projectId)).toEqual({
@@ -98,8 +97,7 @@ test('a project with a large backlog keeps none with a small one from its turn',
 test('a project whose runs cannot be erased keeps none of the others from it, and is told of', async () => {
   const poisoned = await plantRoutine(database, { schedule: '@yearly', nextRunAt: null });
   await changeProjects(database, [routine.projectId, poisoned.projectId], { runContentDays: 5 });
-  for (const of of [routine, poisoned])
-    await plantEndedRuns(database, of, { daysAgo: 6, count: 500 });
+  for (const of of [routine, poisoned]) await plantEndedRuns(database, of, { daysAgo: 6, count: 500 });
   await plantEndedRuns(database, routine, { daysAgo: 450, erased: true });
   await database.query(`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
@@ -117,9 +115,7 @@ test('a project whose runs cannot be erased keeps none of the others from it, an
 
 test('a pass that is given up does nothing more', async () => {
   await plantEndedRuns(database, routine, { daysAgo: 91, count: 3 });
-  await expect(retain(database, AbortSignal.abort(new Error('given up')))).rejects.toThrow(
-    'given up',
-  );
+  await expect(retain(database, AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');
   expect(await remainsOf(database, routine.projectId)).toMatchObject({ unerased: 3, texts: 6 });
 });
 
@@ -162,8 +158,7 @@ test('of a redelivery and an erasure that meet, one comes first and the other kn
   for (const [index, id] of ids.entries()) {
     const { erased, state, hasBody } = byId.get(id)!;
     // Pending with its body, or erased without it; nothing between.
-    if (asked[index] === 'pending')
-      expect([erased, state, hasBody]).toEqual([false, 'pending', true]);
+    if (asked[index] === 'pending') expect([erased, state, hasBody]).toEqual([false, 'pending', true]);
     else expect([asked[index], state, hasBody]).toEqual(['content_erased', 'failed', false]);
   }
 });
@@ -325,10 +320,7 @@ interface Plan {
 async function blocksOf(work: (db: Db) => Promise<unknown>): Promise<number> {
   const plans: Plan[] = [];
   await work(explaining('format json', (row) => plans.push(row[0]['Plan'])));
-  return plans.reduce(
-    (sum, plan) => sum + (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN),
-    0,
-  );
+  return plans.reduce((sum, plan) => sum + (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN), 0);
 }
 
 async function plansOf(work: (db: Db) => Promise<unknown>): Promise<string[]> {

@@ -17,9 +17,7 @@ import { shapeWith } from '../../api/v1/routines/responses.ts';
 import { versionWith } from '../../api/v1/routines/version-schemas.ts';
 
 /** The definition as release 0.1.0 stores it. It is read for ever, and no line of the file is changed. */
-const released: unknown = JSON.parse(
-  await readFile(new URL('definition-0.1.0.json', import.meta.url), 'utf8'),
-);
+const released: unknown = JSON.parse(await readFile(new URL('definition-0.1.0.json', import.meta.url), 'utf8'));
 
 describe('what a release has stored', () => {
   test('is read by every later one, and written back as it was', () => {
@@ -55,9 +53,7 @@ describe('what a release has stored', () => {
     ['a schema that is none', { resultSchema: '{' }, 'resultSchema'],
   ])('by a newer release: %s is named, and everything else is read', (_, fields, name) => {
     const { value, blocked } = definitionForm.read({ ...Object(released), ...fields });
-    expect(blocked).toBe(
-      `blocked: this release cannot read the field \`${name}\` of its definition`,
-    );
+    expect(blocked).toBe(`blocked: this release cannot read the field \`${name}\` of its definition`);
     expect(value.instructions).toBe('Watch {{site}} and report what changed.');
     expect(Object.keys(value)).toEqual(definitionForm.names);
   });
@@ -142,80 +138,72 @@ serviced('differences in SQL are those in the code', async ({ service }) => {
   });
 });
 
-serviced(
-  'a definition that a newer release wrote blocks its routine and nothing else',
-  async ({ service, key }) => {
-    const { database } = service.deps;
-    const other = await activeRoutine(key);
-    const id = await activeRoutine(key);
-    const newer = (column: Sql) => sql`${column} || '{"tone": "dry"}'`;
-    await changeRoutines(database, id, { definition: newer, nextRunAt: ago('1 second') });
-    await changeRoutines(database, other, { nextRunAt: ago('1 second') });
-    await changeVersions(database, { routineId: id }, { definition: newer });
+serviced('a definition that a newer release wrote blocks its routine and nothing else', async ({ service, key }) => {
+  const { database } = service.deps;
+  const other = await activeRoutine(key);
+  const id = await activeRoutine(key);
+  const newer = (column: Sql) => sql`${column} || '{"tone": "dry"}'`;
+  await changeRoutines(database, id, { definition: newer, nextRunAt: ago('1 second') });
+  await changeRoutines(database, other, { nextRunAt: ago('1 second') });
+  await changeVersions(database, { routineId: id }, { definition: newer });
 
-    const reason = 'blocked: this release cannot read the field `tone` of its definition';
+  const reason = 'blocked: this release cannot read the field `tone` of its definition';
+  const read = await key.get(`/v1/routines/${id}`);
+  expect(read.status).toBe(200);
+  expect(read.data).toMatchObject({
+    instructions: 'Write one line.',
+    stateReason: reason,
+    activation: { ready: false, reason: 'definition_unreadable' },
+  });
+  const listed = await key.get('/v1/routines');
+  expect(listed.data).toMatchObject([
+    { id, stateReason: reason },
+    { id: other, stateReason: null },
+  ]);
+  expect((await key.get(`/v1/routines/${id}/versions/1`)).status).toBe(200);
+  const preview = await key.post(`/v1/routines/${id}/preview`);
+  expect(preview.data).toMatchObject({
+    prompt: null,
+    preflight: { ready: false, reason: 'blocked_definition' },
+  });
+
+  // What it cannot read it does not write, and everything that needs no definition goes on.
+  const renamed = await key.patch(`/v1/routines/${id}`, { name: 'Renamed' });
+  expect([renamed.status, renamed.body.error.code]).toEqual([409, 'definition_unreadable']);
+  expect(renamed.body.error.message).toBe(reason);
+  const restored = await key.post(`/v1/routines/${id}/versions/1/restore`);
+  expect(restored.body.error.code).toBe('definition_unreadable');
+  const run = await runOnce(key, id);
+  expect(run).toMatchObject({ state: 'failed', reason: 'blocked_definition' });
+  expect(run.errorMessage).toContain('`tone`');
+  expect((await runOnce(key, other)).state).toBe('succeeded');
+
+  await createTickParts(service.deps).claim(new AbortController().signal);
+  const runs = await key.get(`/v1/runs?trigger=schedule`);
+  expect(new Set(runs.data.map((each: { routineId: string }) => each.routineId))).toEqual(new Set([id, other]));
+  const paused = await key.post(`/v1/routines/${id}/pause`);
+  expect(paused.status).toBe(200);
+  const activated = await key.post(`/v1/routines/${id}/activate`);
+  expect(activated.body.error.code).toBe('definition_unreadable');
+
+  // The newer release reads it again.
+  const kept = await database.row<{
+    tone: string;
+  }>`select definition ->> 'tone' as tone from routines where id = ${id}`;
+  expect(kept).toEqual({ tone: 'dry' });
+});
+
+serviced('values of another type, in any field, are read without a fault of ours', async ({ service, key }) => {
+  const { database } = service.deps;
+  for (const name of definitionForm.names.filter((each) => !['model', 'limits'].includes(each))) {
+    const id = await createRoutine(key);
+    const other = (column: Sql) => sql`jsonb_set(${column}, ${[name]}::text[], '7')`;
+    await changeRoutines(database, id, { definition: other });
     const read = await key.get(`/v1/routines/${id}`);
-    expect(read.status).toBe(200);
-    expect(read.data).toMatchObject({
-      instructions: 'Write one line.',
-      stateReason: reason,
-      activation: { ready: false, reason: 'definition_unreadable' },
-    });
-    const listed = await key.get('/v1/routines');
-    expect(listed.data).toMatchObject([
-      { id, stateReason: reason },
-      { id: other, stateReason: null },
-    ]);
-    expect((await key.get(`/v1/routines/${id}/versions/1`)).status).toBe(200);
-    const preview = await key.post(`/v1/routines/${id}/preview`);
-    expect(preview.data).toMatchObject({
-      prompt: null,
-      preflight: { ready: false, reason: 'blocked_definition' },
-    });
-
-    // What it cannot read it does not write, and everything that needs no definition goes on.
-    const renamed = await key.patch(`/v1/routines/${id}`, { name: 'Renamed' });
-    expect([renamed.status, renamed.body.error.code]).toEqual([409, 'definition_unreadable']);
-    expect(renamed.body.error.message).toBe(reason);
-    const restored = await key.post(`/v1/routines/${id}/versions/1/restore`);
-    expect(restored.body.error.code).toBe('definition_unreadable');
-    const run = await runOnce(key, id);
-    expect(run).toMatchObject({ state: 'failed', reason: 'blocked_definition' });
-    expect(run.errorMessage).toContain('`tone`');
-    expect((await runOnce(key, other)).state).toBe('succeeded');
-
-    await createTickParts(service.deps).claim(new AbortController().signal);
-    const runs = await key.get(`/v1/runs?trigger=schedule`);
-    expect(new Set(runs.data.map((each: { routineId: string }) => each.routineId))).toEqual(
-      new Set([id, other]),
-    );
-    const paused = await key.post(`/v1/routines/${id}/pause`);
-    expect(paused.status).toBe(200);
-    const activated = await key.post(`/v1/routines/${id}/activate`);
-    expect(activated.body.error.code).toBe('definition_unreadable');
-
-    // The newer release reads it again.
-    const kept = await database.row<{
-      tone: string;
-    }>`select definition ->> 'tone' as tone from routines where id = ${id}`;
-    expect(kept).toEqual({ tone: 'dry' });
-  },
-);
-
-serviced(
-  'values of another type, in any field, are read without a fault of ours',
-  async ({ service, key }) => {
-    const { database } = service.deps;
-    for (const name of definitionForm.names.filter((each) => !['model', 'limits'].includes(each))) {
-      const id = await createRoutine(key);
-      const other = (column: Sql) => sql`jsonb_set(${column}, ${[name]}::text[], '7')`;
-      await changeRoutines(database, id, { definition: other });
-      const read = await key.get(`/v1/routines/${id}`);
-      expect([name, read.status]).toEqual([name, 200]);
-      expect(read.data.stateReason).toContain(`\`${name}\``);
-      expect((await key.get('/v1/routines')).status).toBe(200);
-      expect((await key.post(`/v1/routines/${id}/preview`)).status).toBe(200);
-      expect((await key.post(`/v1/routines/${id}/run`)).status).toBe(202);
-    }
-  },
-);
+    expect([name, read.status]).toEqual([name, 200]);
+    expect(read.data.stateReason).toContain(`\`${name}\``);
+    expect((await key.get('/v1/routines')).status).toBe(200);
+    expect((await key.post(`/v1/routines/${id}/preview`)).status).toBe(200);
+    expect((await key.post(`/v1/routines/${id}/run`)).status).toBe(202);
+  }
+});

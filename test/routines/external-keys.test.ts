@@ -67,67 +67,53 @@ test.for(KINDS)('$path: of many puts at once one creates', async (kind, { key })
       put(client, kind, `${name}-only`, { name: `Writer ${at}` }),
     ),
   );
-  expect(only.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
-    200, 412, 412, 412, 412, 412,
-  ]);
+  expect(only.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 412, 412, 412, 412, 412]);
 });
 
-test.for(KINDS)(
-  '$path: conditions refuse what has changed or is not there',
-  async (kind, { key }) => {
-    const name = fresh();
-    const seen = (tags: string) => put(key.with({ 'If-Match': tags }), kind, name, { name: tags });
-    for (const tags of ['*', '"1"']) {
-      expect(codeOf(await seen(tags))).toEqual([412, 'precondition_failed']);
-    }
-    expect(await listed(key, kind, `externalKey=${name}`)).toEqual([]);
-    await put(key, kind, name);
-    expect((await seen('"1"')).status).toBe(200);
-    expect(codeOf(await seen('"1"'))).toEqual([412, 'precondition_failed']);
-    expect((await seen('*')).status).toBe(200);
-    const absent = put(key.with({ 'If-None-Match': '*' }), kind, name);
-    expect(codeOf(await absent)).toEqual([412, 'precondition_failed']);
-  },
-);
+test.for(KINDS)('$path: conditions refuse what has changed or is not there', async (kind, { key }) => {
+  const name = fresh();
+  const seen = (tags: string) => put(key.with({ 'If-Match': tags }), kind, name, { name: tags });
+  for (const tags of ['*', '"1"']) {
+    expect(codeOf(await seen(tags))).toEqual([412, 'precondition_failed']);
+  }
+  expect(await listed(key, kind, `externalKey=${name}`)).toEqual([]);
+  await put(key, kind, name);
+  expect((await seen('"1"')).status).toBe(200);
+  expect(codeOf(await seen('"1"'))).toEqual([412, 'precondition_failed']);
+  expect((await seen('*')).status).toBe(200);
+  const absent = put(key.with({ 'If-None-Match': '*' }), kind, name);
+  expect(codeOf(await absent)).toEqual([412, 'precondition_failed']);
+});
 
-test.for(KINDS)(
-  '$path: a key is of one at a time, until that one ends',
-  async (kind, { key, bobsKey }) => {
-    const name = fresh();
-    const { path, body } = kind;
-    const first = await key.post(path, { ...body, externalKey: name });
-    expect([first.status, first.data.externalKey]).toEqual([201, name]);
-    const second = await key.post(path, body);
-    const renamed = () => key.patch(`${path}/${second.data.id}`, { externalKey: name });
-    expect(codeOf(await key.post(path, { ...body, externalKey: name }))).toEqual([
-      409,
-      'external_key_taken',
-    ]);
-    expect(codeOf(await renamed())).toEqual([409, 'external_key_taken']);
-    expect((await put(bobsKey, kind, name)).data.id).not.toBe(first.data.id);
+test.for(KINDS)('$path: a key is of one at a time, until that one ends', async (kind, { key, bobsKey }) => {
+  const name = fresh();
+  const { path, body } = kind;
+  const first = await key.post(path, { ...body, externalKey: name });
+  expect([first.status, first.data.externalKey]).toEqual([201, name]);
+  const second = await key.post(path, body);
+  const renamed = () => key.patch(`${path}/${second.data.id}`, { externalKey: name });
+  expect(codeOf(await key.post(path, { ...body, externalKey: name }))).toEqual([409, 'external_key_taken']);
+  expect(codeOf(await renamed())).toEqual([409, 'external_key_taken']);
+  expect((await put(bobsKey, kind, name)).data.id).not.toBe(first.data.id);
 
-    await key.delete(`${path}/${first.data.id}`);
-    expect(await listed(key, kind, `externalKey=${name}`)).toEqual([]);
-    expect((await renamed()).data).toMatchObject({ externalKey: name });
-    expect(await listed(key, kind, `externalKey=${name}`)).toEqual([second.data.id]);
-    expect((await put(key, kind, name)).data.id).toBe(second.data.id);
-  },
-);
+  await key.delete(`${path}/${first.data.id}`);
+  expect(await listed(key, kind, `externalKey=${name}`)).toEqual([]);
+  expect((await renamed()).data).toMatchObject({ externalKey: name });
+  expect(await listed(key, kind, `externalKey=${name}`)).toEqual([second.data.id]);
+  expect((await put(key, kind, name)).data.id).toBe(second.data.id);
+});
 
-test.for(KINDS)(
-  '$path: of many that take a key at once one gets it',
-  async ({ path, body }, { key }) => {
-    const name = fresh();
-    const created = await Promise.all(Array.from({ length: 3 }, () => key.post(path, body)));
-    const answers = await Promise.all([
-      ...created.map(({ data }) => key.patch(`${path}/${data.id}`, { externalKey: name })),
-      ...created.map(() => key.post(path, { ...body, externalKey: name })),
-    ]);
-    const codes = answers.map((answer) => answer.body.error?.code ?? 'done');
-    expect(codes.filter((code) => code === 'done')).toHaveLength(1);
-    expect(codes.filter((code) => code === 'external_key_taken')).toHaveLength(5);
-  },
-);
+test.for(KINDS)('$path: of many that take a key at once one gets it', async ({ path, body }, { key }) => {
+  const name = fresh();
+  const created = await Promise.all(Array.from({ length: 3 }, () => key.post(path, body)));
+  const answers = await Promise.all([
+    ...created.map(({ data }) => key.patch(`${path}/${data.id}`, { externalKey: name })),
+    ...created.map(() => key.post(path, { ...body, externalKey: name })),
+  ]);
+  const codes = answers.map((answer) => answer.body.error?.code ?? 'done');
+  expect(codes.filter((code) => code === 'done')).toHaveLength(1);
+  expect(codes.filter((code) => code === 'external_key_taken')).toHaveLength(5);
+});
 
 test.for(KINDS)('$path: what files manage is found, and let go again', async (kind, { key }) => {
   const { id } = (await put(key, kind, fresh(), { managedBy: 'files' })).data;
@@ -188,15 +174,12 @@ test('a put shows the webhook secret once', async ({ key }) => {
   expect((await put(key, KINDS[0]!, name, hook)).data).not.toHaveProperty('webhookSecret');
 });
 
-test('what files keep says when it was changed otherwise, until it is put again', async ({
-  key,
-}) => {
+test('what files keep says when it was changed otherwise, until it is put again', async ({ key }) => {
   const path = `/v1/routines/by-key/${fresh()}`;
   const body = { ...routineBody(), managedBy: 'files' };
   const { data: made } = await key.put(path, body);
   expect(made.driftedAt).toBeNull();
-  const change = async (patch: object) =>
-    (await key.patch(`/v1/routines/${made.id}`, patch)).data.driftedAt;
+  const change = async (patch: object) => (await key.patch(`/v1/routines/${made.id}`, patch)).data.driftedAt;
 
   expect(await change({ name: made.name })).toBeNull();
   expect(await change({ schedule: '@daily' })).toEqual(expect.any(String));

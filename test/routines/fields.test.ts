@@ -70,8 +70,7 @@ test(
     expect(created.data).toEqual(defaults);
     expect(created.headers.get('etag')).toBe('"1"');
     const read = await key.get(`/v1/routines/${created.data.id}`);
-    const { nextRuns, activation, callableTools, mailDelivery, skillsBehind, ...others } =
-      read.data;
+    const { nextRuns, activation, callableTools, mailDelivery, skillsBehind, ...others } = read.data;
     const { factsBehind, ...rest } = others;
     expect(rest).toEqual(defaults);
     expect([callableTools, mailDelivery, skillsBehind]).toEqual([[], 'unavailable', []]);
@@ -161,10 +160,7 @@ test.for([
     expect(codeOf(created)).toEqual([400, 'invalid_schedule']);
     expect(created.body.error.message).toMatch(/^schedule: /);
     const id = await createRoutine(key);
-    expect(codeOf(await key.patch(`/v1/routines/${id}`, { schedule }))).toEqual([
-      400,
-      'invalid_schedule',
-    ]);
+    expect(codeOf(await key.patch(`/v1/routines/${id}`, { schedule }))).toEqual([400, 'invalid_schedule']);
   },
 );
 
@@ -176,13 +172,10 @@ test('the next five times are those of the schedule in its zone', async ({ key }
   for (const time of nextRuns) expect(time).toMatch(/^\d{4}-02-29T04:00:00\.000Z$/);
 });
 
-test.for(['Mars/Olympus', 'EST5', '', 'Europe/Berlin '])(
-  '%j is no time zone',
-  async (timezone, { key }) => {
-    const answer = await key.post('/v1/routines', routineBody({ timezone }));
-    expect(codeOf(answer)).toEqual([400, 'invalid_timezone']);
-  },
-);
+test.for(['Mars/Olympus', 'EST5', '', 'Europe/Berlin '])('%j is no time zone', async (timezone, { key }) => {
+  const answer = await key.post('/v1/routines', routineBody({ timezone }));
+  expect(codeOf(answer)).toEqual([400, 'invalid_timezone']);
+});
 
 test('a placeholder without a value is invalid_variable, on create and when an update takes the value away', async ({
   key,
@@ -229,13 +222,9 @@ test('text that would be too large when rendered is refused without making it', 
   const withSkills = await key.patch(`/v1/routines/${id}`, { skills });
   expect(withSkills.body.error.message).toMatch(/^skills: .* 402040 characters/);
 
-  const variables = Object.fromEntries(
-    Array.from({ length: 11 }, (_, index) => [`v${index}`, 'x'.repeat(9_999)]),
-  );
+  const variables = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`v${index}`, 'x'.repeat(9_999)]));
   const many = await key.patch(`/v1/routines/${id}`, { variables: { ...variables, a: '' } });
-  expect(many.body.error.message).toBe(
-    'variables: the values are longer than 100000 characters together',
-  );
+  expect(many.body.error.message).toBe('variables: the values are longer than 100000 characters together');
   expect((await key.get(`/v1/routines/${id}`)).data.skills).toEqual([]);
 });
 
@@ -279,8 +268,7 @@ test(
     expect(bare.data).not.toHaveProperty('webhookSecret');
     const later = await key.patch(`/v1/routines/${bare.data.id}`, { webhookUrl: url });
     expect(later.data.webhookSecret).toMatch(/^whsec_/);
-    const rotate = (body?: unknown) =>
-      key.post(`/v1/routines/${bare.data.id}/webhook-secret`, body);
+    const rotate = (body?: unknown) => key.post(`/v1/routines/${bare.data.id}/webhook-secret`, body);
     const rotated = await rotate();
     expect(rotated.data.webhookSecret).toMatch(/^whsec_/);
     expect(rotated.data.webhookSecret).not.toBe(later.data.webhookSecret);
@@ -294,10 +282,7 @@ test(
     await changeRoutines(database, bare.data.id, { webhookSecretPreviousUntil: AT_ONCE });
     expect((await rotate()).status).toBe(200);
     const none = await createRoutine(key);
-    expect(codeOf(await key.post(`/v1/routines/${none}/webhook-secret`))).toEqual([
-      409,
-      'webhook_not_configured',
-    ]);
+    expect(codeOf(await key.post(`/v1/routines/${none}/webhook-secret`))).toEqual([409, 'webhook_not_configured']);
   },
 );
 

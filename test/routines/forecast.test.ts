@@ -44,10 +44,7 @@ test('a draft without a run is forecast by what its limits allow', async ({ key 
   ]);
 });
 
-test('a forecast takes the proof run, and then the percentiles of the version’s runs', async ({
-  service,
-  key,
-}) => {
+test('a forecast takes the proof run, and then the percentiles of the version’s runs', async ({ service, key }) => {
   const id = await createRoutine(key, { schedule: '0 7 * * *' });
   service.gateway.control.script(usage(600, 400));
   await runOnce(key, id);
@@ -81,10 +78,7 @@ test('a forecast takes the proof run, and then the percentiles of the version’
   expect(changed.perRun).toMatchObject({ basis: 'limits', sampleSize: 0 });
 });
 
-test('a failed run that called its model counts, and one that never did does not', async ({
-  service,
-  key,
-}) => {
+test('a failed run that called its model counts, and one that never did does not', async ({ service, key }) => {
   const id = await createRoutine(key, { budget: { maxTokensPerDay: 100_000 } });
   service.gateway.control.script({
     behaviour: { kind: 'text', text: 'A begin', finishReason: 'length' },
@@ -126,8 +120,7 @@ test('activation warns of a budget that runs out, names it, its day and who may 
   const active = await key.post(`/v1/routines/${id}/activate`);
   expect([active.status, active.data.state]).toEqual([200, 'active']);
   expect(active.data.warnings).toEqual([{ code: 'forecast_over_budget', message }]);
-  const events = (await ada.session.get(`/v1/audit-events?organizationId=${ada.organizationId}`))
-    .data;
+  const events = (await ada.session.get(`/v1/audit-events?organizationId=${ada.organizationId}`)).data;
   expect(events.find(({ targetId }: { targetId: string }) => targetId === id)).toMatchObject({
     action: 'routine.activated',
     details: { revision: 1 },
@@ -185,11 +178,7 @@ test('the pace of other routines counts against a shared budget, and that of oth
   await bob.session.patch(`/v1/projects/${bob.projectId}`, { budget });
   await bob.session.patch(`/v1/organizations/${bob.organizationId}`, { budget });
   const { limits, runsOut } = (await bobsKey.get(`/v1/routines/${id}/forecast`)).data;
-  const paces = limits.map((each: Record<string, string>) => [
-    each['scope'],
-    each['limit'],
-    each['othersPerDay'],
-  ]);
+  const paces = limits.map((each: Record<string, string>) => [each['scope'], each['limit'], each['othersPerDay']]);
   expect(paces.slice(0, 5)).toEqual([
     ['project', 'maxTokensPerDay', '10000'],
     ['project', 'maxCostUsdPerMonth', '0.2'],
@@ -203,9 +192,7 @@ test('the pace of other routines counts against a shared budget, and that of oth
   expect(tighter.runsOut).toMatchObject({ scope: 'project', limit: 'maxTokensPerDay' });
 });
 
-test('the pace of an organization is that of its last two periods, less the routine’s own', async ({
-  service,
-}) => {
+test('the pace of an organization is that of its last two periods, less the routine’s own', async ({ service }) => {
   const person = await signUp(service);
   const key = await person.key();
   const id = await createRoutine(key, { schedule: '0 7 * * *' });
@@ -222,10 +209,7 @@ test('the pace of an organization is that of its last two periods, less the rout
   expect(await paceOfOthers()).toBeCloseTo(10 + 1 / 40 - 1 / 7, 1);
 });
 
-test('a routine that is due each minute on a model without prices has tokens and no cost', async ({
-  service,
-  key,
-}) => {
+test('a routine that is due each minute on a model without prices has tokens and no cost', async ({ service, key }) => {
   const id = await createRoutine(key, { schedule: '* * * * *', model: unpriced });
   service.gateway.control.script(usage(600, 400));
   await changeRoutines(service.deps.database, id, { maxSteps: 1 });
@@ -239,10 +223,7 @@ test('a routine that is due each minute on a model without prices has tokens and
   expect(data.runsOut).toMatchObject({ scope: 'operator' });
 });
 
-test('a forecast needs no gateway: without its prices it takes what the runs have cost', async ({
-  service,
-  key,
-}) => {
+test('a forecast needs no gateway: without its prices it takes what the runs have cost', async ({ service, key }) => {
   service.gateway.control.script(usage(600, 400));
   const id = await createRoutine(key, { schedule: '0 7 * * *' });
   await runOnce(key, id);
@@ -257,9 +238,7 @@ test('an archived routine has no occurrences, and a routine of another project n
   bobsKey,
 }) => {
   const id = await createRoutine(key);
-  expect((await bobsKey.get(`/v1/routines/${id}/forecast`)).body.error.code).toBe(
-    'routine_not_found',
-  );
+  expect((await bobsKey.get(`/v1/routines/${id}/forecast`)).body.error.code).toBe('routine_not_found');
   await key.delete(`/v1/routines/${id}`);
   const { status, data } = await key.get(`/v1/routines/${id}/forecast`);
   expect(status).toBe(200);

@@ -17,10 +17,7 @@ test.for<[string, Record<string, unknown>]>([
   ['other instructions', { instructions: 'Write more about {{topic}}.' }],
   ['another value of a variable', { variables: { topic: 'coffee', spare: 'x' } }],
   ['one variable less', { variables: { topic: 'tea' } }],
-  [
-    'another model',
-    { model: { provider: 'gateway', connectionId: null, modelId: 'fixture/free' } },
-  ],
+  ['another model', { model: { provider: 'gateway', connectionId: null, modelId: 'fixture/free' } }],
   ['a skill more', { skills: ['seo-audit', 'content-strategy', 'core-web-vitals'] }],
   ['a skill less', { skills: ['seo-audit'] }],
   ['the skills in another order', { skills: ['content-strategy', 'seo-audit'] }],
@@ -74,21 +71,14 @@ test('what is not material leaves an active routine active', async ({ key }) => 
   }
 });
 
-test(
-  'a paused routine that is changed materially is a draft too',
-  proves('state.material-change'),
-  async ({ key }) => {
-    const id = await activeRoutine(key, START);
-    await key.post(`/v1/routines/${id}/pause`);
-    const patched = await key.patch(`/v1/routines/${id}`, { skills: [] });
-    expect(patched.data).toMatchObject({ state: 'draft', revision: 2 });
-  },
-);
+test('a paused routine that is changed materially is a draft too', proves('state.material-change'), async ({ key }) => {
+  const id = await activeRoutine(key, START);
+  await key.post(`/v1/routines/${id}/pause`);
+  const patched = await key.patch(`/v1/routines/${id}`, { skills: [] });
+  expect(patched.data).toMatchObject({ state: 'draft', revision: 2 });
+});
 
-test('a run that was under way during the change is no proof after it', async ({
-  service,
-  key,
-}) => {
+test('a run that was under way during the change is no proof after it', async ({ service, key }) => {
   const { gateway } = service;
   const id = await createRoutine(key, START);
   gateway.control.reset();

@@ -41,25 +41,13 @@ plain.each<[string, [object, object], [string, string]?]>([
   ['both are of one connection', [ISSUES, POST], ['a', 'a']],
   ['the other one only reads too', [ISSUES, ISSUES]],
   ['neither reads', [POST, POST]],
-  [
-    'what is read is a closed world',
-    [{ ...ISSUES, hints: { readOnly: true, openWorld: false } }, POST],
-  ],
-  [
-    'what is read is no text of strangers',
-    [{ toolName: 'run_report', hints: { readOnly: true } }, POST],
-  ],
+  ['what is read is a closed world', [{ ...ISSUES, hints: { readOnly: true, openWorld: false } }, POST]],
+  ['what is read is no text of strangers', [{ toolName: 'run_report', hints: { readOnly: true } }, POST]],
   [
     'the other one only adds in a closed world',
-    [
-      ISSUES,
-      { toolName: 'remember', hints: { readOnly: false, openWorld: false, destructive: false } },
-    ],
+    [ISSUES, { toolName: 'remember', hints: { readOnly: false, openWorld: false, destructive: false } }],
   ],
-  [
-    'nothing is said of the other one, and its name is one of reading',
-    [ISSUES, { toolName: 'getPage', hints: {} }],
-  ],
+  ['nothing is said of the other one, and its name is one of reading', [ISSUES, { toolName: 'getPage', hints: {} }]],
 ])('nothing is said where %s', (_, tools, connections) => {
   expect(mixing(tools, connections)).toBeUndefined();
 });
@@ -71,9 +59,7 @@ plain('the value of a gate counts where it stands in the instructions', () => {
   expect(told('Report.')).toBeUndefined();
 });
 
-test('the warning stands at the policy before it is confirmed, and at the routine once it is', async ({
-  key,
-}) => {
+test('the warning stands at the policy before it is confirmed, and at the routine once it is', async ({ key }) => {
   const hostile = await startHostileTools();
   try {
     hostile.control.tools = [
@@ -92,8 +78,7 @@ test('the warning stands at the policy before it is confirmed, and at the routin
 
     const { data: listed } = await key.get(`/v1/routines/${routineId}/tools`);
     const post = listed.find(
-      (policy: Json) =>
-        policy.name === 'post_message' && policy.connectionId === acting.connectionId,
+      (policy: Json) => policy.name === 'post_message' && policy.connectionId === acting.connectionId,
     );
     const mixes = {
       code: 'mixes_untrusted_and_outward',
@@ -111,9 +96,7 @@ test('the warning stands at the policy before it is confirmed, and at the routin
   }
 });
 
-test('a confirmation that names no definition is accepted, and answered with a warning', async ({
-  key,
-}) => {
+test('a confirmation that names no definition is accepted, and answered with a warning', async ({ key }) => {
   const hostile = await startHostileTools();
   try {
     const routineId = await createRoutine(key);

@@ -7,10 +7,7 @@ const test = serviceTest({ worker: true });
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-test('a preview is the text that a run then gets, with its skills, tools and values', async ({
-  service,
-  key,
-}) => {
+test('a preview is the text that a run then gets, with its skills, tools and values', async ({ service, key }) => {
   const id = await createRoutine(key, {
     instructions: 'Write of {{topic}} for {{routine.name}}.',
     variables: { topic: 'tea' },
@@ -103,9 +100,7 @@ test('a preview says what the preflight of a run would end it with', async ({ se
   });
 });
 
-test('a preview of an archived routine says so, and one of a model without prices has tokens only', async ({
-  key,
-}) => {
+test('a preview of an archived routine says so, and one of a model without prices has tokens only', async ({ key }) => {
   const archived = await createRoutine(key);
   await key.delete(`/v1/routines/${archived}`);
   const verdict = (await key.post(`/v1/routines/${archived}/preview`)).data.preflight;
@@ -125,13 +120,9 @@ test('a preview of a foreign routine is 404, and one with a variable that is non
   bobsKey,
 }) => {
   const id = await createRoutine(key, { variables: { topic: 'tea' } });
-  expect((await bobsKey.post(`/v1/routines/${id}/preview`)).body.error.code).toBe(
-    'routine_not_found',
-  );
+  expect((await bobsKey.post(`/v1/routines/${id}/preview`)).body.error.code).toBe('routine_not_found');
   const refused = await key.post(`/v1/routines/${id}/preview`, { variables: { tpoic: 'x' } });
   expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_variable']);
   const blind = await ada.key(['runs:read']);
-  expect((await blind.post(`/v1/routines/${id}/preview`)).body.error.code).toBe(
-    'insufficient_scope',
-  );
+  expect((await blind.post(`/v1/routines/${id}/preview`)).body.error.code).toBe('insufficient_scope');
 });

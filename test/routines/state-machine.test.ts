@@ -32,10 +32,7 @@ interface Real {
 type Command = fc.AsyncCommand<Model, Real>;
 
 /** Makes one operation, and holds its response and its effect against the contract. */
-function command(
-  name: string,
-  act: (model: Model, real: Real) => Promise<void>,
-): fc.Arbitrary<Command> {
+function command(name: string, act: (model: Model, real: Real) => Promise<void>): fc.Arbitrary<Command> {
   return fc.constant({
     check: () => true,
     async run(model, real) {
@@ -56,16 +53,9 @@ function command(
   });
 }
 
-async function expectAnswer(
-  model: Model,
-  answer: ReturnType<ApiClient['get']>,
-  status: number,
-  code?: string,
-) {
+async function expectAnswer(model: Model, answer: ReturnType<ApiClient['get']>, status: number, code?: string) {
   const { status: got, body } = await answer;
-  expect([got, body.error?.code]).toEqual(
-    model.state === 'archived' ? [409, 'routine_archived'] : [status, code],
-  );
+  expect([got, body.error?.code]).toEqual(model.state === 'archived' ? [409, 'routine_archived'] : [status, code]);
 }
 
 const commands = [

@@ -18,20 +18,12 @@ function at(ms: number): string {
 }
 
 test.for([
-  [
-    'an end before its start',
-    { startsAt: at(2 * DAY), endsAt: at(DAY) },
-    'endsAt: must be after startsAt',
-  ],
+  ['an end before its start', { startsAt: at(2 * DAY), endsAt: at(DAY) }, 'endsAt: must be after startsAt'],
   ['an end that is over', { endsAt: at(-MINUTE) }, 'endsAt: must not be in the past'],
   ['a date that does not exist', { skipDates: ['2027-02-29'] }, 'skipDates'],
   ['a date with a time', { skipDates: ['2027-02-28T00:00:00Z'] }, 'skipDates'],
   ['the same date twice', { skipDates: ['2027-02-28', '2027-02-28'] }, 'the same date twice'],
-  [
-    '367 dates',
-    { skipDates: Array.from({ length: 367 }, (_, day) => at(day * DAY).slice(0, 10)) },
-    'skipDates',
-  ],
+  ['367 dates', { skipDates: Array.from({ length: 367 }, (_, day) => at(day * DAY).slice(0, 10)) }, 'skipDates'],
   [
     'more jitter than half its interval',
     { schedule: '0 */2 * * *', jitterSeconds: 3_601 },
@@ -48,9 +40,7 @@ test.for([
   expect(patched.body.error).toEqual(created.body.error);
 });
 
-test('a schedule too short for the jitter that the routine has is 400, and the jitter stays', async ({
-  key,
-}) => {
+test('a schedule too short for the jitter that the routine has is 400, and the jitter stays', async ({ key }) => {
   const id = await createRoutine(key, { schedule: '@daily', jitterSeconds: 43_200 });
   const patched = await key.patch(`/v1/routines/${id}`, { schedule: '@hourly' });
   expect(patched.body.error.message).toContain('jitterSeconds: at most half');
@@ -73,22 +63,14 @@ test('the next five times keep to window, skipped dates and jitter', async ({ ke
   const plain = (await key.get(`/v1/routines/${await createRoutine(key, fields)}`)).data;
   expect(plain.skipDates).toEqual([date(2), date(4)]);
   expect(plain.nextRuns).toEqual([1, 3, 5, 6].map((days) => day(days).toISOString()));
-  const late = (
-    await key.get(`/v1/routines/${await createRoutine(key, { ...fields, jitterSeconds: 20_000 })}`)
-  ).data;
-  const delays = late.nextRuns.map(
-    (time: string, nth: number) => Date.parse(time) - Date.parse(plain.nextRuns[nth]),
-  );
+  const late = (await key.get(`/v1/routines/${await createRoutine(key, { ...fields, jitterSeconds: 20_000 })}`)).data;
+  const delays = late.nextRuns.map((time: string, nth: number) => Date.parse(time) - Date.parse(plain.nextRuns[nth]));
   expect(new Set(delays).size).toBe(1);
   expect(delays[0]).toBeGreaterThanOrEqual(0);
   expect(delays[0]).toBeLessThanOrEqual(20_000_000);
 });
 
-test('a scheduled run with jitter stands for the time of the schedule', async ({
-  service,
-  key,
-  ada,
-}) => {
+test('a scheduled run with jitter stands for the time of the schedule', async ({ service, key, ada }) => {
   const { database } = service.deps;
   const id = await activeRoutine(key, { schedule: '@daily', jitterSeconds: 40_000 });
   const routine = await routineOf(service, ada, id);
@@ -150,10 +132,7 @@ test('after endsAt a routine is paused, what was due still runs, and activating 
   });
 });
 
-test('between its last time and its end a routine is active without a next time', async ({
-  service,
-  key,
-}) => {
+test('between its last time and its end a routine is active without a next time', async ({ service, key }) => {
   const id = await activeRoutine(key, { schedule: '@yearly', endsAt: at(40 * DAY + 366 * DAY) });
   const patched = await key.patch(`/v1/routines/${id}`, { startsAt: at(-DAY), endsAt: at(MINUTE) });
   const expected = { state: 'active', nextRunAt: null };
@@ -183,9 +162,7 @@ test('an occurrence that is due, or waits for its jitter, survives every change 
   // Without jitter it is due at once, and by another schedule what is due stays due.
   expect(nextTimeAfterSave(before, none, waiting)).toEqual(midnight);
   expect(nextTimeAfterSave(before, { ...none, schedule: '0 5 * * *' }, overdue)).toEqual(midnight);
-  expect(nextTimeAfterSave(before, { ...before, schedule: '0 5 * * *' }, overdue)).toEqual(
-    nextRunAt,
-  );
+  expect(nextTimeAfterSave(before, { ...before, schedule: '0 5 * * *' }, overdue)).toEqual(nextRunAt);
   // What has run without jitter does not come again with it.
   const ran = { ...none, nextRunAt: new Date('2027-03-04T00:00:00Z') };
   expect(nextTimeAfterSave(ran, before, new Date('2027-03-03T00:00:30Z'))).toEqual(
@@ -194,9 +171,7 @@ test('an occurrence that is due, or waits for its jitter, survives every change 
   expect(nextTimeAfterSave(before, renamed, overdue)).toEqual(nextRunAt);
 });
 
-test('a preview shows the next times of a schedule, or the errors of saving it', async ({
-  key,
-}) => {
+test('a preview shows the next times of a schedule, or the errors of saving it', async ({ key }) => {
   const query = 'schedule=0%209%20*%20*%201&timezone=Europe/Berlin&startsAt=2027-03-20T00:00:00Z';
   const shown = await key.get(
     `/v1/schedules/preview?${query}&skipDates=2027-04-05,2027-03-22&endsAt=2027-04-20T00:00:00%2B02:00&jitterSeconds=60`,
@@ -239,9 +214,7 @@ test('the times of all active routines of a project come in order, with window, 
   await createRoutine(key, { schedule: '* * * * *' });
   const path = (from: string, to: string) => `/v1/schedules/occurrences?from=${from}&to=${to}`;
   const { data } = await key.get(path(hour(-12), hour(36)));
-  const mine = data.occurrences.filter(({ routineId }: { routineId: string }) =>
-    [late, plain].includes(routineId),
-  );
+  const mine = data.occurrences.filter(({ routineId }: { routineId: string }) => [late, plain].includes(routineId));
   const { nextRuns } = (await key.get(`/v1/routines/${late}`)).data;
   const delay = Date.parse(nextRuns[0]) % (6 * 60 * MINUTE);
   const startOf = (hours: number) => new Date(Date.parse(hour(hours)) + delay).toISOString();
@@ -254,11 +227,10 @@ test('the times of all active routines of a project come in order, with window, 
       startsAt: startOf(hours),
     })),
   ].filter(({ startsAt }) => startsAt <= hour(36));
-  const byStart = (a: { startsAt: string }, b: { startsAt: string }) =>
-    a.startsAt < b.startsAt ? -1 : 1;
-  expect(
-    mine.filter(({ scheduledFor }: { scheduledFor: string }) => scheduledFor >= hour(0)),
-  ).toEqual(expected.toSorted(byStart));
+  const byStart = (a: { startsAt: string }, b: { startsAt: string }) => (a.startsAt < b.startsAt ? -1 : 1);
+  expect(mine.filter(({ scheduledFor }: { scheduledFor: string }) => scheduledFor >= hour(0))).toEqual(
+    expected.toSorted(byStart),
+  );
   expect(data.truncated).toBe(false);
   const theirs = (await strangersKey.get(path(hour(-12), hour(36)))).data.occurrences;
   expect(theirs.map(({ routineId }: { routineId: string }) => routineId)).not.toContain(plain);

@@ -12,10 +12,7 @@ const START = {
   skills: ['seo-audit', 'content-strategy'],
 };
 
-test('every material change is a version that says what changed and who did it', async ({
-  ada,
-  key,
-}) => {
+test('every material change is a version that says what changed and who did it', async ({ ada, key }) => {
   const session = ada.session.with({ 'X-Project-Id': ada.projectId });
   const id = await createRoutine(session, START);
   const versions = `/v1/routines/${id}/versions`;
@@ -187,9 +184,7 @@ test('restoring what the routine has already changes nothing', async ({ key }) =
   expect((await key.get(`/v1/routines/${id}/versions`)).data).toHaveLength(1);
 });
 
-test('a version whose skill is gone is not restored, and an archived routine has only its record', async ({
-  key,
-}) => {
+test('a version whose skill is gone is not restored, and an archived routine has only its record', async ({ key }) => {
   const skill = await key.post('/v1/skills', { name: 'Tone', instructions: 'x'.repeat(40) });
   const id = await createRoutine(key, { skills: [skill.data.id] });
   await key.patch(`/v1/routines/${id}`, { skills: [] });
@@ -203,10 +198,7 @@ test('a version whose skill is gone is not restored, and an archived routine has
   expect((await key.get(`/v1/routines/${id}/versions`)).data).toHaveLength(2);
 });
 
-test('versions of another tenant, and revisions that there are not, are 404', async ({
-  key,
-  bobsKey,
-}) => {
+test('versions of another tenant, and revisions that there are not, are 404', async ({ key, bobsKey }) => {
   const id = await createRoutine(key);
   const versions = `/v1/routines/${id}/versions`;
   const codeOf = async (answer: ReturnType<typeof key.get>) => {
@@ -227,9 +219,7 @@ test('versions of another tenant, and revisions that there are not, are 404', as
   expect(reader.status).toBe(200);
 });
 
-test('the detail of a routine says whether it can be activated, with which proof, or why not', async ({
-  key,
-}) => {
+test('the detail of a routine says whether it can be activated, with which proof, or why not', async ({ key }) => {
   const id = await createRoutine(key);
   const activation = async () => (await key.get(`/v1/routines/${id}`)).data.activation;
   const unproven = { ready: false, proofRunId: null, reason: 'successful_run_required' };
@@ -245,10 +235,7 @@ test('the detail of a routine says whether it can be activated, with which proof
   expect(await activation()).toEqual({ ...unproven, reason: 'routine_archived' });
 });
 
-test('a full plan is the reason why a proven routine cannot be activated', async ({
-  service,
-  ada,
-}) => {
+test('a full plan is the reason why a proven routine cannot be activated', async ({ service, ada }) => {
   const replica = await service.replica({ BILLING_DEFAULT_PLAN: 'free' });
   try {
     const person = ada.session.with({ 'X-Project-Id': ada.projectId });
@@ -268,10 +255,7 @@ test('a full plan is the reason why a proven routine cannot be activated', async
   }
 });
 
-test('the latest two hundred versions are kept, and those that open runs were made with', async ({
-  service,
-  key,
-}) => {
+test('the latest two hundred versions are kept, and those that open runs were made with', async ({ service, key }) => {
   const { database } = service.deps;
   const id = await createRoutine(key);
   await plantVersions(database, id, { from: 2, to: 300 });
@@ -281,7 +265,6 @@ test('the latest two hundred versions are kept, and those that open runs were ma
   const left =
     await database.row`select count(*) as count, min(revision) as first from routine_versions where routine_id = ${id}`;
   expect(left).toEqual({ count: 201, first: 50 });
-  const statusOf = async (revision: number) =>
-    (await key.get(`/v1/routines/${id}/versions/${revision}`)).status;
+  const statusOf = async (revision: number) => (await key.get(`/v1/routines/${id}/versions/${revision}`)).status;
   expect([await statusOf(101), await statusOf(102), await statusOf(301)]).toEqual([404, 200, 200]);
 });

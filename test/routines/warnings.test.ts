@@ -30,27 +30,18 @@ test('a skill whose needs no tool meets is a warning when the routine is saved a
   expect((await key.post(`/v1/routines/${id}/activate`)).status).toBe(200);
 
   const more = await key.patch(`/v1/routines/${id}`, { skills: ['seo-audit', 'budget-pacing'] });
-  expect(needsIn(more.data)).toEqual([
-    'seo-audit web',
-    'seo-audit search-console',
-    'budget-pacing ads',
-  ]);
+  expect(needsIn(more.data)).toEqual(['seo-audit web', 'seo-audit search-console', 'budget-pacing ads']);
   const none = await key.patch(`/v1/routines/${id}`, { skills: [] });
   expect(none.data.warnings).toEqual([]);
   const restored = await key.post(`/v1/routines/${id}/versions/1/restore`);
   expect(needsIn(restored.data)).toEqual(['seo-audit web', 'seo-audit search-console']);
 });
 
-test('a custom skill, and one that needs nothing, warn of nothing; nor does calculate meet a need', async ({
-  key,
-}) => {
+test('a custom skill, and one that needs nothing, warn of nothing; nor does calculate meet a need', async ({ key }) => {
   const skill = await key.post('/v1/skills', { name: 'Own', instructions: 'x'.repeat(40) });
   const created = await key.post('/v1/routines', routineBody({ skills: [skill.data.id] }));
   expect(created.data.warnings).toEqual([]);
-  const computing = await key.post(
-    '/v1/routines',
-    routineBody({ skills: ['seo-audit'], builtInTools: ['calculate'] }),
-  );
+  const computing = await key.post('/v1/routines', routineBody({ skills: ['seo-audit'], builtInTools: ['calculate'] }));
   expect(computing.data.warnings).toHaveLength(2);
 });
 
@@ -63,18 +54,13 @@ test('a deleted skill stands in the warnings until it is taken off', async ({ ke
   const warnings = async () => (await key.get(`/v1/routines/${id}`)).data.warnings;
   expect(await warnings()).toEqual([]);
   await key.delete(`/v1/skills/${skill.id}`);
-  const gone = [
-    { code: 'skill_deleted', skill: skill.id, message: expect.stringContaining('was deleted') },
-  ];
+  const gone = [{ code: 'skill_deleted', skill: skill.id, message: expect.stringContaining('was deleted') }];
   expect(await warnings()).toEqual(gone);
   expect((await key.patch(`/v1/routines/${id}`, { name: 'Other' })).data.warnings).toEqual(gone);
   expect((await key.patch(`/v1/routines/${id}`, { skills: [] })).data.warnings).toEqual([]);
 });
 
-test('a tool meets a need once it is confirmed, and only of its own routine', async ({
-  key,
-  bobsKey,
-}) => {
+test('a tool meets a need once it is confirmed, and only of its own routine', async ({ key, bobsKey }) => {
   const hostile = await startHostileTools();
   try {
     hostile.control.tools = [
@@ -88,9 +74,7 @@ test('a tool meets a need once it is confirmed, and only of its own routine', as
     const routine = { skills: ['seo-audit'] };
     const routineId = await createRoutine(key, routine);
     const connectionId = await connect(key, { url: hostile.url('honest') });
-    const { tools } = (
-      await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`)
-    ).data;
+    const { tools } = (await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`)).data;
     const detail = async () => (await key.get(`/v1/routines/${routineId}`)).data;
     // Discovered is not confirmed: a run would not be offered it.
     expect(await detail()).toMatchObject({ callableTools: [], warnings: [{}, {}] });

@@ -96,10 +96,7 @@ test('a run that has its answer keeps it at any cost', async ({ key }) => {
   expect(run.usage.totalTokens).toBeGreaterThan(20_000);
 });
 
-test('the runs of an earlier version do not say what is normal for this one', async ({
-  service,
-  key,
-}) => {
+test('the runs of an earlier version do not say what is normal for this one', async ({ service, key }) => {
   const id = await routineWithRuns(key, 5);
   const changed = await key.patch(`/v1/routines/${id}`, { limits: { abnormalFactor: 2 } });
   expect(changed.data).toMatchObject({ revision: 2, limits: { abnormalFactor: 2 } });

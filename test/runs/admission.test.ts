@@ -10,16 +10,11 @@ import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ own: true });
 
-test('runs that wait longer than their timeout for the only slot succeed all the same', async ({
-  service,
-  key,
-}) => {
+test('runs that wait longer than their timeout for the only slot succeed all the same', async ({ service, key }) => {
   service.gateway.control.script({ times: null, latencyMs: 1_300 });
   const routineId = await createRoutine(key);
   await changeRoutines(service.deps.database, routineId, { timeoutSeconds: 6 });
-  const started = await Promise.all(
-    Array.from({ length: 7 }, () => key.post(`/v1/routines/${routineId}/run`)),
-  );
+  const started = await Promise.all(Array.from({ length: 7 }, () => key.post(`/v1/routines/${routineId}/run`)));
   const waiting = await key.get(`/v1/runs/${started[6]!.data.id}`);
   expect(waiting.data).toMatchObject({ state: 'queued', waitingFor: 'worker' });
 
@@ -27,8 +22,7 @@ test('runs that wait longer than their timeout for the only slot succeed all the
   try {
     const last = await key.post(`/v1/routines/${routineId}/run`);
     // The worker announces its slot a moment after it has started.
-    const waitingFor = async () =>
-      (await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor as string;
+    const waitingFor = async () => (await key.get(`/v1/runs/${last.data.id}`)).data.waitingFor as string;
     await expect.poll(waitingFor).toBe('slot');
     const ended = await Promise.all([...started, last].map(({ data }) => runEnded(key, data.id)));
     expect(ended.map(({ state }) => state)).toEqual(Array(8).fill('succeeded'));
@@ -49,9 +43,7 @@ test('a run that ends lets the next one in at once, and never more than there is
   const routineId = await createRoutine(key);
   const worker = await startWorkers(service.config, service.deps, { concurrency: 4 });
   try {
-    const started = await Promise.all(
-      Array.from({ length: 30 }, () => key.post(`/v1/routines/${routineId}/run`)),
-    );
+    const started = await Promise.all(Array.from({ length: 30 }, () => key.post(`/v1/routines/${routineId}/run`)));
     let most = 0;
     let open = 30;
     while (open > 0) {
@@ -73,10 +65,7 @@ test('a run that ends lets the next one in at once, and never more than there is
   }
 });
 
-test('a run that waits too long is skipped and says so, and no webhook is sent', async ({
-  service,
-  key,
-}) => {
+test('a run that waits too long is skipped and says so, and no webhook is sent', async ({ service, key }) => {
   const routineId = await createRoutine(key, {
     limits: { maxQueueSeconds: 60 },
     webhookUrl: 'http://127.0.0.1:9009/hook',
@@ -118,18 +107,13 @@ test('runs that are started by hand leave a quarter of the places to other organ
     const id = await start(key, mine);
     ids.push(id);
     // A start that meets another admission does not wait for it: its run is let in a moment later.
-    await expect
-      .poll(async () => (await key.get(`/v1/runs/${id}`)).data.waitingFor)
-      .toBe(waitingFor);
+    await expect.poll(async () => (await key.get(`/v1/runs/${id}`)).data.waitingFor).toBe(waitingFor);
   }
   await withdrawSlots(deps.database, worker.workerId);
   for (const id of ids) await key.post(`/v1/runs/${id}/cancel`);
 });
 
-test('a run past its deadline whose workflow says nothing is ended by the sweep', async ({
-  service,
-  key,
-}) => {
+test('a run past its deadline whose workflow says nothing is ended by the sweep', async ({ service, key }) => {
   service.gateway.control.script({ latencyMs: 60_000 });
   const routineId = await createRoutine(key);
   const worker = await startWorkers(service.config, service.deps, { concurrency: 1 });

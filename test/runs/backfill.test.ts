@@ -84,8 +84,7 @@ test('a backfill is refused with its price until that is accepted, and then runs
   const listed = (await key.get(`/v1/runs?backfillId=${data.id}`)).data;
   expect(instantsOf(listed)).toEqual(sevenOf(3, 4, 5));
 
-  const events = (await ada.session.get(`/v1/audit-events?organizationId=${ada.organizationId}`))
-    .data;
+  const events = (await ada.session.get(`/v1/audit-events?organizationId=${ada.organizationId}`)).data;
   expect(events[0]).toMatchObject({
     action: 'routine.backfilled',
     targetId: id,
@@ -139,22 +138,16 @@ test('what a backfill would be is said beforehand, by the same refusals, and not
   const nothing = (await key.get(ofDays(5, 4))).data;
   expect(nothing).toMatchObject({ occurrences: { count: 0, first: null, last: null } });
 
-  const codeOf = async (client: ApiClient, path: string) =>
-    (await client.get(path)).body.error.code;
+  const codeOf = async (client: ApiClient, path: string) => (await client.get(path)).body.error.code;
   expect(await codeOf(bobsKey, ofDays(5, 2))).toBe('routine_not_found');
   expect(await codeOf(key, ofDays(2, 5))).toBe('invalid_request');
   const unproven = await createRoutine(key);
   expect(await codeOf(key, ofDays(5, 2).replace(id, unproven))).toBe('successful_run_required');
 });
 
-test('two that come at once make no time double, and one that is repeated with its key is one', async ({
-  key,
-}) => {
+test('two that come at once make no time double, and one that is repeated with its key is one', async ({ key }) => {
   const id = await activeRoutine(key);
-  const both = await Promise.all([
-    accepted(key, id, lastDays(12, 2)),
-    accepted(key, id, lastDays(12, 2)),
-  ]);
+  const both = await Promise.all([accepted(key, id, lastDays(12, 2)), accepted(key, id, lastDays(12, 2))]);
   expect(both.map(({ status }) => status)).toEqual([202, 202]);
   expect(new Set(both.map(({ data }) => data.runs.length))).toEqual(new Set([0, 10]));
   const headers = { 'Idempotency-Key': 'backfill-once' };
@@ -167,10 +160,7 @@ test('two that come at once make no time double, and one that is repeated with i
   }
 });
 
-test('a repeated request whose first response was lost finds the runs that it made', async ({
-  service,
-  key,
-}) => {
+test('a repeated request whose first response was lost finds the runs that it made', async ({ service, key }) => {
   const id = await activeRoutine(key);
   const headers = { 'Idempotency-Key': 'backfill-lost' };
   const first = await accepted(key.with(headers), id, lastDays(4, 2));
@@ -214,9 +204,7 @@ test('a time that ran is left out, one that was skipped is made up for, and one 
   expect(data.leftOut).toEqual({ alreadyRan: 3, alreadyBackfilled: 0, stillDue: 1 });
 });
 
-test('at most max times are looked at, and the response says where the next backfill goes on', async ({
-  key,
-}) => {
+test('at most max times are looked at, and the response says where the next backfill goes on', async ({ key }) => {
   const id = await activeRoutine(key);
   const first = (await accepted(key, id, { ...lastDays(6, 2), max: 3 })).data;
   expect(instantsOf(first.runs)).toEqual(sevenOf(6, 5, 4));
@@ -229,10 +217,7 @@ test('at most max times are looked at, and the response says where the next back
   expect(instantsOf((await accepted(key, id, { from, to })).data.runs)).toEqual(sevenOf(8, 7));
 });
 
-test('a time that waits for its jitter is still due, and those before it are not', async ({
-  service,
-  key,
-}) => {
+test('a time that waits for its jitter is still due, and those before it are not', async ({ service, key }) => {
   const jitterSeconds = 3_600;
   const id = await activeRoutine(key, { jitterSeconds });
   const [due] = sevenOf(2);
@@ -262,9 +247,7 @@ test('over a clock change it takes the times that the schedule had', async ({ ke
     };
     const { data } = await accepted(key, id, window);
     expect(instantsOf(data.runs).map((text) => text.slice(11, 16))).toEqual(times);
-    expect(instantsOf(data.runs)[1]?.slice(0, 10)).toBe(
-      new Date(sunday).toISOString().slice(0, 10),
-    );
+    expect(instantsOf(data.runs)[1]?.slice(0, 10)).toBe(new Date(sunday).toISOString().slice(0, 10));
   }
 });
 
@@ -345,11 +328,7 @@ test('a window that is not past, ends before it begins, or is no longer kept is 
   expect((await key.get(`/v1/routines/${id}/runs?trigger=backfill`)).data).toEqual([]);
 });
 
-test('of another project there is no such routine and there are no such runs', async ({
-  key,
-  bobsKey,
-  ada,
-}) => {
+test('of another project there is no such routine and there are no such runs', async ({ key, bobsKey, ada }) => {
   const id = await activeRoutine(key);
   const foreign = await accepted(bobsKey, id, lastDays(4, 2));
   expect([foreign.status, foreign.body.error.code]).toEqual([404, 'routine_not_found']);

@@ -78,19 +78,14 @@ test('a weekly routine tells each run the result of the one before it, with its 
   }
 });
 
-test('what comes before the briefing is the same in every run, so that it can be cached', async ({
-  service,
-  key,
-}) => {
+test('what comes before the briefing is the same in every run, so that it can be cached', async ({ service, key }) => {
   const mark = marker();
   const id = await createRoutine(key, { instructions: mark, skills: ['seo-audit'] });
   await runOnce(key, id);
   await runOnce(key, id);
   const [first, second] = requestsWith(service, mark).map(({ body }) => body.messages);
   expect(second[0]).toEqual(first[0]);
-  const [before, after] = [first, second].map(([, { content }]) =>
-    content.split('\n\nAbout this run:'),
-  );
+  const [before, after] = [first, second].map(([, { content }]) => content.split('\n\nAbout this run:'));
   expect(after[0]).toBe(before[0]);
   expect(after[1]).not.toBe(before[1]);
 });
@@ -149,9 +144,7 @@ test('a result that is no longer kept is not the same as none', async ({ service
   );
 });
 
-test('a routine that does not carry results says so, and tells neither result nor time', async ({
-  key,
-}) => {
+test('a routine that does not carry results says so, and tells neither result nor time', async ({ key }) => {
   const id = await createRoutine(key, { carryResult: false });
   const first = await runOnce(key, id);
   const { briefing } = await runOnce(key, id);
@@ -190,10 +183,7 @@ test('the placeholders hold the result, fenced, and its time; they are empty whe
   }
 });
 
-test('a long result is cut at 12,000 characters and keeps its state block', async ({
-  service,
-  key,
-}) => {
+test('a long result is cut at 12,000 characters and keeps its state block', async ({ service, key }) => {
   const mark = marker();
   const id = await createRoutine(key, { instructions: mark });
   says(service, mark, report(3, 'long '.repeat(10_000)));
@@ -233,9 +223,7 @@ test('text at its limit leaves no room for the result, and the run goes on and i
   expect(carried).toContain('as-of: 2026-W5');
 });
 
-test('a placeholder for the result counts with its greatest length when the routine is saved', async ({
-  key,
-}) => {
+test('a placeholder for the result counts with its greatest length when the routine is saved', async ({ key }) => {
   const refused = await key.post('/v1/routines', {
     name: 'Too much',
     instructions: '{{previous.result}}'.repeat(34),

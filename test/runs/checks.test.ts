@@ -29,10 +29,7 @@ const test = serviceTest({ worker: true })
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-test('a run that passes every check succeeds and shows the verdicts in order', async ({
-  key,
-  runWith,
-}) => {
+test('a run that passes every check succeeds and shows the verdicts in order', async ({ key, runWith }) => {
   const { run, routineId } = await runWith(SOURCES, [
     { type: 'result_not_empty' },
     { type: 'result_matches', pattern: '^Seen at' },
@@ -83,10 +80,7 @@ test.for<[string, string, object]>([
   },
 );
 
-test('a quiet run is not failed for what only a report has, and not spared the work', async ({
-  service,
-  key,
-}) => {
+test('a quiet run is not failed for what only a report has, and not spared the work', async ({ service, key }) => {
   const quiet = { outcome: 'required', builtInTools: ['calculate'] };
   const finish = {
     name: 'finish',
@@ -136,11 +130,7 @@ test('a quiet run is not failed for what only a report has, and not spared the w
   });
 });
 
-test('a check on tools counts the calls of one tool, by its name or its policy', async ({
-  service,
-  key,
-  tools,
-}) => {
+test('a check on tools counts the calls of one tool, by its name or its policy', async ({ service, key, tools }) => {
   const mark = marker();
   const { routineId, tools: found } = await routineWith(key, ['echo'], {
     connection: { url: tools.url },
@@ -156,16 +146,8 @@ test('a check on tools counts the calls of one tool, by its name or its policy',
   };
   const tool = 'echo';
   const type = 'tool_succeeded';
-  expect(await verdicts({ type, tool, atLeast: 2 }, { type, tool: policyId })).toEqual([
-    'succeeded',
-    true,
-    true,
-  ]);
-  expect(await verdicts({ type, tool, atLeast: 3 }, { type, tool: 'unheard-of' })).toEqual([
-    'failed',
-    false,
-    false,
-  ]);
+  expect(await verdicts({ type, tool, atLeast: 2 }, { type, tool: policyId })).toEqual(['succeeded', true, true]);
+  expect(await verdicts({ type, tool, atLeast: 3 }, { type, tool: 'unheard-of' })).toEqual(['failed', false, false]);
   expect(await verdicts({ type: 'no_refused_calls' })).toEqual(['failed', false]);
 });
 
@@ -194,11 +176,7 @@ test('a call that its policy refuses is a refused call, a misplaced finish is no
   });
 });
 
-test('a tool of a connection that is called finish is offered under another name', async ({
-  service,
-  key,
-  tools,
-}) => {
+test('a tool of a connection that is called finish is offered under another name', async ({ service, key, tools }) => {
   const mark = marker();
   const { routineId } = await routineWith(key, ['echo'], {
     connection: { url: tools.url },
@@ -214,13 +192,9 @@ test('a tool of a connection that is called finish is offered under another name
   expect(request.body.tools.map((tool: Json) => tool.function.name)).toEqual(names);
 });
 
-test('runs that fail a check count towards the pause of their routine', async ({
-  service,
-  key,
-}) => {
+test('runs that fail a check count towards the pause of their routine', async ({ service, key }) => {
   const mark = marker();
-  const says = (text: string) =>
-    service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text } });
+  const says = (text: string) => service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text } });
   says(SOURCES);
   const id = await activeRoutine(key, {
     instructions: mark,
@@ -241,9 +215,7 @@ test('runs that fail a check count towards the pause of their routine', async ({
   });
 });
 
-test('the webhook of a run that a check stopped is run.failed, with the verdicts', async ({
-  runWith,
-}) => {
+test('the webhook of a run that a check stopped is run.failed, with the verdicts', async ({ runWith }) => {
   const receiver = await startReceiver((_request, response) => response.end());
   const checks = [{ type: 'distinct_sources', atLeast: 9 }];
   const { run } = await runWith(SOURCES, checks, { webhookUrl: receiver.origin });
@@ -277,9 +249,6 @@ test('checks that make no sense are refused with the path of each', async ({ key
     expect(refused.body.error.message).toContain(path);
   }
   const outcome = await key.patch(`/v1/routines/${id}`, { outcome: 'always' });
-  expect([outcome.status, outcome.body.error.message]).toEqual([
-    400,
-    expect.stringContaining('outcome: '),
-  ]);
+  expect([outcome.status, outcome.body.error.message]).toEqual([400, expect.stringContaining('outcome: ')]);
   expect((await key.get(`/v1/routines/${id}`)).data.checks).toEqual([]);
 });

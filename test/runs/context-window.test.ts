@@ -5,14 +5,7 @@ import { fitTranscript, type TranscriptStep } from '#core/prompt/context-window.
 import { estimatedTokens } from '#core/cost/index.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from '#test/tools/hostile-fixture.ts';
-import {
-  marker,
-  requestsWith,
-  routineWith,
-  scriptCalls,
-  toolSteps,
-  type Json,
-} from '#test/tools/support.ts';
+import { marker, requestsWith, routineWith, scriptCalls, toolSteps, type Json } from '#test/tools/support.ts';
 
 function asked(index: number): TranscriptStep {
   const call = { type: 'tool-call' as const, toolCallId: `c${index}`, toolName: 't', input: {} };
@@ -70,10 +63,7 @@ describe('the transcript of a run', () => {
 
   test('keeps its order, its calls and one result for each, with any results left out', () => {
     // Around 500 characters too, from where on a result is worth leaving out.
-    const length = fc.oneof(
-      fc.integer({ min: 0, max: 30_000 }),
-      fc.integer({ min: 480, max: 520 }),
-    );
+    const length = fc.oneof(fc.integer({ min: 0, max: 30_000 }), fc.integer({ min: 480, max: 520 }));
     const lengths = fc.array(length, { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(lengths, fc.integer({ min: 1_000, max: 40_000 }), (results, contextTokens) => {

@@ -20,9 +20,7 @@ test('a manual run succeeds with one step, its text, its usage and its cost', as
   expect(run.usage).toEqual(run.steps[0].usage);
 });
 
-test('a skill is appended verbatim, under its name, after the rendered instructions', async ({
-  key,
-}) => {
+test('a skill is appended verbatim, under its name, after the rendered instructions', async ({ key }) => {
   const skill = await key.post('/v1/skills', {
     name: 'House style',
     instructions: 'Never use {{topic}} as a verb, please.',
@@ -47,9 +45,7 @@ test('a deleted skill is skipped and the run succeeds', async ({ key }) => {
   expect(run).toMatchObject({ state: 'succeeded', prompt: 'Write one line.' });
 });
 
-test('an activated routine has a next time, and a material change takes it back to draft', async ({
-  key,
-}) => {
+test('an activated routine has a next time, and a material change takes it back to draft', async ({ key }) => {
   const id = await activeRoutine(key);
   const active = await key.get(`/v1/routines/${id}`);
   expect(active.data).toMatchObject({ state: 'active', revision: 1 });

@@ -30,9 +30,7 @@ test('a credential has so many streams open and an organization so many, over al
 }) => {
   const replica = await service.replica();
   const urls = [service.url, replica.url];
-  const open = await Promise.all(
-    Array.from({ length: 12 }, (_, n) => follow(key, runId, urls[n % 2])),
-  );
+  const open = await Promise.all(Array.from({ length: 12 }, (_, n) => follow(key, runId, urls[n % 2])));
   const taken = open.filter(({ status }) => status === 200);
   expect(taken).toHaveLength(3);
   const refused = open.find(({ status }) => status !== 200)!;
@@ -87,13 +85,9 @@ test('a stream ends when its person signs out, and the streams of other sessions
   expect((await next).data.state).toBe('cancelled');
 });
 
-test('a stream ends when its person is no member of the organization any more', async ({
-  service,
-}) => {
+test('a stream ends when its person is no member of the organization any more', async ({ service }) => {
   const cleo = await signUp(service);
-  const { data: run } = await cleo.session.post(
-    `/v1/routines/${await createRoutine(cleo.session)}/run`,
-  );
+  const { data: run } = await cleo.session.post(`/v1/routines/${await createRoutine(cleo.session)}/run`);
   const stream = await follow(cleo.session, run.id);
   await stream.next();
   await removeMemberships(service.deps.database, { userId: cleo.userId });

@@ -19,10 +19,7 @@ export interface EventStream {
 }
 
 /** Reads server-sent events as a browser's EventSource would, but with headers of one's own. */
-export async function openStream(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<EventStream> {
+export async function openStream(url: string, headers: Readonly<Record<string, string>>): Promise<EventStream> {
   const gone = new AbortController();
   const response = await fetch(url, {
     headers: { Accept: 'text/event-stream', ...headers },

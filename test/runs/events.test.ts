@@ -51,11 +51,7 @@ test('a run is followed from its beginning to its end, and the stream ends with 
   expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream(;|$)/);
   expect(stream.headers.get('cache-control')).toContain('no-store');
   const events = await stream.rest();
-  expect(names(events).filter((name) => name !== 'queued')).toEqual([
-    'running',
-    'step 0',
-    'succeeded',
-  ]);
+  expect(names(events).filter((name) => name !== 'queued')).toEqual(['running', 'step 0', 'succeeded']);
   const detail = (await key.get(`/v1/runs/${runId}`)).data;
   expect(events.at(-2)!.data).toEqual(detail.steps[0]);
   const {
@@ -76,10 +72,7 @@ test('a run is followed from its beginning to its end, and the stream ends with 
   expect(events.at(-1)!.data).toEqual(run);
 });
 
-test('a run that has ended is told at once, and a follower that has seen its end gets 204', async ({
-  key,
-  follow,
-}) => {
+test('a run that has ended is told at once, and a follower that has seen its end gets 204', async ({ key, follow }) => {
   const run = await runOnce(key, await createRoutine(key));
   const events = await (await follow(run.id)).rest();
   expect(names(events)).toEqual(['step 0', 'succeeded']);
@@ -167,9 +160,7 @@ test('fifty followers of one run are all told, with a query for all of them toge
     if (values?.length) expect(new Set(idsIn(values[0]))).toEqual(new Set([runId]));
   }
   // The states and the step are read for all together, not for each.
-  const reads = statements.filter(({ text }) =>
-    /from steps where run_id = \$\d+ and project_id/.test(text),
-  );
+  const reads = statements.filter(({ text }) => /from steps where run_id = \$\d+ and project_id/.test(text));
   expect(reads.length).toBeLessThan(FOLLOWERS);
 });
 
@@ -188,9 +179,7 @@ test('following needs what reading the run needs', async ({ service, ada, key, f
   expect(names(await session.rest())).toEqual(['step 0', 'succeeded']);
 });
 
-test('a client that goes away is forgotten, and a server that stops ends its streams', async ({
-  follow,
-}) => {
+test('a client that goes away is forgotten, and a server that stops ends its streams', async ({ follow }) => {
   const other = await startService();
   const client = await (await signUp(other)).key();
   const routineId = await createRoutine(client);

@@ -1,12 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  createRunFeed,
-  forgetFollowers,
-  openRunEvents,
-  type RunFeed,
-} from '#core/run-events/index.ts';
+import { createRunFeed, forgetFollowers, openRunEvents, type RunFeed } from '#core/run-events/index.ts';
 import { persistently, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
@@ -140,8 +135,7 @@ test('a follower hears of a change, not of its absence, and nothing more once it
   const last = watch.changed({ steps: 0, state: 'running' });
   gone.abort();
   expect(await last).toBe(false);
-  const onRecord = () =>
-    testDatabase.database.row`select from run_followers where credential = 'key_one'`;
+  const onRecord = () => testDatabase.database.row`select from run_followers where credential = 'key_one'`;
   await expect.poll(onRecord).toBeUndefined();
 });
 

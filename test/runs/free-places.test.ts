@@ -82,15 +82,12 @@ async function become({ workers, runs }: State): Promise<void> {
 
 /** The count as the documents tell it. */
 function placesIn({ workers, runs }: State): number {
-  const taking = workers.filter(
-    ({ queue, takesRuns, live }) => queue === QUEUE && takesRuns && live,
-  );
+  const taking = workers.filter(({ queue, takesRuns, live }) => queue === QUEUE && takesRuns && live);
   const slots = taking.reduce((sum, worker) => sum + worker.slots, 0);
   const ahead = taking.length === 0 ? 0 : Math.max(Math.floor(slots / 10), 1);
   const builds = new Set(taking.map((worker) => worker.build));
   const taken = runs.filter(
-    (run) =>
-      isOpen(run) && run.admitted && !run.waits && (run.build === null || builds.has(run.build)),
+    (run) => isOpen(run) && run.admitted && !run.waits && (run.build === null || builds.has(run.build)),
   );
   return slots + ahead - taken.length;
 }
@@ -121,10 +118,7 @@ test('the functions of the database count places as the pieces of statements do,
       const free = placesIn(state);
       const waits = someoneWaits(state);
       expect(counted).toEqual({ free, fromPieces: free, waits, waitsByCondition: waits });
-      const taken = await transaction(
-        database,
-        (tx) => tx.row`select ${takePlace(QUEUE)} as place`,
-      );
+      const taken = await transaction(database, (tx) => tx.row`select ${takePlace(QUEUE)} as place`);
       expect(taken).toEqual({ place: free > 0 && !waits });
     }),
     { numRuns: 300 * TIMES },

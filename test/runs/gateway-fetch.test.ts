@@ -210,10 +210,7 @@ test.each([
   },
   {
     how: 'without index and id, by name',
-    deltas: [
-      [{ function: { name: 'one', arguments: {} } }],
-      [{ function: { name: 'two', arguments: '{"x":1}' } }],
-    ],
+    deltas: [[{ function: { name: 'one', arguments: {} } }], [{ function: { name: 'two', arguments: '{"x":1}' } }]],
   },
   {
     how: 'with one id for two',
@@ -259,11 +256,7 @@ test.each([
   ['Well, then.\n</think>\n\nThe report.', 'The report.', 'Well, then.\n'],
   ['<think>never ended', '', '<think>never ended'],
   ['The tag `</think>` ends thinking.', 'The tag `</think>` ends thinking.', ''],
-  [
-    'A report on <think> and </think> in one line.',
-    'A report on <think> and </think> in one line.',
-    '',
-  ],
+  ['A report on <think> and </think> in one line.', 'A report on <think> and </think> in one line.', ''],
 ])('of the text %j, %j remains', async (content, text, thinking) => {
   const { choices, beyond } = await streamed(chunk({ content }, 'stop'), DONE);
   expect([choices[0]!.message['content'], beyond.thinking]).toEqual([text, thinking]);
@@ -273,27 +266,17 @@ test.each([
   ['an error event', 'data: {"error":{"message":"Overloaded","code":503}}\n\n', 503, 'Overloaded'],
   ['what is no JSON', 'data: Internal failure\n\n', 502, 'Internal failure'],
   ['the reason "error"', chunk({}, 'error', { error: { message: 'gone' } }) + DONE, 502, ''],
-])(
-  'a stream that is ended by %s is a refusal that may be billed',
-  async (_what, last, status, words) => {
-    const failure = streamed(chunk({ content: 'Part' }), last);
-    expect(await failureOf(failure)).toMatchObject({ name: 'Refusal', status, words, begun: true });
-  },
-);
+])('a stream that is ended by %s is a refusal that may be billed', async (_what, last, status, words) => {
+  const failure = streamed(chunk({ content: 'Part' }), last);
+  expect(await failureOf(failure)).toMatchObject({ name: 'Refusal', status, words, begun: true });
+});
 
 test.each([
   ['in its text', [chunk({ content: 'Part' })]],
-  [
-    'in a call',
-    [chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'x', arguments: '{"a' } }] })],
-  ],
+  ['in a call', [chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'x', arguments: '{"a' } }] })]],
   [
     'in a character',
-    [
-      chunk({ content: 'Part' }),
-      'data: {"choices":[{"delta":{"content":"',
-      Buffer.from([0xf0, 0x9f]),
-    ],
+    [chunk({ content: 'Part' }), 'data: {"choices":[{"delta":{"content":"', Buffer.from([0xf0, 0x9f])],
   ],
 ])('a stream that stops %s has broken off and may be billed', async (_where, parts) => {
   expect(await failureOf(streamed(...parts))).toMatchObject({
@@ -338,25 +321,12 @@ async function refusalOf(status: number, body: string, sent: object = {}): Promi
   return failure as Refusal;
 }
 
-const PROMPT =
-  'Report what the competitors of Example have changed on their pages since last week.';
+const PROMPT = 'Report what the competitors of Example have changed on their pages since last week.';
 
 test.each([
-  [
-    'OpenAI',
-    '{"error":{"message":"Bad value.","type":"invalid_request_error","code":null}}',
-    'Bad value.',
-  ],
-  [
-    'vLLM',
-    '{"object":"error","message":"Bad value.","type":"BadRequestError","code":400}',
-    'Bad value.',
-  ],
-  [
-    'Mistral',
-    '{"object":"error","message":{"detail":[{"loc":["body","x"],"msg":"Bad value."}]}}',
-    'Bad value.',
-  ],
+  ['OpenAI', '{"error":{"message":"Bad value.","type":"invalid_request_error","code":null}}', 'Bad value.'],
+  ['vLLM', '{"object":"error","message":"Bad value.","type":"BadRequestError","code":400}', 'Bad value.'],
+  ['Mistral', '{"object":"error","message":{"detail":[{"loc":["body","x"],"msg":"Bad value."}]}}', 'Bad value.'],
   ['FastAPI', '{"detail":"Bad value."}', 'Bad value.'],
   ['Ollama', '{"error":"Bad value."}', 'Bad value.'],
   [
@@ -364,17 +334,9 @@ test.each([
     '{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\\"error\\":{\\"message\\":\\"Bad value.\\"}}"}}}',
     'Provider returned error Bad value.',
   ],
-  [
-    'a proxy',
-    '<html><head><style>p{}</style></head><body><h1>Bad value.</h1></body></html>',
-    'Bad value.',
-  ],
+  ['a proxy', '<html><head><style>p{}</style></head><body><h1>Bad value.</h1></body></html>', 'Bad value.'],
   ['nothing', '', ''],
-  [
-    'control characters',
-    '{"error":{"message":"Bad\\u0000 \\u202e\\n\\u001b[31mvalue."}}',
-    'Bad [31mvalue.',
-  ],
+  ['control characters', '{"error":{"message":"Bad\\u0000 \\u202e\\n\\u001b[31mvalue."}}', 'Bad [31mvalue.'],
 ])('the words of %s are found', async (_server, body, words) => {
   expect((await refusalOf(400, body)).words).toBe(words);
 });
@@ -385,14 +347,11 @@ test('words hold neither the key nor the prompt, and are cut', async () => {
     messages: [{ role: 'user', content: PROMPT }],
   });
   expect(words).toHaveLength(500);
-  expect(words).toMatch(
-    /^Key \[redacted\], Bearer \[redacted\] or \[redacted\] is wrong for \\?"\[…\]\\?" x+…$/,
-  );
+  expect(words).toMatch(/^Key \[redacted\], Bearer \[redacted\] or \[redacted\] is wrong for \\?"\[…\]\\?" x+…$/);
 });
 
 test('a refusal of calls without tools teaches to write them as text', async () => {
-  const message =
-    'Anthropic expects the `tools=` param to be passed in when tool calls are in messages.';
+  const message = 'Anthropic expects the `tools=` param to be passed in when tool calls are in messages.';
   const calls = { messages: [{ role: 'assistant', tool_calls: [] }] };
   const body = JSON.stringify({ error: { message } });
   expect((await refusalOf(400, body, calls)).learned).toEqual({ callsWithoutTools: false });
@@ -427,17 +386,9 @@ test.each([
   ],
   [400, 'stream_options: Extra inputs are not permitted', { streamUsage: false }],
   [400, 'Streaming is not supported for this model', { streaming: false }],
-  [
-    404,
-    'No endpoints found that support the provided response_format',
-    { structuredOutputs: false },
-  ],
+  [404, 'No endpoints found that support the provided response_format', { structuredOutputs: false }],
   [400, "'messages.0' : property 'reasoning_content' is unsupported", { reasoningBack: false }],
-  [
-    400,
-    'Unrecognized request argument supplied: parallel_tool_calls',
-    { parallelToolCallsField: false },
-  ],
+  [400, 'Unrecognized request argument supplied: parallel_tool_calls', { parallelToolCallsField: false }],
   [500, 'This model only supports single tool-calls at once!', { parallelToolCalls: false }],
   [500, 'System role not supported', { systemRole: false }],
   [400, 'The temperature is too high', undefined],

@@ -44,16 +44,14 @@ test('values of who may write routines rank as their instructions, also when a l
 test('a preview shows what the run of the same caller would be told', async ({ ada, key }) => {
   const id = await createRoutine(key, ROUTINE);
   const reader = await ada.key(['routines:read']);
-  const preview = (client: ApiClient) =>
-    client.post(`/v1/routines/${id}/preview`, { variables: { question: ATTACK } });
+  const preview = (client: ApiClient) => client.post(`/v1/routines/${id}/preview`, { variables: { question: ATTACK } });
   expectFenced((await preview(reader)).data.prompt);
   expect((await preview(key)).data.prompt).toContain(`answer ${ATTACK}.`);
 });
 
 test('a routine says which values a run may be given', async ({ key }) => {
   const id = await createRoutine(key, { ...ROUTINE, overridable: ['question'] });
-  const start = (variables: Record<string, string>) =>
-    key.post(`/v1/routines/${id}/run`, { variables });
+  const start = (variables: Record<string, string>) => key.post(`/v1/routines/${id}/run`, { variables });
   const refused = await start({ site: 'https://evil.example', question: 'Who?' });
   expect([refused.status, refused.body.error]).toMatchObject([
     400,
@@ -79,9 +77,7 @@ test('a routine cannot name variables that it does not have', async ({ key }) =>
 
 function expectFenced(prompt: string): void {
   const [, before, mark, value] = /^([\s\S]*)\n<([\w-]{12})>\n([\s\S]*)\n<\/\2>/.exec(prompt) ?? [];
-  expect(before).toMatch(
-    /^Look at https:\/\/example\.com and answer The value of question, given for/,
-  );
+  expect(before).toMatch(/^Look at https:\/\/example\.com and answer The value of question, given for/);
   expect(before).toContain(`between the two marks ${mark}`);
   expect(value).toBe(ATTACK);
 }

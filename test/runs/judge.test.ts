@@ -125,11 +125,7 @@ describe('source addresses', () => {
     ['at the end of sentences', 'See https://a.example/x. Or https://a.example/x, or not?', 1],
     ['that differ in their fragment', 'https://a.example/x#one https://a.example/x#two', 1],
     ['that differ in their case before the path', 'HTTPS://A.example/x https://a.example/x', 1],
-    [
-      'that differ in path or query',
-      'https://a.example/x https://a.example/y https://a.example/x?p=2',
-      3,
-    ],
+    ['that differ in path or query', 'https://a.example/x https://a.example/y https://a.example/x?p=2', 3],
     ['that are none', 'https://:80 https://[ http:// https://a b', 1],
   ])('are counted: %s', (_, text, number) => {
     expect(countSources(text, 100)).toBe(number);

@@ -22,9 +22,7 @@ const RESTLESS = {
   behaviour: { kind: 'tool-calls' as const, calls: [{ name: 'no_such_tool' }], text: 'One more.' },
 };
 
-test('a variable that the routine does not have is 400 invalid_variable, and no run is made', async ({
-  key,
-}) => {
+test('a variable that the routine does not have is 400 invalid_variable, and no run is made', async ({ key }) => {
   const routineId = await createRoutine(key, { variables: { topic: 'tea' } });
   const refused = await key.post(`/v1/routines/${routineId}/run`, { variables: { tpoic: 'x' } });
   expect(refused.status).toBe(400);
@@ -35,10 +33,7 @@ test('a variable that the routine does not have is 400 invalid_variable, and no 
   expect((await key.get(`/v1/routines/${routineId}/runs`)).data).toEqual([]);
 });
 
-test('a run whose values make its text too large fails before any model call', async ({
-  key,
-  chatCalls,
-}) => {
+test('a run whose values make its text too large fails before any model call', async ({ key, chatCalls }) => {
   const routineId = await createRoutine(key, {
     instructions: '{{topic}}'.repeat(41),
     variables: { topic: 'tea' },
@@ -68,11 +63,7 @@ test('a run ends at maxSteps', async ({ service, key, chatCalls }) => {
   expect(chatCalls()).toHaveLength(3);
 });
 
-test('a run ends before the step for which maxTotalTokens leaves too little', async ({
-  service,
-  key,
-  chatCalls,
-}) => {
+test('a run ends before the step for which maxTotalTokens leaves too little', async ({ service, key, chatCalls }) => {
   service.gateway.control.script(RESTLESS);
   const routineId = await createRoutine(key, { limits: { maxTotalTokens: 600 } });
   const run = await runOnce(key, routineId);
@@ -82,11 +73,7 @@ test('a run ends before the step for which maxTotalTokens leaves too little', as
   expect(chatCalls()).toHaveLength(run.stepCount);
 });
 
-test('a preflight that fails ends the run as blocked, with no model call', async ({
-  service,
-  key,
-  chatCalls,
-}) => {
+test('a preflight that fails ends the run as blocked, with no model call', async ({ service, key, chatCalls }) => {
   const { database } = service.deps;
   const blocked = async (change: Parameters<typeof changeVersions>[2]) => {
     const routineId = await createRoutine(key);
@@ -96,8 +83,7 @@ test('a preflight that fails ends the run as blocked, with no model call', async
   expect(await blocked({ modelId: 'gone/model' })).toMatchObject({
     state: 'failed',
     reason: 'blocked_model',
-    errorMessage:
-      'No model source lists gone/model, and none is called gone. The sources are: gateway.',
+    errorMessage: 'No model source lists gone/model, and none is called gone. The sources are: gateway.',
     stepCount: 0,
   });
   expect(await blocked({ instructions: 'Use {{gone}}.' })).toMatchObject({

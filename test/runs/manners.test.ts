@@ -38,9 +38,7 @@ describe.for(Object.keys(MANNERS) as MannerName[])('a server in the manner of %s
     const id = await createRoutine(key, { ...fields, instructions: 'Report what there is.' });
     const run = await runOnce(key, id);
     expect([run.state, run.reason, run.errorMessage]).toEqual(['succeeded', null, null]);
-    expect(run.steps.filter(({ kind }: Json) => kind === 'tool')).toHaveLength(
-      Number(expected['calls'] ?? 0),
-    );
+    expect(run.steps.filter(({ kind }: Json) => kind === 'tool')).toHaveLength(Number(expected['calls'] ?? 0));
     expect(run.data !== null).toBe(expected['typed'] === true);
     if (expected['outcome'] !== undefined) expect(run.outcome).toBe(expected['outcome']);
   });

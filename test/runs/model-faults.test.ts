@@ -14,15 +14,11 @@ const test = serviceTest({ worker: true, env: { MODEL_STEP_TIMEOUT_SECONDS: '3' 
     service.gateway.control.script({ marker, ...script });
     const { data } = await key.post(`/v1/routines/${routineId}/run`);
     const run = await runEnded(key, data.id);
-    const calls = service.gateway.control
-      .requests()
-      .filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
+    const calls = service.gateway.control.requests().filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
     return { run, calls };
   });
 
-test('429 with Retry-After is waited for as long as it asks, and then the run succeeds', async ({
-  runAgainst,
-}) => {
+test('429 with Retry-After is waited for as long as it asks, and then the run succeeds', async ({ runAgainst }) => {
   const { run, calls } = await runAgainst({
     behaviour: { kind: 'error', status: 429, retryAfter: '1' },
   });
@@ -69,9 +65,7 @@ test.concurrent('a request that the provider refuses is not sent again', async (
   expect(calls).toHaveLength(1);
 });
 
-test.concurrent('a response that is not JSON, or breaks off, is asked for again', async ({
-  runAgainst,
-}) => {
+test.concurrent('a response that is not JSON, or breaks off, is asked for again', async ({ runAgainst }) => {
   for (const kind of ['malformed-json', 'broken-stream', 'reset'] as const) {
     const { run, calls } = await runAgainst({ behaviour: { kind } });
     expect(run, kind).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
@@ -79,24 +73,18 @@ test.concurrent('a response that is not JSON, or breaks off, is asked for again'
   }
 });
 
-test.concurrent('a model that never responds is given up on and asked again', async ({
-  runAgainst,
-}) => {
+test.concurrent('a model that never responds is given up on and asked again', async ({ runAgainst }) => {
   const { run } = await runAgainst({ behaviour: { kind: 'hang' } });
   expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
 });
 
-test.concurrent('a response without an end is cut off, and the run ends with a reason', async ({
-  runAgainst,
-}) => {
+test.concurrent('a response without an end is cut off, and the run ends with a reason', async ({ runAgainst }) => {
   const { run } = await runAgainst({ times: null, behaviour: { kind: 'endless' } }, 4);
   expect(run).toMatchObject({ state: 'failed', result: null });
   expect(['model_unreachable', 'timeout']).toContain(run.reason);
 });
 
-test('a response of more than 16 MB is refused, and not asked for again', async ({
-  runAgainst,
-}) => {
+test('a response of more than 16 MB is refused, and not asked for again', async ({ runAgainst }) => {
   const { run, calls } = await runAgainst({
     behaviour: { kind: 'text', text: 'x'.repeat(17 * 1024 * 1024) },
   });

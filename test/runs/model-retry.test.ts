@@ -25,15 +25,8 @@ test('a server that is starting is waited for about five minutes, never longer t
 test.for([
   ['that asks for a pause of its own', { retryable: true, retryAfterMs: 7_000 }, 7_000],
   ['that would fail again', { retryable: false, retryAfterMs: 7_000 }, undefined],
-  [
-    'that asks for more time than the run has',
-    { retryable: true, retryAfterMs: 60_000 },
-    undefined,
-  ],
-] as const)(
-  'after a failure %s the pause is that, or there is no next attempt',
-  ([, options, pause]) => {
-    const [found] = pauses(new ModelFailure('model_error', 'It failed.', options), 1, 30_000);
-    expect(found).toBe(pause);
-  },
-);
+  ['that asks for more time than the run has', { retryable: true, retryAfterMs: 60_000 }, undefined],
+] as const)('after a failure %s the pause is that, or there is no next attempt', ([, options, pause]) => {
+  const [found] = pauses(new ModelFailure('model_error', 'It failed.', options), 1, 30_000);
+  expect(found).toBe(pause);
+});

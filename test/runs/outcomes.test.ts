@@ -43,9 +43,7 @@ function script(service: Service, mark: string, turns: readonly Turn[]): void {
     service.gateway.control.script({
       marker: mark,
       behaviour:
-        calls.length === 0
-          ? { kind: 'text', text: text ?? '' }
-          : { kind: 'tool-calls', calls: [...calls], text },
+        calls.length === 0 ? { kind: 'text', text: text ?? '' } : { kind: 'tool-calls', calls: [...calls], text },
     });
   }
 }
@@ -71,10 +69,7 @@ test.for(['done', 'nothing_to_report', 'partial'] as const)(
   },
 );
 
-test('a run that could not do its work failed, says so, and proves nothing', async ({
-  key,
-  runThrough,
-}) => {
+test('a run that could not do its work failed, says so, and proves nothing', async ({ key, runThrough }) => {
   const why = 'The site could not be reached.';
   const { run, routineId } = await runThrough([{ calls: [finish('could_not', why)] }]);
   expect(run).toMatchObject({
@@ -106,23 +101,16 @@ test('a model that ends without finish is reminded once, and what it wrote stays
 }) => {
   const { run, requests } = await runThrough([{ text: REPORT }, { calls: [finish('done')] }]);
   expect(run).toMatchObject({ state: 'succeeded', outcome: 'done', result: REPORT, stepCount: 2 });
-  expect(requests[1].body.messages.slice(-2)).toMatchObject([
-    { role: 'assistant', content: REPORT },
-    REMINDER,
-  ]);
+  expect(requests[1].body.messages.slice(-2)).toMatchObject([{ role: 'assistant', content: REPORT }, REMINDER]);
 });
 
-test('text beside a call after the reminder replaces what was written before', async ({
-  runThrough,
-}) => {
+test('text beside a call after the reminder replaces what was written before', async ({ runThrough }) => {
   const turns = [{ text: 'Let me look.' }, { text: REPORT, calls: [finish('partial')] }];
   const { run } = await runThrough(turns);
   expect(run).toMatchObject({ state: 'succeeded', outcome: 'partial', result: REPORT });
 });
 
-test('a model that does not finish when reminded fails its run with what it wrote', async ({
-  runThrough,
-}) => {
+test('a model that does not finish when reminded fails its run with what it wrote', async ({ runThrough }) => {
   const { run, requests } = await runThrough([{ text: 'First.' }, { text: REPORT }]);
   expect(run).toMatchObject({
     state: 'failed',
@@ -143,9 +131,7 @@ test('the limits of a run hold for the step that a reminder needs', async ({ run
   expect(run).toMatchObject({ state: 'failed', reason: 'max_steps', result: REPORT });
 });
 
-test('finish beside other calls is refused, the others are made, and the run goes on', async ({
-  runThrough,
-}) => {
+test('finish beside other calls is refused, the others are made, and the run goes on', async ({ runThrough }) => {
   const sum = { name: 'calculate', arguments: { operation: 'arithmetic', expression: '2 + 2' } };
   const { run, requests } = await runThrough(
     [{ calls: [finish('done'), sum] }, { text: REPORT, calls: [finish('done')] }],
@@ -172,34 +158,23 @@ test('finish beside other calls is refused, the others are made, and the run goe
 
 test.for<[string, Turn['calls'], string]>([
   ['twice at once', [finish('done'), finish('partial')], 'finish was called more than once'],
-  [
-    'with an unknown outcome',
-    [finish('success')],
-    'outcome must be one of done, nothing_to_report',
-  ],
+  ['with an unknown outcome', [finish('success')], 'outcome must be one of done, nothing_to_report'],
   ['without a summary', [finish('done', ' ')], 'summary must say'],
   ['with no object', [{ name: 'finish', arguments: '[]' }], 'outcome must be one of'],
   ['with broken JSON', [{ name: 'finish', arguments: '{"outcome":' }], 'not valid JSON'],
-])(
-  'finish called %s is refused with the reason, and can be called again',
-  async ([, calls, why], { runThrough }) => {
-    const turns: Turn[] = [
-      { text: 'Early.', calls: calls ?? [] },
-      { text: REPORT, calls: [finish('done')] },
-    ];
-    const { run, requests } = await runThrough(turns);
-    expect(run).toMatchObject({ state: 'succeeded', outcome: 'done', result: REPORT });
-    expect(toolSteps(run)).toHaveLength(calls?.length ?? 0);
-    for (const step of toolSteps(run)) expect(step.errorMessage).toContain(why);
-    expect(requests).toHaveLength(2);
-  },
-);
+])('finish called %s is refused with the reason, and can be called again', async ([, calls, why], { runThrough }) => {
+  const turns: Turn[] = [
+    { text: 'Early.', calls: calls ?? [] },
+    { text: REPORT, calls: [finish('done')] },
+  ];
+  const { run, requests } = await runThrough(turns);
+  expect(run).toMatchObject({ state: 'succeeded', outcome: 'done', result: REPORT });
+  expect(toolSteps(run)).toHaveLength(calls?.length ?? 0);
+  for (const step of toolSteps(run)) expect(step.errorMessage).toContain(why);
+  expect(requests).toHaveLength(2);
+});
 
-test('a model is told of finish only where its routine requires the outcome', async ({
-  service,
-  key,
-  runThrough,
-}) => {
+test('a model is told of finish only where its routine requires the outcome', async ({ service, key, runThrough }) => {
   const { run, routineId, requests } = await runThrough([{ calls: [finish('done')] }]);
   expect(requests[0].body.tools.map((tool: Json) => tool.function.name)).toEqual(['finish']);
   expect(run.briefing).toContain('- Tools: finish\n');
@@ -254,10 +229,7 @@ test('list, event stream and webhook tell the outcome, and the list can be asked
   expect(JSON.parse(receiver.received[0]!.body).data).toMatchObject(told);
 });
 
-test('a run of an earlier release, which has no outcome on record, was done', async ({
-  service,
-  key,
-}) => {
+test('a run of an earlier release, which has no outcome on record, was done', async ({ service, key }) => {
   const routineId = await createRoutine(key);
   const { id } = await runOnce(key, routineId);
   await changeRuns(service.deps.database, id, { outcome: null });
@@ -306,8 +278,7 @@ test('a step that was recorded before its worker died is not asked for again', a
     });
     expect(await failed.step(0, {})).toEqual({ next: 'ended', state: 'failed' });
     expect(failed.calls()).toBe(1);
-    const ledger = await service.deps.database
-      .rows`select from usage_ledger where run_id = ${failed.runId}`;
+    const ledger = await service.deps.database.rows`select from usage_ledger where run_id = ${failed.runId}`;
     expect(ledger).toHaveLength(1);
   } finally {
     await service.close();
@@ -328,8 +299,7 @@ async function claimed(service: Service, key: ApiClient, fields: Record<string, 
         call() {
           calls += 1;
           const { name, arguments: input } = said.call ?? { name: '', arguments: null };
-          const toolCalls =
-            said.call === undefined ? [] : [{ callId: 'call_1', name, input, invalid: false }];
+          const toolCalls = said.call === undefined ? [] : [{ callId: 'call_1', name, input, invalid: false }];
           const usage = {
             inputTokens: 100,
             cachedInputTokens: 0,

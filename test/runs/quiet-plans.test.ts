@@ -57,10 +57,8 @@ const READS: Readonly<Record<string, (of: Planted, db: Db) => Promise<unknown>>>
   'the last runs of its project': (of, db) => listRecentRuns(db, of.projectId, { page, count: 10 }),
   'what its version has used': (of, db) => usageOfVersion(db, versionOf(of)),
   'what its version uses usually': (of, db) => medianOfVersion(db, versionOf(of)),
-  'its previous run': (of, db) =>
-    db.rows`select ${previousRunJson(columns)} from routines r where r.id = ${of.id}`,
-  'its previous data': (of, db) =>
-    db.rows`select ${previousDataJson(columns)} from routines r where r.id = ${of.id}`,
+  'its previous run': (of, db) => db.rows`select ${previousRunJson(columns)} from routines r where r.id = ${of.id}`,
+  'its previous data': (of, db) => db.rows`select ${previousDataJson(columns)} from routines r where r.id = ${of.id}`,
   'its latest run, for an occurrence that is skipped': (of, db) =>
     insertOccurrences(db, [
       {
@@ -75,8 +73,7 @@ const READS: Readonly<Record<string, (of: Planted, db: Db) => Promise<unknown>>>
         after_previous: false,
       },
     ]),
-  'the audit events of its organization': ({ organizationId }, db) =>
-    listAuditEvents(db, { organizationId }, page),
+  'the audit events of its organization': ({ organizationId }, db) => listAuditEvents(db, { organizationId }, page),
 };
 
 const FEW = 150;

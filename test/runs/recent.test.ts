@@ -44,10 +44,7 @@ test('the last runs of each routine come newest first, with what the last that e
   expect(data[1]).toEqual({ routineId: quiet, runs: [], lastEnded: null });
 });
 
-test('it is paged as the routines are, and holds those of its own project only', async ({
-  key,
-  bobsKey,
-}) => {
+test('it is paged as the routines are, and holds those of its own project only', async ({ key, bobsKey }) => {
   await createRoutine(key, { name: 'One more' });
   const routines = await key.get('/v1/routines');
   const first = await key.get('/v1/runs/recent?limit=1');

@@ -20,10 +20,7 @@ const runs = test.extend('meeting', async ({ service, key }) => {
   for (const modelId of ['fixture/writer-small', 'fixture/analyst']) {
     await service.deps.abilities.forget({ source: 'gateway', modelId });
   }
-  return async (
-    fields: Record<string, unknown> & { readonly instructions?: string },
-    ...behaviours: object[]
-  ) => {
+  return async (fields: Record<string, unknown> & { readonly instructions?: string }, ...behaviours: object[]) => {
     const mark = marker();
     const { instructions: text = 'Report.', ...others } = fields;
     const id = await createRoutine(key, { ...others, instructions: `${text} ${mark}` });
@@ -39,38 +36,32 @@ function roles({ messages }: Json): string[] {
   return messages.map(({ role }: Json) => role);
 }
 
-runs(
-  'a run opens with one message of the user, its prompt first and its briefing last',
-  async ({ meeting }) => {
-    const { run, bodies } = await meeting({});
-    const [{ messages, ...rest }] = bodies;
-    expect(messages.map(({ role }: Json) => role)).toEqual(['system', 'user']);
-    expect(messages[1].content).toMatch(/^Report\. marker-\w+\n\nAbout this run:/);
-    expect(messages[1].content).toBe(`${run.prompt}\n\n${run.briefing}`);
-    expect(rest).toEqual({
-      model: 'fixture/writer-small',
-      stream: true,
-      stream_options: { include_usage: true },
-    });
-  },
-);
+runs('a run opens with one message of the user, its prompt first and its briefing last', async ({ meeting }) => {
+  const { run, bodies } = await meeting({});
+  const [{ messages, ...rest }] = bodies;
+  expect(messages.map(({ role }: Json) => role)).toEqual(['system', 'user']);
+  expect(messages[1].content).toMatch(/^Report\. marker-\w+\n\nAbout this run:/);
+  expect(messages[1].content).toBe(`${run.prompt}\n\n${run.briefing}`);
+  expect(rest).toEqual({
+    model: 'fixture/writer-small',
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+});
 
-runs(
-  'roles alternate when an outcome is asked for, and when a result is asked for again',
-  async ({ meeting }) => {
-    const outcome = await meeting({ outcome: 'required' }, { kind: 'text', text: 'Done.' });
-    expect(outcome.run.state).toBe('succeeded');
-    expect(outcome.bodies.map(roles)).toEqual([
-      ['system', 'user'],
-      ['system', 'user', 'assistant', 'user'],
-    ]);
-    const typed = await meeting({ ...FORM, ...STRUCTURED }, { kind: 'text', text: 'No JSON.' });
-    expect(typed.bodies.map(roles)).toEqual([
-      ['system', 'user'],
-      ['system', 'user', 'assistant', 'user'],
-    ]);
-  },
-);
+runs('roles alternate when an outcome is asked for, and when a result is asked for again', async ({ meeting }) => {
+  const outcome = await meeting({ outcome: 'required' }, { kind: 'text', text: 'Done.' });
+  expect(outcome.run.state).toBe('succeeded');
+  expect(outcome.bodies.map(roles)).toEqual([
+    ['system', 'user'],
+    ['system', 'user', 'assistant', 'user'],
+  ]);
+  const typed = await meeting({ ...FORM, ...STRUCTURED }, { kind: 'text', text: 'No JSON.' });
+  expect(typed.bodies.map(roles)).toEqual([
+    ['system', 'user'],
+    ['system', 'user', 'assistant', 'user'],
+  ]);
+});
 
 runs('a typed result is asked for by schema where no tool is on offer', async ({ meeting }) => {
   const { bodies } = await meeting(
@@ -90,11 +81,7 @@ runs('a typed result is asked for by schema where no tool is on offer', async ({
 runs('beside tools it is the argument of finish, and no schema goes along', async ({ meeting }) => {
   const data = prices({ tea: 3 });
   const finish = { kind: 'tool-calls', calls: [{ name: 'finish', arguments: { result: data } }] };
-  const { run, bodies } = await meeting(
-    { ...FORM, ...CALCULATE },
-    { kind: 'tool-calls', calls: [CALL] },
-    finish,
-  );
+  const { run, bodies } = await meeting({ ...FORM, ...CALCULATE }, { kind: 'tool-calls', calls: [CALL] }, finish);
   expect(run).toMatchObject({ state: 'succeeded', data, outcome: 'done' });
   expect(JSON.parse(run.result)).toEqual(data);
   for (const body of bodies) expect(body.response_format).toBeUndefined();
@@ -115,10 +102,7 @@ runs('references within the schema are kept right inside finish', async ({ meeti
     properties: { items: { type: 'array', items: { $ref: '#/$defs/item' } } },
     $defs: { item: { type: 'object', properties: { id: { type: 'string' } } } },
   };
-  const { bodies } = await meeting(
-    { resultSchema, ...CALCULATE },
-    { kind: 'text', text: '{"items":[]}' },
-  );
+  const { bodies } = await meeting({ resultSchema, ...CALCULATE }, { kind: 'text', text: '{"items":[]}' });
   const offered = bodies[0].tools.find((each: Json) => each.function.name === 'finish');
   const { result } = offered.function.parameters.properties;
   expect(result.properties.items.items.$ref).toBe('#/properties/result/$defs/item');
@@ -143,26 +127,20 @@ runs(
   },
 );
 
-runs(
-  'a text that has not the form is repaired with the schema and without tools',
-  async ({ meeting }) => {
-    const { run, bodies } = await meeting(
-      { ...FORM, ...CALCULATE, ...STRUCTURED },
-      { kind: 'text', text: 'No JSON.' },
-      { kind: 'text', text: JSON.stringify(prices({ tea: 5 })) },
-    );
-    expect(run).toMatchObject({ state: 'succeeded', data: prices({ tea: 5 }), stepCount: 2 });
-    expect(bodies[0].tools).toHaveLength(2);
-    expect(bodies[1]).toMatchObject({ response_format: { type: 'json_schema' } });
-    expect(bodies[1].tools).toBeUndefined();
-  },
-);
+runs('a text that has not the form is repaired with the schema and without tools', async ({ meeting }) => {
+  const { run, bodies } = await meeting(
+    { ...FORM, ...CALCULATE, ...STRUCTURED },
+    { kind: 'text', text: 'No JSON.' },
+    { kind: 'text', text: JSON.stringify(prices({ tea: 5 })) },
+  );
+  expect(run).toMatchObject({ state: 'succeeded', data: prices({ tea: 5 }), stepCount: 2 });
+  expect(bodies[0].tools).toHaveLength(2);
+  expect(bodies[1]).toMatchObject({ response_format: { type: 'json_schema' } });
+  expect(bodies[1].tools).toBeUndefined();
+});
 
 runs.for([
-  [
-    "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.",
-    'max_completion_tokens',
-  ],
+  ["Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", 'max_completion_tokens'],
   ['stream_options: Extra inputs are not permitted', undefined],
 ] as const)(
   'a refusal that says %j leads to the same request without it, at once, and is remembered',
@@ -183,91 +161,73 @@ runs.for([
   },
 );
 
-runs(
-  'what was remembered wrongly is forgotten by a refusal that it does not explain',
-  async ({ meeting, service }) => {
-    const served = { source: 'gateway', modelId: 'fixture/free' };
-    await service.deps.abilities.learn(served, { outputLimit: 'none', streaming: false });
-    const fields = {
-      model: { provider: 'gateway', connectionId: null, modelId: 'fixture/free' },
-      limits: { maxOutputTokens: 700 },
-    };
-    const { run, bodies } = await meeting(fields, { kind: 'error', status: 400, message: 'No.' });
-    expect(run.state).toBe('succeeded');
-    expect(bodies.map(({ stream, max_tokens: limit }) => [stream, limit])).toEqual([
-      [undefined, undefined],
-      [true, 700],
-    ]);
-  },
-);
+runs('what was remembered wrongly is forgotten by a refusal that it does not explain', async ({ meeting, service }) => {
+  const served = { source: 'gateway', modelId: 'fixture/free' };
+  await service.deps.abilities.learn(served, { outputLimit: 'none', streaming: false });
+  const fields = {
+    model: { provider: 'gateway', connectionId: null, modelId: 'fixture/free' },
+    limits: { maxOutputTokens: 700 },
+  };
+  const { run, bodies } = await meeting(fields, { kind: 'error', status: 400, message: 'No.' });
+  expect(run.state).toBe('succeeded');
+  expect(bodies.map(({ stream, max_tokens: limit }) => [stream, limit])).toEqual([
+    [undefined, undefined],
+    [true, 700],
+  ]);
+});
 
 runs(
   'a refusal that nothing explains ends the run with the words of the provider, without its key',
   async ({ meeting }) => {
     const message = 'The quota of key test-gateway-key is used up.\u0007 Ask for more.';
     const { run, bodies } = await meeting({}, { kind: 'error', status: 400, message });
-    const told =
-      'The model provider answered 400. It said: The quota of key [redacted] is used up. Ask for more.';
+    const told = 'The model provider answered 400. It said: The quota of key [redacted] is used up. Ask for more.';
     expect(run).toMatchObject({ state: 'failed', reason: 'model_refused', errorMessage: told });
     expect(run.steps).toMatchObject([{ state: 'failed', errorMessage: told }]);
     expect(bodies).toHaveLength(1);
   },
 );
 
-runs(
-  'a prompt that is too long for its server ends the run as context_exceeded',
-  async ({ meeting }) => {
-    const message = "This model's maximum context length is 8192 tokens, and 10979 were sent.";
-    const { run } = await meeting({}, { kind: 'error', status: 400, message });
-    expect(run).toMatchObject({
-      state: 'failed',
-      reason: 'context_exceeded',
-      failureClass: 'routine',
-    });
-    expect(run.errorMessage).toContain(message);
-  },
-);
+runs('a prompt that is too long for its server ends the run as context_exceeded', async ({ meeting }) => {
+  const message = "This model's maximum context length is 8192 tokens, and 10979 were sent.";
+  const { run } = await meeting({}, { kind: 'error', status: 400, message });
+  expect(run).toMatchObject({
+    state: 'failed',
+    reason: 'context_exceeded',
+    failureClass: 'routine',
+  });
+  expect(run.errorMessage).toContain(message);
+});
 
-runs(
-  'a call that was cut at the output limit ends the run, and is not made',
-  async ({ meeting }) => {
-    const cut = {
-      kind: 'tool-calls',
-      calls: [{ name: 'calculate', arguments: '{"operation":"su' }],
-      finishReason: 'length',
-    };
-    const { run } = await meeting(CALCULATE, cut);
-    expect(run).toMatchObject({ state: 'failed', reason: 'output_truncated', stepCount: 1 });
-  },
-);
+runs('a call that was cut at the output limit ends the run, and is not made', async ({ meeting }) => {
+  const cut = {
+    kind: 'tool-calls',
+    calls: [{ name: 'calculate', arguments: '{"operation":"su' }],
+    finishReason: 'length',
+  };
+  const { run } = await meeting(CALCULATE, cut);
+  expect(run).toMatchObject({ state: 'failed', reason: 'output_truncated', stepCount: 1 });
+});
 
-runs(
-  'arguments that are no JSON are refused in words of our own, once, and not quoted again',
-  async ({ meeting }) => {
-    const args = `{"operation": oops ${'x'.repeat(2_000)}`;
-    const { run, bodies } = await meeting(CALCULATE, {
-      kind: 'tool-calls',
-      calls: [{ name: 'calculate', arguments: args }],
-    });
-    expect(run.state).toBe('succeeded');
-    const [assistant, refusal] = bodies[1].messages.slice(-2);
-    expect(assistant.tool_calls[0].function.arguments).toBe('{}');
-    expect(refusal.content).toBe(
-      'Refused: the arguments are not valid JSON. The call was not made.',
-    );
-  },
-);
+runs('arguments that are no JSON are refused in words of our own, once, and not quoted again', async ({ meeting }) => {
+  const args = `{"operation": oops ${'x'.repeat(2_000)}`;
+  const { run, bodies } = await meeting(CALCULATE, {
+    kind: 'tool-calls',
+    calls: [{ name: 'calculate', arguments: args }],
+  });
+  expect(run.state).toBe('succeeded');
+  const [assistant, refusal] = bodies[1].messages.slice(-2);
+  expect(assistant.tool_calls[0].function.arguments).toBe('{}');
+  expect(refusal.content).toBe('Refused: the arguments are not valid JSON. The call was not made.');
+});
 
-runs(
-  'a response that its provider broke off is asked for again, and its usage counts',
-  async ({ meeting }) => {
-    const { run } = await meeting({}, { kind: 'text', text: 'Only a part', finishReason: 'error' });
-    expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
-    expect(run.result).not.toContain('Only a part');
-    const { usage } = run;
-    expect(usage.inputTokens).toBeGreaterThan(run.steps[0].usage.outputTokens);
-  },
-);
+runs('a response that its provider broke off is asked for again, and its usage counts', async ({ meeting }) => {
+  const { run } = await meeting({}, { kind: 'text', text: 'Only a part', finishReason: 'error' });
+  expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+  expect(run.result).not.toContain('Only a part');
+  const { usage } = run;
+  expect(usage.inputTokens).toBeGreaterThan(run.steps[0].usage.outputTokens);
+});
 
 runs('thinking in the text is kept out of result and later requests', async ({ meeting }) => {
   const { run, bodies } = await meeting(
@@ -279,26 +239,19 @@ runs('thinking in the text is kept out of result and later requests', async ({ m
   expect(bodies[1].messages[2]).toEqual({ role: 'assistant', content: 'No JSON.' });
 });
 
-runs(
-  'a call that was written as text is pointed out once, and named on its step',
-  async ({ meeting }) => {
-    const text = `<tool_call>${JSON.stringify(CALL)}</tool_call>`;
-    const { run, bodies } = await meeting(
-      CALCULATE,
-      { kind: 'text', text },
-      { kind: 'text', text },
-    );
-    expect(run).toMatchObject({ state: 'succeeded', result: text, stepCount: 2 });
-    expect(run.steps.map(({ warnings }: Json) => warnings.map(({ code }: Json) => code))).toEqual([
-      ['call_as_text'],
-      ['call_as_text'],
-    ]);
-    expect(bodies[1].messages.at(-1)).toMatchObject({
-      role: 'user',
-      content: expect.stringMatching(/^You wrote a tool call as text/),
-    });
-  },
-);
+runs('a call that was written as text is pointed out once, and named on its step', async ({ meeting }) => {
+  const text = `<tool_call>${JSON.stringify(CALL)}</tool_call>`;
+  const { run, bodies } = await meeting(CALCULATE, { kind: 'text', text }, { kind: 'text', text });
+  expect(run).toMatchObject({ state: 'succeeded', result: text, stepCount: 2 });
+  expect(run.steps.map(({ warnings }: Json) => warnings.map(({ code }: Json) => code))).toEqual([
+    ['call_as_text'],
+    ['call_as_text'],
+  ]);
+  expect(bodies[1].messages.at(-1)).toMatchObject({
+    role: 'user',
+    content: expect.stringMatching(/^You wrote a tool call as text/),
+  });
+});
 
 runs('a prompt that its server seems to have cut is warned of', async ({ meeting }) => {
   const usage = { prompt_tokens: 300, completion_tokens: 20, total_tokens: 320 };

@@ -4,14 +4,7 @@ import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded } from '#test/support/routines.ts';
-import {
-  ahead,
-  changeRoutines,
-  changeRuns,
-  earlier,
-  fallDue,
-  plantRuns,
-} from '#test/support/given.ts';
+import { ahead, changeRoutines, changeRuns, earlier, fallDue, plantRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ worker: true, own: true });
 
@@ -46,10 +39,7 @@ test('a run asked for a later time waits for it, with the version it was made wi
   expect(ended.prompt).toBe(`Report as of ${ended.runAt}.`);
 });
 
-test('one whose time has not come keeps no scheduled or manual run from starting', async ({
-  service,
-  key,
-}) => {
+test('one whose time has not come keeps no scheduled or manual run from starting', async ({ service, key }) => {
   const id = await activeRoutine(key, { schedule: '@yearly', overlap: 'cancel_previous' });
   const asked = await key.post(`/v1/routines/${id}/run`, { runAt: inDays(10) });
   for (const overlap of ['cancel_previous', 'skip']) {
@@ -64,9 +54,7 @@ test('one whose time has not come keeps no scheduled or manual run from starting
   expect(cancelled.data).toMatchObject({ state: 'cancelled' });
 });
 
-test('a time that is past, beyond a year or no time is 400, and nothing is counted for it', async ({
-  key,
-}) => {
+test('a time that is past, beyond a year or no time is 400, and nothing is counted for it', async ({ key }) => {
   const id = await createRoutine(key);
   for (const runAt of [inDays(-1), inDays(367), 'tomorrow', '9999-12-31T23:59:59-23:59']) {
     const refused = await key.post(`/v1/routines/${id}/run`, { runAt });

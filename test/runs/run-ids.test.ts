@@ -10,11 +10,7 @@ const randomBits = fc.bigInt({ min: 0n, max: (1n << 74n) - 1n });
 /** An id made at this time (RFC 9562, section 5.7), with these random bits. */
 function idAt(ms: number, random: bigint): string {
   const value =
-    (BigInt(ms) << 80n) |
-    (7n << 76n) |
-    ((random >> 62n) << 64n) |
-    (2n << 62n) |
-    (random & ((1n << 62n) - 1n));
+    (BigInt(ms) << 80n) | (7n << 76n) | ((random >> 62n) << 64n) | (2n << 62n) | (random & ((1n << 62n) - 1n));
   const hex = value.toString(16).padStart(32, '0');
   const uuid = [0, 8, 12, 16, 20].map((at, part) => hex.slice(at, [8, 12, 16, 20, 32][part]));
   return TypeID.fromUUID('run', uuid.join('-')).toString();

@@ -17,10 +17,7 @@ const THOUSAND = {
   },
 };
 
-test('of fifteen runs at once, with a budget of three, no more than the budget is spent', async ({
-  service,
-  key,
-}) => {
+test('of fifteen runs at once, with a budget of three, no more than the budget is spent', async ({ service, key }) => {
   const mark = marker();
   service.gateway.control.script({ marker: mark, ...THOUSAND });
   const id = await createRoutine(key, {
@@ -28,9 +25,7 @@ test('of fifteen runs at once, with a budget of three, no more than the budget i
     limits: { maxOutputTokens: 900 },
     budget: { maxTokensPerDay: 3_100 },
   });
-  const started = await Promise.all(
-    Array.from({ length: 15 }, () => key.post(`/v1/routines/${id}/run`)),
-  );
+  const started = await Promise.all(Array.from({ length: 15 }, () => key.post(`/v1/routines/${id}/run`)));
   const runs = await Promise.all(started.map(({ data }) => runEnded(key, data.id)));
   const succeeded = runs.filter(({ state }) => state === 'succeeded');
   expect(succeeded).toHaveLength(3);

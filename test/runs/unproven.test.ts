@@ -98,10 +98,7 @@ test('a change that is not material leaves a claimed run as it is', async ({ ser
   });
 });
 
-test('too many failures in a row skip what the routine has queued besides', async ({
-  service,
-  key,
-}) => {
+test('too many failures in a row skip what the routine has queued besides', async ({ service, key }) => {
   const { routineId, runId } = await claimedRun(service, key, {
     pauseAfterFailures: 1,
     overlap: 'allow',
@@ -125,10 +122,7 @@ test('too many failures in a row skip what the routine has queued besides', asyn
   });
 });
 
-test('a manual run keeps the text, the variables and the limits that it was started with', async ({
-  service,
-  key,
-}) => {
+test('a manual run keeps the text, the variables and the limits that it was started with', async ({ service, key }) => {
   const routineId = await createRoutine(key, {
     instructions: 'The old text about {{topic}}.',
     variables: { topic: 'tea' },
@@ -172,10 +166,7 @@ test('a manual run proves the version that it ran only', async ({ service, key }
   expect([refused.status, refused.body.error.code]).toEqual([409, 'successful_run_required']);
 });
 
-test('pausing leaves manual runs alone; with cancelRuns it stops every open run', async ({
-  service,
-  key,
-}) => {
+test('pausing leaves manual runs alone; with cancelRuns it stops every open run', async ({ service, key }) => {
   const pause = `/v1/routines/:id/pause`;
   const { routineId, runId } = await claimedRun(service, key);
   const path = pause.replace(':id', routineId);
@@ -203,18 +194,13 @@ test('pausing leaves manual runs alone; with cancelRuns it stops every open run'
   expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
 });
 
-test('with cancelRuns a run is stopped too whose row another transaction holds just then', async ({
-  service,
-  key,
-}) => {
+test('with cancelRuns a run is stopped too whose row another transaction holds just then', async ({ service, key }) => {
   const routineId = await createRoutine(key);
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
   let response: ReturnType<ApiClient['post']> | undefined;
   await heldDuring(service, run.id, async () => {
     response = key.post(`/v1/routines/${routineId}/pause`, { cancelRuns: true });
-    await expect
-      .poll(async () => (await key.get(`/v1/routines/${routineId}`)).data.state)
-      .toBe('paused');
+    await expect.poll(async () => (await key.get(`/v1/routines/${routineId}`)).data.state).toBe('paused');
   });
   expect((await response)?.data.state).toBe('paused');
   expect((await key.get(`/v1/runs/${run.id}`)).data.state).toBe('cancelled');

@@ -53,10 +53,7 @@ test('the response comes when the run has ended', async ({ service, key, routine
     expect(headers.get('preference-applied')).toBe('wait=50');
   }
   const ended = await waitFor(key, runId, 'wait=20');
-  expect([ended.data.state, ended.headers.get('preference-applied')]).toEqual([
-    'cancelled',
-    'wait=20',
-  ]);
+  expect([ended.data.state, ended.headers.get('preference-applied')]).toEqual(['cancelled', 'wait=20']);
 });
 
 test('after its time the response has the run as it is, and one that cannot be read waits not at all', async ({
@@ -67,20 +64,12 @@ test('after its time the response has the run as it is, and one that cannot be r
   const begun = performance.now();
   const { status, data, headers } = await waitFor(key, runId, 'wait=1');
   expect(performance.now() - begun).toBeGreaterThan(990);
-  expect([status, data.state, headers.get('preference-applied')]).toEqual([
-    200,
-    'queued',
-    'wait=1',
-  ]);
+  expect([status, data.state, headers.get('preference-applied')]).toEqual([200, 'queued', 'wait=1']);
   const ignored = await waitFor(key, runId, 'wait=soon');
   expect([ignored.data.state, ignored.headers.get('preference-applied')]).toEqual(['queued', null]);
 });
 
-test('a wait counts as a stream, and one whose caller goes away no longer', async ({
-  service,
-  ada,
-  routineId,
-}) => {
+test('a wait counts as a stream, and one whose caller goes away no longer', async ({ service, ada, routineId }) => {
   const key = await ada.key();
   const runId = await startRun(key, routineId);
   const gone = new AbortController();
@@ -96,8 +85,7 @@ test('a wait counts as a stream, and one whose caller goes away no longer', asyn
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   gone.abort();
   expect(await Promise.all(left)).toEqual(['gone', 'gone', 'gone']);
-  const onRecord = () =>
-    service.deps.database.row`select from run_followers where leased_until > now()`;
+  const onRecord = () => service.deps.database.row`select from run_followers where leased_until > now()`;
   await expect.poll(onRecord).toBeUndefined();
   expect(service.deps.runFeed.streams()).toBe(0);
 });
@@ -124,8 +112,7 @@ test('a process that stops responds to those that wait', async ({ service, key, 
   const replica = await service.replica();
   const runId = await startRun(key, routineId);
   const waiting = waitFor(key.at(replica.url), runId);
-  const onRecord = () =>
-    service.deps.database.row`select from run_followers where leased_until > now()`;
+  const onRecord = () => service.deps.database.row`select from run_followers where leased_until > now()`;
   await expect.poll(onRecord).toBeDefined();
   await replica.close();
   expect((await waiting).data.state).toBe('queued');

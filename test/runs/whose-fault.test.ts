@@ -8,14 +8,7 @@ import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
-import {
-  EVERY,
-  changeBreakers,
-  changeRoutines,
-  earlier,
-  plantRun,
-  removeBreakers,
-} from '#test/support/given.ts';
+import { EVERY, changeBreakers, changeRoutines, earlier, plantRun, removeBreakers } from '#test/support/given.ts';
 
 /** Due once a year, so that only the instants that a test sets are occurrences. */
 const YEARLY = '0 0 1 1 *';
@@ -74,10 +67,7 @@ test('a gateway that is down pauses no routine: schedules on its model are held 
   breakers,
 }) => {
   const { database } = service.deps;
-  const [hers, alsoHers] = [
-    await activeRoutine(key, careful()),
-    await activeRoutine(key, careful()),
-  ];
+  const [hers, alsoHers] = [await activeRoutine(key, careful()), await activeRoutine(key, careful())];
   const his = await activeRoutine(bobsKey, careful());
   const elsewhere = await activeRoutine(key, careful(OTHER));
 
@@ -180,10 +170,7 @@ test('a routine that fails by its own fault is paused, and its webhook is told w
   expect(types.toSorted()).toEqual(['routine.paused', 'run.failed']);
 });
 
-test('a schedule that cannot be computed pauses its routine, and the webhook is told', async ({
-  service,
-  key,
-}) => {
+test('a schedule that cannot be computed pauses its routine, and the webhook is told', async ({ service, key }) => {
   const receiver = await startReceiver((_, response) => response.end());
   const id = await activeRoutine(key, careful());
   await changeRoutines(service.deps.database, id, {
@@ -202,10 +189,7 @@ test('a schedule that cannot be computed pauses its routine, and the webhook is 
   });
 });
 
-test('a run that the platform has lost past its deadline counts against no routine', async ({
-  service,
-  key,
-}) => {
+test('a run that the platform has lost past its deadline counts against no routine', async ({ service, key }) => {
   const id = await activeRoutine(key, careful());
   const anHourAgo = new Date(Date.now() - 3_600_000);
   const runId = await plantRun(service.deps.database, id, {

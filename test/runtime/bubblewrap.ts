@@ -10,6 +10,4 @@ const probe = spawnSync(
 export const HAS_BUBBLEWRAP = probe.status === 0;
 
 /** Said in the names of tests that are skipped without it. */
-export const WHY_SKIPPED = HAS_BUBBLEWRAP
-  ? ''
-  : ' (skipped: bubblewrap cannot make a sandbox here)';
+export const WHY_SKIPPED = HAS_BUBBLEWRAP ? '' : ' (skipped: bubblewrap cannot make a sandbox here)';

@@ -3,12 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  createFrameOpener,
-  envelopeKeys,
-  MAX_ENVELOPE_BYTES,
-  sealRequest,
-} from '#lib/envelope/index.ts';
+import { createFrameOpener, envelopeKeys, MAX_ENVELOPE_BYTES, sealRequest } from '#lib/envelope/index.ts';
 import { linesOf, openConnections } from '#lib/runtime-client/exchange.ts';
 import type { RuntimeClient } from '#lib/runtime-client/index.ts';
 import { BODY, callOn, createRig, runOn, type Rig } from './rig.ts';
@@ -82,8 +77,7 @@ describe('the same request', () => {
       }
       return last;
     };
-    const times = (count: number, port: number) =>
-      Promise.all(Array.from({ length: count }, () => replay(port)));
+    const times = (count: number, port: number) => Promise.all(Array.from({ length: count }, () => replay(port)));
     const before = [...(await times(50, runtime.port)), ...(await times(25, runtime.port))];
     await runtime.stop();
     const second = await open();
@@ -214,17 +208,16 @@ test('more than eight at a time are turned away without a trace, and each begins
   });
   // Requests that need no room get a response.
   expect(await client.hello({ epoch: 1 })).toMatchObject({ instanceId, epoch: 1 });
-  for (const { lease, requestId } of calls)
-    expect(await client.cancel(lease, requestId)).toBe(true);
+  for (const { lease, requestId } of calls) expect(await client.cancel(lease, requestId)).toBe(true);
   await running;
   expect(await client.run(ninth)).toMatchObject({ finishReason: 'stop' });
 });
 
 test('a provider that is off here, or whose file differs, is not asked', async () => {
   const { client, instanceId } = await open({ MODEL_PROVIDER_A_ENABLED: 'false' });
-  await expect(
-    client.run(runOn(rig, instanceId, { provider: 'provider-a' })),
-  ).rejects.toMatchObject({ code: 'provider_disabled' });
+  await expect(client.run(runOn(rig, instanceId, { provider: 'provider-a' }))).rejects.toMatchObject({
+    code: 'provider_disabled',
+  });
   const fileHash = 'ab'.repeat(32);
   await expect(client.run(runOn(rig, instanceId, { fileHash }))).rejects.toMatchObject({
     code: 'file_mismatch',

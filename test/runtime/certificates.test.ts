@@ -9,11 +9,9 @@ test('the command makes an authority, a certificate for the hosts it names and a
   const folder = mkdtempSync(path.join(tmpdir(), 'ras-certificates-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const target = path.join(folder, 'tls');
-  const made = spawnSync(
-    process.execPath,
-    ['runtime/certificates/main.ts', target, 'runtime.internal', '10.0.0.7'],
-    { encoding: 'utf8' },
-  );
+  const made = spawnSync(process.execPath, ['runtime/certificates/main.ts', target, 'runtime.internal', '10.0.0.7'], {
+    encoding: 'utf8',
+  });
   expect(made.stderr).toBe('');
   const read = (name: string) => readFileSync(path.join(target, name), 'utf8');
   const [ca, cert] = [new X509Certificate(read('ca.pem')), new X509Certificate(read('cert.pem'))];

@@ -5,12 +5,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import {
-  CallFailure,
-  createStoreBox,
-  envelopeKeys,
-  type OpenedRequest,
-} from '#lib/envelope/index.ts';
+import { CallFailure, createStoreBox, envelopeKeys, type OpenedRequest } from '#lib/envelope/index.ts';
 import { createLog } from '#lib/log.ts';
 import { createExecutions, type Begun, type Executions } from '#runtime/calls/executions.ts';
 import { createJournal, KEEP_RESULTS_MS, type Journal } from '#runtime/state/journal.ts';
@@ -128,18 +123,14 @@ test('what ends after its lease is not stored', async () => {
 });
 
 test('a call ends at its deadline, and that is its outcome', async () => {
-  const { outcome } = begun(
-    executions.begin(request('a', { deadline: Date.now() + 100 }), untilAborted),
-  );
+  const { outcome } = begun(executions.begin(request('a', { deadline: Date.now() + 100 }), untilAborted));
   expect(await outcome).toMatchObject({ type: 'failure', code: 'timeout' });
   expect(journal.find('a')).toMatchObject({ state: 'finished' });
 });
 
 test('a failure keeps its details, an error says nothing, a result that does not fit is a failure', async () => {
   const limit = begun(
-    executions.begin(request('a'), () =>
-      Promise.reject(new CallFailure('usage_limit', { resetAt: 5 })),
-    ),
+    executions.begin(request('a'), () => Promise.reject(new CallFailure('usage_limit', { resetAt: 5 }))),
   );
   expect(await limit.outcome).toEqual({
     type: 'failure',

@@ -17,8 +17,7 @@ async function open(options: RigOptions) {
   const client = rig.client(runtime.port);
   return {
     rig,
-    run: (changes: Parameters<typeof runOn>[2]) =>
-      client.run(runOn(rig, runtime.instanceId, changes)),
+    run: (changes: Parameters<typeof runOn>[2]) => client.run(runOn(rig, runtime.instanceId, changes)),
     sent: () => rig.providers.control.requests().at(-1),
   };
 }
@@ -84,16 +83,17 @@ test('a session sends the POST of the list of requests, and nothing else of it',
   ];
   const { rig, run } = await open({ api: { allow } });
   expect(await run({ provider: 'provider-a' })).toMatchObject({ finishReason: 'stop' });
-  expect(
-    rig.providers.control.requests().map(({ method, target }) => `${method} ${target}`),
-  ).toEqual(['POST /chat/completions']);
+  expect(rig.providers.control.requests().map(({ method, target }) => `${method} ${target}`)).toEqual([
+    'POST /chat/completions',
+  ]);
 });
 
 /** Reads the example for this vendor, with other fields. */
 function example(name: string, change: (file: Record<string, Record<string, unknown>>) => void) {
-  const file = parse(
-    readFileSync(path.join('docs/model-providers', `${name}.yaml`), 'utf8'),
-  ) as Record<string, Record<string, unknown>>;
+  const file = parse(readFileSync(path.join('docs/model-providers', `${name}.yaml`), 'utf8')) as Record<
+    string,
+    Record<string, unknown>
+  >;
   change(file);
   return readProviderFile('provider-c', Buffer.from(stringify(file)), { termsAccepted: false });
 }

@@ -54,9 +54,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     });
     const first = await run({ body });
     expect(first.finishReason).toBe('tool-calls');
-    expect(first.toolCalls).toMatchObject([
-      { name: WEATHER.name, input: { city: 'Oslo' }, invalid: false },
-    ]);
+    expect(first.toolCalls).toMatchObject([{ name: WEATHER.name, input: { city: 'Oslo' }, invalid: false }]);
     const { callId, name } = first.toolCalls[0]!;
     const result = {
       role: 'tool' as const,

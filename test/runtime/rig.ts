@@ -147,11 +147,7 @@ export async function createRig(options: RigOptions = {}): Promise<Rig> {
 }
 
 /** A call as `core` would make it; a new request each time. */
-export function callOn(
-  rig: Rig,
-  instanceId: string,
-  changes: Partial<RuntimeCall> = {},
-): RuntimeCall {
+export function callOn(rig: Rig, instanceId: string, changes: Partial<RuntimeCall> = {}): RuntimeCall {
   const provider = changes.provider ?? 'provider-c';
   return {
     lease: { instanceId, epoch: 1 },
@@ -175,10 +171,6 @@ export const BODY: RunBody = {
   maxOutputTokens: null,
 };
 
-export function runOn(
-  rig: Rig,
-  instanceId: string,
-  changes: Partial<RuntimeCall> & { body?: RunBody } = {},
-) {
+export function runOn(rig: Rig, instanceId: string, changes: Partial<RuntimeCall> & { body?: RunBody } = {}) {
   return { runId: 'run_1', step: 0, body: BODY, ...callOn(rig, instanceId, changes), ...changes };
 }

@@ -89,15 +89,8 @@ describe.skipIf(!HAS_BUBBLEWRAP)(`within bubblewrap${WHY_SKIPPED}`, () => {
   test.skipIf(process.arch !== 'x64' || !existsSync('/usr/bin/perl'))(
     'a session that became another program may not make the calls that matter',
     async () => {
-      const { output } = await run('perl.ts', readFileSync(inside('calls.pl'), 'utf8'), [
-        '/usr/bin/perl',
-      ]);
-      const {
-        tried,
-        got,
-        unix,
-        private: isPrivate,
-      } = JSON.parse(output) as Record<string, unknown>;
+      const { output } = await run('perl.ts', readFileSync(inside('calls.pl'), 'utf8'), ['/usr/bin/perl']);
+      const { tried, got, unix, private: isPrivate } = JSON.parse(output) as Record<string, unknown>;
       expect(tried).toBeGreaterThanOrEqual(25);
       expect(got).toEqual([]);
       // Or the filter would refuse just everything.
@@ -232,11 +225,9 @@ describe('a broker', () => {
     const socketPath = sandbox.socketPath();
     const broker = await startBroker(socketPath);
     onTestFinished(() => broker.close());
-    const provider = readProviderFile(
-      'provider-c',
-      readFileSync(path.join(rig.folder, 'provider-c.yaml')),
-      { termsAccepted: false },
-    );
+    const provider = readProviderFile('provider-c', readFileSync(path.join(rig.folder, 'provider-c.yaml')), {
+      termsAccepted: false,
+    });
     const seen: { url: string; headers: Record<string, string> }[] = [];
     broker.assign({
       provider,

@@ -145,9 +145,7 @@ describe('the door', () => {
       const { date: _date, ...rest } = headers;
       return JSON.stringify([status, rest, body]);
     });
-    expect(new Set(seen)).toEqual(
-      new Set([JSON.stringify([400, { 'content-length': '0', connection: 'close' }, ''])]),
-    );
+    expect(new Set(seen)).toEqual(new Set([JSON.stringify([400, { 'content-length': '0', connection: 'close' }, ''])]));
     expect(rig.providers.control.requests()).toEqual([]);
     expect((await send('POST', '/v1/envelopes', envelope)).status).toBe(200);
   });

@@ -36,9 +36,7 @@ test('a bundle of these very sources is used, and none of others', () => {
 
 test('a bundled session sees no code but its own', () => {
   const bound = (script: string) =>
-    bubblewrapCommand({ script, socketPath: '/the.sock' }).args.filter((word) =>
-      word.startsWith('/app/'),
-    );
+    bubblewrapCommand({ script, socketPath: '/the.sock' }).args.filter((word) => word.startsWith('/app/'));
   const bundle = sessionScript();
   // The script is bound, and named to Node.
   expect(bound(bundle)).toEqual([`/app/${bundle}`, `/app/${bundle}`]);

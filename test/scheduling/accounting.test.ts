@@ -60,9 +60,7 @@ test('whenever ticks come, the rows account for every occurrence of the schedule
     fc.asyncProperty(scenario, async ({ start, ticks, startsIn, lasts, skipped, ...rest }) => {
       const startsAt = startsIn === null ? null : new Date(start.getTime() + startsIn * HOUR);
       const endsAt = lasts === null ? null : new Date((startsAt ?? start).getTime() + lasts * HOUR);
-      const skipDates = skipped.map((days) =>
-        new Date(start.getTime() + days * 24 * HOUR).toISOString().slice(0, 10),
-      );
+      const skipDates = skipped.map((days) => new Date(start.getTime() + days * 24 * HOUR).toISOString().slice(0, 10));
       const fields = { ...rest, startsAt, endsAt, skipDates };
       await removeAll(database);
       await clock.set(start);

@@ -1,14 +1,7 @@
 import { expect } from 'vitest';
 import { forgetBreakers } from '#core/breaker/index.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
-import {
-  EVERY,
-  ahead,
-  changeRoutines,
-  plantBreaker,
-  plantPeriodRuns,
-  removeBreakers,
-} from '#test/support/given.ts';
+import { EVERY, ahead, changeRoutines, plantBreaker, plantPeriodRuns, removeBreakers } from '#test/support/given.ts';
 import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, plantRoutines, selfHosted } from './planted.ts';
 
@@ -80,10 +73,7 @@ test('of 200 due routines in ten overlapping ticks one passes as the probe, and 
   expect(await claim()).toMatchObject({ runs: 1, skipped: 199 });
 });
 
-test('an occurrence that something else holds back does not use up the probe', async ({
-  database,
-  claim,
-}) => {
+test('an occurrence that something else holds back does not use up the probe', async ({ database, claim }) => {
   const { organizationId } = await plantRoutine(database, { nextRunAt: NOON });
   await plantPeriodRuns(database, organizationId, new Date('2026-03-01'), 100);
   await open(database, -1);
@@ -93,10 +83,7 @@ test('an occurrence that something else holds back does not use up the probe', a
   expect(await breaker(database)).toEqual({ pausing: false, seconds: 30 });
 });
 
-test('routines of other accounts run on: another model, a personal connection', async ({
-  database,
-  claim,
-}) => {
+test('routines of other accounts run on: another model, a personal connection', async ({ database, claim }) => {
   const [model, connection] = await plantRoutines(database, 2, { nextRunAt: NOON });
   await changeRoutines(database, model!.id, { modelId: 'fixture/writer-large' });
   await changeRoutines(database, connection!.id, { modelConnectionId: 'mcn_own' });

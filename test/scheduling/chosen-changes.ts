@@ -39,9 +39,7 @@ export function changesOf(zones: readonly string[], seed: number): ClockChange[]
 }
 
 export function notableChanges(): ClockChange[] {
-  return NOTABLE.flatMap(([zone, since, until]) =>
-    clockChanges(zone, new Date(since), new Date(until), 2),
-  );
+  return NOTABLE.flatMap(([zone, since, until]) => clockChanges(zone, new Date(since), new Date(until), 2));
 }
 
 function inYear(minute: number, year: number): boolean {

@@ -12,14 +12,11 @@ test('claiming routines with budgets costs no more after a month of spending tha
   const { database, url } = testDatabase;
   try {
     const budget = { maxTokensPerDay: 1_000_000_000, maxCostUsdPerMonth: '1000' };
-    const planted = () =>
-      plantRoutines(database, DUE, { ...budget, nextRunAt: new Date(Date.now() - 1_000) });
+    const planted = () => plantRoutines(database, DUE, { ...budget, nextRunAt: new Date(Date.now() - 1_000) });
     const claimed = async () => {
       // Else autovacuum may come between the two, and other statistics make another plan.
       await database.run`vacuum (analyze)`;
-      const plans = await explained(url, (db) =>
-        claimDueRoutines({ ...selfHosted, database: db }, DUE),
-      );
+      const plans = await explained(url, (db) => claimDueRoutines({ ...selfHosted, database: db }, DUE));
       expect(plans.join('\n')).not.toContain('usage_ledger');
       return buffersOf(plans);
     };

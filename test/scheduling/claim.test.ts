@@ -3,13 +3,7 @@ import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { explained } from '../../bench/harness/measure.ts';
 import { clockTest } from './clock-test.ts';
-import {
-  accountingFaults,
-  occurrencesOf,
-  plantRoutine,
-  plantRoutines,
-  routineOf,
-} from './planted.ts';
+import { accountingFaults, occurrencesOf, plantRoutine, plantRoutines, routineOf } from './planted.ts';
 import { EVERY, changeRoutines, changeRuns, plantRun, plantTotals } from '#test/support/given.ts';
 
 const test = clockTest({ poolSize: 24 });
@@ -50,16 +44,12 @@ test(
     const left =
       await database.row`select count(*) as due from routines where state = 'active' and next_run_at <= now()`;
     expect(left).toEqual({ due: 0 });
-    const allowance =
-      await database.row`select runs from period_runs where organization_id = ${first!.organizationId}`;
+    const allowance = await database.row`select runs from period_runs where organization_id = ${first!.organizationId}`;
     expect(allowance).toEqual({ runs: 900 });
   },
 );
 
-test('a batch takes the longest due first and says whether there is more', async ({
-  database,
-  claim,
-}) => {
+test('a batch takes the longest due first and says whether there is more', async ({ database, claim }) => {
   const late = await plantRoutine(database, { nextRunAt: before(HOUR), schedule: '0 * * * *' });
   const due = await plantRoutine(database, { nextRunAt: NOON });
   expect(await claim({}, 1)).toMatchObject({ more: true });
@@ -124,17 +114,12 @@ test('while a run is open the next occurrence is skipped for overlap, unless ove
   await claim();
   await clock.shift(60_000);
   await claim();
-  const states = async (id: string) =>
-    (await occurrencesOf(database, id)).map((o) => o.reason ?? o.state);
+  const states = async (id: string) => (await occurrencesOf(database, id)).map((o) => o.reason ?? o.state);
   expect(await states(careful.id)).toEqual(['queued', 'overlap']);
   expect(await states(bold.id)).toEqual(['queued', 'queued']);
 });
 
-test('every occurrence that is passed over says in words why', async ({
-  database,
-  clock,
-  claim,
-}) => {
+test('every occurrence that is passed over says in words why', async ({ database, clock, claim }) => {
   const overlapping = await plantRoutine(database, { nextRunAt: NOON });
   const late = { schedule: '* * * * *', timezone: 'UTC', misfire: 'skip' as const };
   await plantRoutine(database, { ...late, nextRunAt: before(HOUR) });
@@ -176,8 +161,7 @@ test('a run that has waited as long as it may is no overlap for the occurrence t
   await changeRuns(database, { routineId: running }, { state: 'running' });
   await clock.shift(60_000);
   await claim();
-  const states = async (id: string) =>
-    (await occurrencesOf(database, id)).map((o) => o.reason ?? o.state);
+  const states = async (id: string) => (await occurrencesOf(database, id)).map((o) => o.reason ?? o.state);
   for (const id of expiring) {
     expect(await states(id)).toEqual(['queued', 'queued']);
     const [after] =
@@ -237,15 +221,11 @@ test('when the allowance of the month is used up the rest is skipped, and nothin
   const reasons =
     await database.rows`select distinct reason from runs where project_id = ${projectId} and state = 'skipped'`;
   expect(reasons).toEqual([{ reason: 'allowance_exceeded' }]);
-  const used =
-    await database.row`select runs from period_runs where organization_id = ${organizationId}`;
+  const used = await database.row`select runs from period_runs where organization_id = ${organizationId}`;
   expect(used).toEqual({ runs: 100 });
 });
 
-test('a routine at its tokens of the day, or its cost of the month, is skipped', async ({
-  database,
-  claim,
-}) => {
+test('a routine at its tokens of the day, or its cost of the month, is skipped', async ({ database, claim }) => {
   const tokens = await plantRoutine(database, { nextRunAt: NOON, maxTokensPerDay: 1_000 });
   const beside = { nextRunAt: NOON, beside: tokens };
   const cost = await plantRoutine(database, { ...beside, maxCostUsdPerMonth: '2.50' });
@@ -256,8 +236,7 @@ test('a routine at its tokens of the day, or its cost of the month, is skipped',
   await spend(database, yesterday.id, { tokens: 5_000, costUsd: null, at: before(13 * HOUR) });
   await spend(database, lastMonth.id, { tokens: 5, costUsd: '99', at: before(10 * 24 * HOUR) });
   await claim();
-  const outcome = async ({ id }: { id: string }) =>
-    (await occurrencesOf(database, id)).at(-1)?.reason;
+  const outcome = async ({ id }: { id: string }) => (await occurrencesOf(database, id)).at(-1)?.reason;
   expect(await outcome(tokens)).toBe('budget_exceeded');
   expect(await outcome(cost)).toBe('budget_exceeded');
   expect(await outcome(yesterday)).toBeNull();
@@ -285,15 +264,10 @@ test('a claim reads the totals of budgeted routines and never the ledger', async
   expect(plans.filter((plan) => plan.includes('usage_ledger'))).toEqual([]);
 });
 
-test('a routine of a provider that is disabled is skipped and runs nowhere else', async ({
-  database,
-  claim,
-}) => {
+test('a routine of a provider that is disabled is skipped and runs nowhere else', async ({ database, claim }) => {
   const { id } = await plantRoutine(database, { nextRunAt: NOON, provider: 'provider-b' });
   expect(await claim()).toMatchObject({ runs: 0, skipped: 1 });
-  expect(await occurrencesOf(database, id)).toMatchObject([
-    { reason: 'provider_disabled', count: 1 },
-  ]);
+  expect(await occurrencesOf(database, id)).toMatchObject([{ reason: 'provider_disabled', count: 1 }]);
 });
 
 test('a stored schedule or zone that cannot be computed pauses that routine and no other', async ({
@@ -311,9 +285,7 @@ test('a stored schedule or zone that cannot be computed pauses that routine and 
       nextRunAt: null,
       stateReason: expect.stringContaining('no computable next time'),
     });
-    expect(await occurrencesOf(database, id)).toMatchObject([
-      { state: 'skipped', reason: 'blocked' },
-    ]);
+    expect(await occurrencesOf(database, id)).toMatchObject([{ state: 'skipped', reason: 'blocked' }]);
   }
   expect(await occurrencesOf(database, well.id)).toMatchObject([{ state: 'queued' }]);
 });

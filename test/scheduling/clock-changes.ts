@@ -9,12 +9,7 @@ export interface ClockChange {
 }
 
 /** The changes between two instants, found by comparing the clock every few days and searching in between. */
-export function clockChanges(
-  timeZone: string,
-  since: Date,
-  until: Date,
-  stepDays = 10,
-): ClockChange[] {
+export function clockChanges(timeZone: string, since: Date, until: Date, stepDays = 10): ClockChange[] {
   const read = wallClockReader(timeZone);
   const lead = (minute: number): number => read(minute) - minute;
   const changes: ClockChange[] = [];

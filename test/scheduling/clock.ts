@@ -35,14 +35,11 @@ export async function installClock(databaseUrl: string): Promise<DatabaseClock> 
   last.on('error', () => undefined);
   await last.connect();
   await last
-    .query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()',
-    )
+    .query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()')
     .catch(() => undefined);
   await last.end();
   return {
-    set: (instant) =>
-      run(`update clock.shift set by = '${instant.toISOString()}' - pg_catalog.now()`),
+    set: (instant) => run(`update clock.shift set by = '${instant.toISOString()}' - pg_catalog.now()`),
     shift: (ms) => run(`update clock.shift set by = by + interval '${ms} milliseconds'`),
   };
 }

@@ -22,12 +22,7 @@ import { dayOfRunningOut } from '#core/forecast/limits.ts';
 import { startGateway } from '#dev/gateway/server.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
-import {
-  jitterMs,
-  maxJitterSeconds,
-  nextInTimetable,
-  parseStoredSchedule,
-} from '#lib/schedule/index.ts';
+import { jitterMs, maxJitterSeconds, nextInTimetable, parseStoredSchedule } from '#lib/schedule/index.ts';
 import { sourceAt } from '#test/support/model-caller.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
 import { changeRoutines, changeVersions, plantRun } from '#test/support/given.ts';
@@ -36,28 +31,24 @@ import { clockTest } from './clock-test.ts';
 import { occurrencesOf, plantRoutine, routineOf, type Planted } from './planted.ts';
 import { removeAll, routineIds } from './routine-ids.ts';
 
-const test = clockTest().extend(
-  'forecast',
-  { scope: 'file' },
-  async ({ database }, { onCleanup }) => {
-    const gateway = await startGateway({ port: 0, log: () => undefined });
-    onCleanup(() => gateway.stop());
-    const log = createLog({ level: 'silent', name: 'test' });
-    const models = createProjectModels({
-      database,
-      modelProviders: { enabled: [] } as never,
-      directory: createModelDirectory({
-        sources: [sourceAt(gateway.url)],
-        abilities: createAbilityStore({ database, log }),
-        names: createKnownNames(database, []),
-        log,
-        showAddresses: true,
-      }),
-      figures: createFigureStore(database, true),
-    });
-    return (planted: Planted) => readForecast({ database, models }, { ...planted, plan: 'scale' });
-  },
-);
+const test = clockTest().extend('forecast', { scope: 'file' }, async ({ database }, { onCleanup }) => {
+  const gateway = await startGateway({ port: 0, log: () => undefined });
+  onCleanup(() => gateway.stop());
+  const log = createLog({ level: 'silent', name: 'test' });
+  const models = createProjectModels({
+    database,
+    modelProviders: { enabled: [] } as never,
+    directory: createModelDirectory({
+      sources: [sourceAt(gateway.url)],
+      abilities: createAbilityStore({ database, log }),
+      names: createKnownNames(database, []),
+      log,
+      showAddresses: true,
+    }),
+    figures: createFigureStore(database, true),
+  });
+  return (planted: Planted) => readForecast({ database, models }, { ...planted, plan: 'scale' });
+});
 
 const USAGE = {
   inputTokens: 700,
@@ -84,23 +75,12 @@ const schedules = fc.oneof(
   fc.tuple(minutes(59), minutes(23)).map(([m, h]) => `${m} ${h} * * *`),
   fc.tuple(minutes(59), minutes(23)).map(([m, h]) => `${m} ${h} * * 1-5`),
   minutes(59).map((m) => `${m} */12 * * 2-4`),
-  fc.constantFrom(
-    '30 2 * * *',
-    '0 0 1,15 * *',
-    '@weekly',
-    '59 23 L * *',
-    '0 0 29 2 *',
-    '0 0 31 * *',
-  ),
+  fc.constantFrom('30 2 * * *', '0 0 1,15 * *', '@weekly', '59 23 L * *', '0 0 29 2 *', '0 0 31 * *'),
   fc.constantFrom('0 0 * * *', '59 23 * * *', '0,59 0,23 1,28 * *'),
 );
 const ZONES = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'];
 const zones = fc.constantFrom(...ZONES);
-const starts = instantsBetween(
-  new Date('2026-01-01T00:00:00Z'),
-  new Date('2028-04-15T00:00:00Z'),
-  ZONES,
-);
+const starts = instantsBetween(new Date('2026-01-01T00:00:00Z'), new Date('2028-04-15T00:00:00Z'), ZONES);
 const budgets = fc.oneof(
   fc.constant({}),
   fc.integer({ min: 1_000, max: 4_500 }).map((maxTokensPerDay) => ({ maxTokensPerDay })),
@@ -122,8 +102,7 @@ const timings = fc.record({
 type TimingParts = typeof timings extends fc.Arbitrary<infer Parts> ? Parts : never;
 
 function timingOf(schedule: string, start: Date, parts: TimingParts) {
-  const after = (days: number | null) =>
-    days === null ? null : new Date(start.getTime() + days * DAY_MS);
+  const after = (days: number | null) => (days === null ? null : new Date(start.getTime() + days * DAY_MS));
   const most = Math.floor(maxJitterSeconds(parseStoredSchedule(schedule)));
   return {
     startsAt: after(parts.startsAfterDays),
@@ -205,43 +184,33 @@ test('with a fixed cost a forecast is what then runs, and a budget ends on the d
 
 test('the plan of a routine is its real occurrences, by the day on which each starts', () => {
   fc.assert(
-    fc.property(
-      routineIds,
-      schedules,
-      zones,
-      starts,
-      timings,
-      (id, schedule, timezone, now, parts) => {
-        const { jitterSeconds, ...window } = timingOf(schedule, now, parts);
-        const routine = { id, schedule, timezone, jitterSeconds, ...window, state: 'active' };
-        const plan = plannedRuns(routine, now);
-        const lateMs = jitterMs(id, jitterSeconds);
-        const byDay = new Map(plan.days.map(({ day }) => [day, 0]));
-        const timetable = { schedule: parseStoredSchedule(schedule), timezone, ...window };
-        const real: Date[] = [];
-        let at = nextInTimetable(timetable, new Date(now.getTime() - lateMs));
-        while (at !== undefined && at.getTime() + lateMs <= plan.until.getTime()) {
-          const day = dayOf(new Date(at.getTime() + lateMs));
-          byDay.set(day, (byDay.get(day) ?? 0) + 1);
-          real.push(at);
-          at = nextInTimetable(timetable, at);
-        }
-        expect(plan.days.map(({ day, runs }) => [day, runs])).toEqual([...byDay]);
-        expect(plan.days[0]?.day).toBe(dayOf(now));
-        expect([plan.first, plan.last]).toEqual([real.at(0) ?? null, real.at(-1) ?? null]);
-        expect(plan.days.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(30, 9);
-      },
-    ),
+    fc.property(routineIds, schedules, zones, starts, timings, (id, schedule, timezone, now, parts) => {
+      const { jitterSeconds, ...window } = timingOf(schedule, now, parts);
+      const routine = { id, schedule, timezone, jitterSeconds, ...window, state: 'active' };
+      const plan = plannedRuns(routine, now);
+      const lateMs = jitterMs(id, jitterSeconds);
+      const byDay = new Map(plan.days.map(({ day }) => [day, 0]));
+      const timetable = { schedule: parseStoredSchedule(schedule), timezone, ...window };
+      const real: Date[] = [];
+      let at = nextInTimetable(timetable, new Date(now.getTime() - lateMs));
+      while (at !== undefined && at.getTime() + lateMs <= plan.until.getTime()) {
+        const day = dayOf(new Date(at.getTime() + lateMs));
+        byDay.set(day, (byDay.get(day) ?? 0) + 1);
+        real.push(at);
+        at = nextInTimetable(timetable, at);
+      }
+      expect(plan.days.map(({ day, runs }) => [day, runs])).toEqual([...byDay]);
+      expect(plan.days[0]?.day).toBe(dayOf(now));
+      expect([plan.first, plan.last]).toEqual([real.at(0) ?? null, real.at(-1) ?? null]);
+      expect(plan.days.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(30, 9);
+    }),
     { numRuns: sized(300) * TIMES },
   );
 });
 
 test('a routine that is due each minute has 43,200 runs planned', () => {
   const now = new Date('2026-11-22T09:30:17.123Z');
-  const plan = plannedRuns(
-    { id: 'rtn_minutely', schedule: '* * * * *', timezone: 'UTC', state: 'active' },
-    now,
-  );
+  const plan = plannedRuns({ id: 'rtn_minutely', schedule: '* * * * *', timezone: 'UTC', state: 'active' }, now);
   expect(plan.count).toBe(43_200);
   expect(plan.days).toHaveLength(31);
 });

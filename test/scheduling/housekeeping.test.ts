@@ -283,9 +283,7 @@ test.each(Object.entries(BACKLOGS))(
         },
       }) as typeof database,
     );
-    await createTickParts({ ...service.deps, database: counting }).housekeeping(
-      new AbortController().signal,
-    );
+    await createTickParts({ ...service.deps, database: counting }).housekeeping(new AbortController().signal);
     expect(deleted).toEqual([1_000, 1_000, 500]);
   },
 );
@@ -297,11 +295,8 @@ test('a backlog is deleted batch by batch, and no further when it is given up', 
     select 'backlog', n::text, '', '', now(), now() - interval '2 days' from generate_series(1, 2500) n
   `;
   const parts = createTickParts(service.deps);
-  const left = () =>
-    database.row`select count(*) as count from idempotency_keys where scope = 'backlog'`;
-  await expect(parts.housekeeping(AbortSignal.abort(new Error('given up')))).rejects.toThrow(
-    'given up',
-  );
+  const left = () => database.row`select count(*) as count from idempotency_keys where scope = 'backlog'`;
+  await expect(parts.housekeeping(AbortSignal.abort(new Error('given up')))).rejects.toThrow('given up');
   expect(await left()).toEqual({ count: 2_500 });
   const signal = new AbortController().signal;
   await Promise.all([parts.housekeeping(signal), parts.housekeeping(signal)]);

@@ -10,10 +10,7 @@ const test = serviceTest({ own: true }).extend('cron', { scope: 'file' }, ({ ser
   service.anonymous.with({ 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET! }),
 );
 
-test('a tick over HTTP responds with 202 at once and claims what is due', async ({
-  service,
-  cron,
-}) => {
+test('a tick over HTTP responds with 202 at once and claims what is due', async ({ service, cron }) => {
   const { database } = service.deps;
   const { id } = await plantRoutine(database, { schedule: '@yearly', nextRunAt: new Date() });
   expect(await cron.post(PATH)).toMatchObject({
@@ -39,10 +36,7 @@ test('a wrong secret, or none, is 401 and makes no tick', async ({ service }) =>
   expect(await occurrencesOf(database, id)).toEqual([]);
 });
 
-test('without a configured secret the tick is 503 for every secret that is presented', async ({
-  service,
-  cron,
-}) => {
+test('without a configured secret the tick is 503 for every secret that is presented', async ({ service, cron }) => {
   const replica = await service.replica({ SCHEDULER_SECRET: '' });
   try {
     const refused = await new ApiClient(replica.url, cron.headers).post(PATH);
@@ -53,10 +47,7 @@ test('without a configured secret the tick is 503 for every secret that is prese
   }
 });
 
-test('ticks that overlap, in one process and in two, claim each occurrence once', async ({
-  service,
-  cron,
-}) => {
+test('ticks that overlap, in one process and in two, claim each occurrence once', async ({ service, cron }) => {
   const { database } = service.deps;
   const routines = await plantRoutines(database, 300, {
     schedule: '@yearly',
@@ -65,9 +56,7 @@ test('ticks that overlap, in one process and in two, claim each occurrence once'
   const replica = await service.replica();
   try {
     const other = new ApiClient(replica.url, cron.headers);
-    const answers = await Promise.all(
-      [cron, cron, other, other].map((caller) => caller.post(PATH)),
-    );
+    const answers = await Promise.all([cron, cron, other, other].map((caller) => caller.post(PATH)));
     expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
     expect(answers.filter(({ data }) => data.alreadyRunning).length).toBeGreaterThan(0);
     await tickSettled(service.deps);

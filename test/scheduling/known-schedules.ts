@@ -45,23 +45,17 @@ function timeField(size: number, near: number): fc.Arbitrary<TimeField> {
     { weight: 1, arbitrary: fc.constant(fixed(`0-${size - 1}`, all)) },
     {
       weight: 2,
-      arbitrary: fc
-        .uniqueArray(value, { minLength: 2, maxLength: 5 })
-        .map((values) => fixed(values.join(','), values)),
+      arbitrary: fc.uniqueArray(value, { minLength: 2, maxLength: 5 }).map((values) => fixed(values.join(','), values)),
     },
     { weight: 3, arbitrary: range.map(([a, b]) => fixed(`${a}-${b}`, numbers(a, b))) },
     { weight: 3, arbitrary: step.map((by) => stepped(`*/${by}`, numbers(0, size - 1, by))) },
     {
       weight: 2,
-      arbitrary: fc
-        .tuple(range, step)
-        .map(([[a, b], by]) => stepped(`${a}-${b}/${by}`, numbers(a, b, by))),
+      arbitrary: fc.tuple(range, step).map(([[a, b], by]) => stepped(`${a}-${b}/${by}`, numbers(a, b, by))),
     },
     {
       weight: 1,
-      arbitrary: fc
-        .tuple(value, step)
-        .map(([a, by]) => stepped(`${a}/${by}`, numbers(a, size - 1, by))),
+      arbitrary: fc.tuple(value, step).map(([a, by]) => stepped(`${a}/${by}`, numbers(a, size - 1, by))),
     },
   );
 }
@@ -129,8 +123,5 @@ function isLast(date: Date, days: number): boolean {
 }
 
 function numbers(from: number, to: number, step = 1): number[] {
-  return Array.from(
-    { length: Math.floor((to - from) / step) + 1 },
-    (_, index) => from + index * step,
-  );
+  return Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step);
 }

@@ -87,10 +87,6 @@ function matcher(schedule: KnownSchedule): (reading: number) => boolean {
       days.set(day, isDue);
     }
     const minuteOfDay = reading - day * DAY_MINUTES;
-    return (
-      isDue &&
-      schedule.minutes.has(minuteOfDay % 60) &&
-      schedule.hours.has(Math.floor(minuteOfDay / 60))
-    );
+    return isDue && schedule.minutes.has(minuteOfDay % 60) && schedule.hours.has(Math.floor(minuteOfDay / 60));
   };
 }

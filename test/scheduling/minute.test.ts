@@ -37,14 +37,11 @@ test(
     const marker = `Say ${randomBytes(6).toString('hex')}.`;
     const id = await activeRoutine(key, { schedule: '* * * * *', instructions: marker });
     const { nextRunAt } = (await key.get(`/v1/routines/${id}`)).data;
-    const scheduled = async () =>
-      (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data as { id: string }[];
+    const scheduled = async () => (await key.get(`/v1/routines/${id}/runs?trigger=schedule`)).data as { id: string }[];
     const cron = service.anonymous.with({ 'X-Scheduler-Secret': service.config.SCHEDULER_SECRET! });
     const tickEverywhere = () =>
       Promise.all(
-        [service.url, replica.url].map((url) =>
-          new ApiClient(url, cron.headers).post('/internal/scheduler/tick'),
-        ),
+        [service.url, replica.url].map((url) => new ApiClient(url, cron.headers).post('/internal/scheduler/tick')),
       );
 
     // The scheduler alone is enough for this; the crons beside it must not double it.
@@ -60,9 +57,7 @@ test(
     expect(lateMs).toBeGreaterThanOrEqual(0);
     expect(lateMs).toBeLessThan(30_000);
     expect((await scheduled()).filter((other) => other.id !== run.id)).toEqual([]);
-    const calls = service.gateway.control
-      .requests()
-      .filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
+    const calls = service.gateway.control.requests().filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
     expect(calls).toHaveLength(2); // The proof run's and this one's.
   },
 );

@@ -23,11 +23,7 @@ export interface Case {
 }
 
 /** `count` schedules around a clock change, the same ones for the same seed. */
-export function casesAt(
-  { timeZone, minute, expected }: ClockChange,
-  count: number,
-  seed: number,
-): Case[] {
+export function casesAt({ timeZone, minute, expected }: ClockChange, count: number, seed: number): Case[] {
   const clock = readWallClock(timeZone, minute - 2 * REACH, 3 * REACH);
   const from = minute - REACH;
   const until = clock.start + clock.readings.length - 1;
@@ -60,36 +56,22 @@ export function casesAt(
 export type Next = (expression: string, timeZone: string, after: Date) => Date;
 
 /** Returns the seeds for which `next` and the oracle disagree, one line each. */
-export function wrongAnswers(
-  next: Next,
-  { schedule, timeZone, expected, until, seeds }: Case,
-): string[] {
+export function wrongAnswers(next: Next, { schedule, timeZone, expected, until, seeds }: Case): string[] {
   return seeds.flatMap((after) => {
     const right = expected.find((minute) => minute * MINUTE > after.getTime());
     const answer = attempt(() => next(schedule.expression, timeZone, after));
     const isRight =
       answer instanceof Date &&
-      (right === undefined
-        ? answer.getTime() > until * MINUTE
-        : answer.getTime() === right * MINUTE);
+      (right === undefined ? answer.getTime() > until * MINUTE : answer.getTime() === right * MINUTE);
     if (isRight) return [];
     const wanted = right === undefined ? `later than ${iso(until)}` : iso(right);
     const got = answer instanceof Date ? answer.toISOString() : answer;
-    return [
-      `${schedule.expression} in ${timeZone} after ${after.toISOString()}: ${got}, not ${wanted}`,
-    ];
+    return [`${schedule.expression} in ${timeZone} after ${after.toISOString()}: ${got}, not ${wanted}`];
   });
 }
 
 /** Compares the whole chain of occurrences, the count, and the way there from months before. */
-export function wrongSequence({
-  schedule,
-  timeZone,
-  from,
-  until,
-  expected,
-  first,
-}: Case): string[] {
+export function wrongSequence({ schedule, timeZone, from, until, expected, first }: Case): string[] {
   const parsed = parseStoredSchedule(schedule.expression);
   const wrong: string[] = [];
   const label = `${schedule.expression} in ${timeZone} from ${iso(from)}`;
@@ -103,9 +85,7 @@ export function wrongSequence({
     chain.push(at.getTime() / MINUTE);
   }
   if (chain.join() !== expected.join()) {
-    const odd = [...chain, ...expected].filter(
-      (minute) => !(chain.includes(minute) && expected.includes(minute)),
-    );
+    const odd = [...chain, ...expected].filter((minute) => !(chain.includes(minute) && expected.includes(minute)));
     wrong.push(`${label}: chain differs at ${odd.slice(0, 5).map(iso).join(' ')}`);
   }
   const between = occurrencesBetween(parsed, timeZone, before, new Date(until * MINUTE), 1000);

@@ -27,12 +27,7 @@ async function claimNext(service: Service, key: ApiClient, id: string): Promise<
 }
 
 /** A routine whose first run waits for its model until it is released. */
-async function busyRoutine(
-  service: Service,
-  key: ApiClient,
-  overlap: string,
-  fields: Record<string, unknown> = {},
-) {
+async function busyRoutine(service: Service, key: ApiClient, overlap: string, fields: Record<string, unknown> = {}) {
   const mark = `overlap-${overlap}-${Math.random()}`;
   const id = await activeRoutine(key, {
     instructions: mark,
@@ -42,9 +37,7 @@ async function busyRoutine(
   });
   const release = service.gateway.control.hold({ marker: mark });
   const [first] = await claimNext(service, key, id);
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${first!.id}`)).data.state)
-    .toBe('running');
+  await expect.poll(async () => (await key.get(`/v1/runs/${first!.id}`)).data.state).toBe('running');
   return { id, mark, first: first!, release };
 }
 
@@ -68,10 +61,7 @@ test('with queue one occurrence waits for the run under way, and runs when that 
   expect(startedAt >= finishedAt).toBe(true);
 });
 
-test('with cancel_previous the next occurrence takes the place of the run under way', async ({
-  service,
-  key,
-}) => {
+test('with cancel_previous the next occurrence takes the place of the run under way', async ({ service, key }) => {
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   const [, next] = await claimNext(service, key, id);
   expect(await runEnded(key, first.id)).toMatchObject({
@@ -84,19 +74,14 @@ test('with cancel_previous the next occurrence takes the place of the run under 
   expect(listed).toMatchObject([{ id: first.id, reason: 'replaced' }]);
 });
 
-test('a webhook tells a run that was replaced from one that a user cancelled', async ({
-  service,
-  key,
-}) => {
+test('a webhook tells a run that was replaced from one that a user cancelled', async ({ service, key }) => {
   const receiver = await startReceiver((_, response) => response.writeHead(204).end());
   const fields = { webhookUrl: `${receiver.origin}/hook`, deliver: 'always' };
   const { id, first, mark } = await busyRoutine(service, key, 'cancel_previous', fields);
   service.gateway.control.hold({ marker: mark });
   const [, second] = await claimNext(service, key, id);
   await runEnded(key, first.id);
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${second!.id}`)).data.state)
-    .toBe('running');
+  await expect.poll(async () => (await key.get(`/v1/runs/${second!.id}`)).data.state).toBe('running');
   expect((await key.post(`/v1/runs/${second!.id}/cancel`)).status).toBe(202);
   await runEnded(key, second!.id);
   const told = () =>
@@ -128,10 +113,7 @@ test('the first to ask says why a run under way is cancelled', async ({ service,
   });
 });
 
-test('a run whose process died after it was replaced ends as replaced by the sweep', async ({
-  service,
-  key,
-}) => {
+test('a run whose process died after it was replaced ends as replaced by the sweep', async ({ service, key }) => {
   const { database } = service.deps;
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   await transaction(database, (tx) => replaceOpenRuns(tx, [id]));
@@ -171,10 +153,7 @@ test('a run that is locked while the next occurrence is claimed is replaced by t
   expect(ran.startedAt >= replaced.finishedAt).toBe(true);
 });
 
-test('a sweep leaves the run alone that the next occurrence waits for', async ({
-  service,
-  key,
-}) => {
+test('a sweep leaves the run alone that the next occurrence waits for', async ({ service, key }) => {
   const { id, first, release } = await busyRoutine(service, key, 'queue');
   const [, waiting] = await claimNext(service, key, id);
   await sweepOpenRuns(service.deps, new AbortController().signal);

@@ -40,11 +40,7 @@ export const selfHosted: Omit<ClaimDeps, 'database'> = {
 };
 
 /** Active routines, put into the database as the API would leave them. */
-export async function plantRoutines(
-  database: Database,
-  count: number,
-  fields: PlantedFields = {},
-): Promise<Planted[]> {
+export async function plantRoutines(database: Database, count: number, fields: PlantedFields = {}): Promise<Planted[]> {
   const { organizationId, projectId } = fields.beside ?? (await plantOrganization(database));
   const ids = Array.from({ length: count }, () => fields.id ?? newId('routine'));
   const { id: _id, provider, beside: _beside, ...others } = fields;
@@ -115,7 +111,6 @@ export function accountingFaults(
     last = end;
   }
   const open = nextInTimetable(timetable, last);
-  if (open !== undefined && open <= until)
-    faults.push(`nothing accounts for ${open.toISOString()}`);
+  if (open !== undefined && open <= until) faults.push(`nothing accounts for ${open.toISOString()}`);
   return faults;
 }

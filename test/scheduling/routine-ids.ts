@@ -3,9 +3,7 @@ import { TypeID } from 'typeid-js';
 import type { Database } from '#lib/database/index.ts';
 
 /** Generates ids of routines, on which their jitter depends. */
-export const routineIds = fc
-  .uuid({ version: 7 })
-  .map((uuid) => TypeID.fromUUID('rtn', uuid).toString());
+export const routineIds = fc.uuid({ version: 7 }).map((uuid) => TypeID.fromUUID('rtn', uuid).toString());
 
 /** Takes away what earlier cases have left: a case that is made smaller keeps its id. */
 export async function removeAll(database: Database): Promise<void> {

@@ -12,11 +12,7 @@ import { plantRoutine, routineOf } from './planted.ts';
 const test = serviceTest({ worker: true, own: true });
 
 test.for([
-  [
-    'whose schedule cannot be computed',
-    { schedule: 'nonsense', nextRunAt: AT_ONCE },
-    'no computable next time',
-  ],
+  ['whose schedule cannot be computed', { schedule: 'nonsense', nextRunAt: AT_ONCE }, 'no computable next time'],
   [
     'whose model provider is disabled',
     {
@@ -26,11 +22,7 @@ test.for([
     },
     'its model provider is disabled',
   ],
-  [
-    'whose window is over',
-    { endsAt: ago('1 minute'), nextRunAt: ago('50 seconds') },
-    'schedule_ended',
-  ],
+  ['whose window is over', { endsAt: ago('1 minute'), nextRunAt: ago('50 seconds') }, 'schedule_ended'],
 ] as const)(
   'a routine %s is paused by the service, which leaves an audit event and a webhook event',
   async ([, broken, reason], { service }) => {
@@ -107,10 +99,7 @@ test('scheduled runs that are skipped because the service pauses their routine a
 });
 
 /** The reasons of the pause in audit events and webhook events. */
-async function told(
-  { database }: { database: Db },
-  { id, organizationId }: { id: string; organizationId: string },
-) {
+async function told({ database }: { database: Db }, { id, organizationId }: { id: string; organizationId: string }) {
   const events = await database.rows<{ reason: string }>`
     select details ->> 'reason' as reason from audit_events
     where organization_id = ${organizationId} and target_id = ${id} and action = 'routine.paused' and actor_kind = 'system'

@@ -7,9 +7,7 @@ import { EVERY, ago, changeRuns, plantRun, plantRuns } from '#test/support/given
 
 const test = serviceTest({ own: true });
 
-test('a lost cancellation is repeated before anything else, however many runs are open', async ({
-  service,
-}) => {
+test('a lost cancellation is repeated before anything else, however many runs are open', async ({ service }) => {
   const { database, engine } = service.deps;
   const { id } = await plantRoutine(database, {
     schedule: '@yearly',
@@ -63,9 +61,7 @@ test('a part that was given up claims nothing more', async ({ service }) => {
   expect(await parts.claim(new AbortController().signal)).toEqual({ runs: 1, skipped: 0 });
 });
 
-test('a run past its deadline is settled also while Temporal is away and a cancellation waits', async ({
-  service,
-}) => {
+test('a run past its deadline is settled also while Temporal is away and a cancellation waits', async ({ service }) => {
   const { database, engine } = service.deps;
   const { id } = await plantRoutine(database, {
     schedule: '@yearly',

@@ -95,9 +95,7 @@ test('twenty processes that admit runs share them out and start each once', asyn
   const { data } = await key.get(`/v1/routines/${routineId}`);
   expect(data.state).toBe('draft');
   await plantRuns(service.deps.database, routineId, 60);
-  const all = await Promise.all(
-    Array.from({ length: 20 }, () => createAdmission({ ...service.deps, rule }).admit()),
-  );
+  const all = await Promise.all(Array.from({ length: 20 }, () => createAdmission({ ...service.deps, rule }).admit()));
   // The worker's own admission has started the others.
   expect(all.reduce((sum, { started }) => sum + started, 0)).toBeLessThanOrEqual(60);
   const ended = async () =>

@@ -70,18 +70,13 @@ function faultsOf(example: Narrowed, dateOf: typeof localDate): string[] {
   const expected = example.expected
     .filter((minute) => !skipDates.includes(dateOf(timeZone, minute)))
     .map((minute) => minute * MINUTE)
-    .filter(
-      (time) => (startsAt === null || time >= startsAt.getTime()) && time <= endsAt.getTime(),
-    );
+    .filter((time) => (startsAt === null || time >= startsAt.getTime()) && time <= endsAt.getTime());
   const label = `${schedule.expression} in ${timeZone}, ${skipDates.join()}`;
   const before = new Date(from * MINUTE - 1);
   const chain = nextTimes(timetable, before, 100_000).map((date) => date.getTime());
   const faults = chain.join() === expected.join() ? [] : [`${label}: another chain`];
   const counted = timesBetween(timetable, before, new Date(endsAt.getTime() + DAY), 5_000);
-  if (
-    counted.count !== Math.min(expected.length, 5_000) ||
-    counted.last?.getTime() !== expected.at(-1)
-  ) {
+  if (counted.count !== Math.min(expected.length, 5_000) || counted.last?.getTime() !== expected.at(-1)) {
     faults.push(`${label}: counted ${JSON.stringify(counted)}, not ${expected.length}`);
   }
   for (const seed of seeds) {
@@ -104,9 +99,7 @@ test('a skipped date of a schedule of every minute is passed over at once', () =
     endsAt: null,
     skipDates,
   };
-  expect(nextInTimetable(timetable, new Date('2026-12-31T22:59:00Z'))).toEqual(
-    new Date('2028-01-01T23:00:00Z'),
-  );
+  expect(nextInTimetable(timetable, new Date('2026-12-31T22:59:00Z'))).toEqual(new Date('2028-01-01T23:00:00Z'));
 });
 
 test.for([
@@ -139,21 +132,13 @@ test('jitter is the same for the same id, whole seconds up to its limit, and eve
   const delays = ids.map((id) => jitterMs(id, 59) / 1_000);
   expect(ids.map((id) => jitterMs(id, 59) / 1_000)).toEqual(delays);
   const counts = Map.groupBy(delays, (delay) => delay);
-  expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual(
-    Array.from({ length: 60 }, (_, second) => second),
-  );
+  expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, second) => second));
   // 100 each; eight standard deviations to either side.
   for (const same of counts.values()) expect(Math.abs(same.length - 100)).toBeLessThan(80);
 });
 
 test('no interval of a schedule is shorter than twice its greatest jitter, where no clock changes', () => {
-  const expressions = [
-    '*/13 3-7 * * *',
-    '5,50 */5 * * 2,5',
-    '0 0 L * *',
-    '0 12 * * 1#2',
-    '17 4 30 * 3',
-  ];
+  const expressions = ['*/13 3-7 * * *', '5,50 */5 * * 2,5', '0 0 L * *', '0 12 * * 1#2', '17 4 30 * 3'];
   for (const expression of expressions) {
     const schedule = parseStoredSchedule(expression);
     const timetable = { schedule, timezone: 'UTC', startsAt: null, endsAt: null, skipDates: [] };

@@ -85,8 +85,7 @@ test('each call has a key of its own, or the caller’s', async () => {
 });
 
 test('the pause is as long as the service wants, and else grows by chance', () => {
-  const wait = (error: unknown, attempt: number) =>
-    pauseBefore(error, { repeatable: true, attempt }) ?? Number.NaN;
+  const wait = (error: unknown, attempt: number) => pauseBefore(error, { repeatable: true, attempt }) ?? Number.NaN;
   const limited = (retryAfterMs: number) => new RateLimitError({ ...LIMITED, retryAfterMs });
   expect(wait(limited(7_000), 0)).toBe(7_000);
   expect(wait(limited(90_000), 0)).toBeNaN();
@@ -131,9 +130,7 @@ describe('an error', () => {
   });
 
   test('of a proxy has its status and no code of the service', async () => {
-    const { ras } = await scripted([
-      { status: 404, body: '<h1>nginx</h1>', headers: { 'X-Request-Id': 'proxy-1' } },
-    ]);
+    const { ras } = await scripted([{ status: 404, body: '<h1>nginx</h1>', headers: { 'X-Request-Id': 'proxy-1' } }]);
     await expect(ras.skills.read('skl_1')).rejects.toMatchObject({
       status: 404,
       code: 'unknown',
@@ -241,12 +238,8 @@ describe('a call', () => {
 
   test('writes ids and queries so that they stay what they are', async () => {
     const { ras, requests } = await scripted([{ body: { data: [], requestId: 'req-1' } }]);
-    await ras.routines
-      .runs('a/b?c', { state: 'failed', since: '2026-01-01T00:00:00+01:00' })
-      .page();
-    expect(requests[0]?.path).toBe(
-      '/v1/routines/a%2Fb%3Fc/runs?state=failed&since=2026-01-01T00%3A00%3A00%2B01%3A00',
-    );
+    await ras.routines.runs('a/b?c', { state: 'failed', since: '2026-01-01T00:00:00+01:00' }).page();
+    expect(requests[0]?.path).toBe('/v1/routines/a%2Fb%3Fc/runs?state=failed&since=2026-01-01T00%3A00%3A00%2B01%3A00');
   });
 });
 

@@ -106,11 +106,7 @@ test('the end that the service announces is followed by another stream', async (
 });
 
 test('a follower who has seen the last event is told nothing more', async () => {
-  const { names, asked } = await followed(
-    (_, response) => response.writeHead(204).end(),
-    {},
-    '1.succeeded',
-  );
+  const { names, asked } = await followed((_, response) => response.writeHead(204).end(), {}, '1.succeeded');
   expect([names, asked]).toEqual([[], '1.succeeded']);
 });
 
@@ -166,18 +162,7 @@ test('a wait ends when its signal aborts', async () => {
 });
 
 test.each(['\n', '\r\n'])('events are read wherever their bytes are cut: %j', async (end) => {
-  const lines = [
-    'retry: 5',
-    '',
-    ': still here',
-    '',
-    'event: step',
-    'id: ä',
-    'data: {"a":',
-    'data: 1}',
-    '',
-    '',
-  ];
+  const lines = ['retry: 5', '', ': still here', '', 'event: step', 'id: ä', 'data: {"a":', 'data: 1}', '', ''];
   const bytes = new TextEncoder().encode(lines.join(end));
   for (let size = 1; size <= bytes.length; size += 1) {
     let at = 0;
@@ -212,11 +197,7 @@ function frame(id: string, event: string, data: object): string {
 }
 
 /** Follows a server that responds so, with short times, until there is nothing more to follow. */
-async function followed(
-  listener: Listener,
-  times: Partial<typeof TIMES> = {},
-  lastEventId?: string,
-) {
+async function followed(listener: Listener, times: Partial<typeof TIMES> = {}, lastEventId?: string) {
   const { origin, received } = await startReceiver(listener);
   const transport = new Transport({
     apiKey: 'ras_canary',

@@ -3,13 +3,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { expect, test } from 'vitest';
-import {
-  OPERATIONS,
-  OPERATIONS_FILE,
-  renderOperations,
-  renderSdkTypes,
-  TYPES_FILE,
-} from '../../sdk/generate/main.ts';
+import { OPERATIONS, OPERATIONS_FILE, renderOperations, renderSdkTypes, TYPES_FILE } from '../../sdk/generate/main.ts';
 import { Ras } from '../../sdk/src/index.ts';
 
 const SOURCES = path.join(import.meta.dirname, '../../sdk/src');
@@ -28,9 +22,7 @@ test('each operation that an API key may call has one method, and each method it
     let next = 0;
     return `${spec.method} ${spec.path.replaceAll(/:\w+/g, () => ids[next++] ?? '')}`;
   });
-  expect(Object.groupBy(made, String)).toEqual(
-    Object.groupBy([...wanted, 'GET /v1/runs/a/events'], String),
-  );
+  expect(Object.groupBy(made, String)).toEqual(Object.groupBy([...wanted, 'GET /v1/runs/a/events'], String));
   const follower = called.find(({ name }) => name === 'runs.wait');
   expect(follower?.requests).toEqual(['GET /v1/runs/a/events', 'GET /v1/runs/a']);
 });
@@ -77,10 +69,7 @@ async function callEverything() {
     for (const name of Object.getOwnPropertyNames(prototype)) {
       if (name === 'constructor') continue;
       requests = [];
-      const result: unknown = (methods as Record<string, (...ids: string[]) => unknown>)[name]?.(
-        'a',
-        'b',
-      );
+      const result: unknown = (methods as Record<string, (...ids: string[]) => unknown>)[name]?.('a', 'b');
       await settled(result);
       called.push({ name: `${resource}.${name}`, requests });
     }

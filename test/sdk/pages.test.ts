@@ -10,10 +10,7 @@ async function listed() {
     const number = Number(searchParams.get('cursor') ?? 0);
     if (number + 1 < PAGES.length) {
       searchParams.set('cursor', String(number + 1));
-      response.setHeader(
-        'Link',
-        `<https://ras.example/v1/runs?${searchParams.toString()}>; rel="next"`,
-      );
+      response.setHeader('Link', `<https://ras.example/v1/runs?${searchParams.toString()}>; rel="next"`);
     }
     response.setHeader('X-Request-Id', `req-${number}`);
     response.end(JSON.stringify({ data: PAGES[number], requestId: `req-${number}` }));

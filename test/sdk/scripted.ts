@@ -18,10 +18,7 @@ export const HANG = 'hang';
  * Starts a server of the test's own that responds with these, one request after another, and with the last one from
  * then on; it waits for nothing between attempts.
  */
-export async function scripted(
-  responses: readonly (Response | typeof CUT | typeof HANG)[],
-  options: RasOptions = {},
-) {
+export async function scripted(responses: readonly (Response | typeof CUT | typeof HANG)[], options: RasOptions = {}) {
   let count = 0;
   const server = await startReceiver((_, response) => {
     const next = responses[Math.min(count, responses.length - 1)];

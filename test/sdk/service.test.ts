@@ -40,9 +40,9 @@ test('a routine is created, run to its end, activated, changed and archived', as
   expect(await ras.routines.activate(id)).toMatchObject({ state: 'active' });
   const { etag } = await ras.routines.read(id).withResponse();
   await ras.routines.update(id, { name: 'Weekly report' }, { ifMatch: etag });
-  await expect(
-    ras.routines.update(id, { name: 'Other' }, { ifMatch: etag }),
-  ).rejects.toBeInstanceOf(PreconditionFailedError);
+  await expect(ras.routines.update(id, { name: 'Other' }, { ifMatch: etag })).rejects.toBeInstanceOf(
+    PreconditionFailedError,
+  );
   expect(await ras.routines.archive(id)).toMatchObject({
     name: 'Weekly report',
     state: 'archived',
@@ -50,14 +50,10 @@ test('a routine is created, run to its end, activated, changed and archived', as
   await expect(ras.routines.activate(id)).rejects.toMatchObject({ code: 'routine_archived' });
 });
 
-test('a routine and a skill are put under a key, unless they are there already', async ({
-  ras,
-}) => {
+test('a routine and a skill are put under a key, unless they are there already', async ({ ras }) => {
   const skill = { name: 'House style', instructions: 'Keep sentences short, please.' };
   const { id } = await ras.skills.put('style', { ...skill, managedBy: 'files' });
-  const { data, etag } = await ras.routines
-    .put('weekly', { ...ROUTINE, skills: [String(id)] })
-    .withResponse();
+  const { data, etag } = await ras.routines.put('weekly', { ...ROUTINE, skills: [String(id)] }).withResponse();
   expect(data).toMatchObject({ externalKey: 'weekly', skills: [id] });
   await ras.routines.put('weekly', ROUTINE, { ifMatch: etag });
   for (const put of [
@@ -81,9 +77,7 @@ test('a list gives its items page after page, newest first', async ({ ada }) => 
   const ras = client(await ada.key());
   const created = [];
   for (const letter of 'abcde') {
-    created.push(
-      await ras.skills.create({ name: letter, instructions: 'Add what is there to add.' }),
-    );
+    created.push(await ras.skills.create({ name: letter, instructions: 'Add what is there to add.' }));
   }
   const listed = await ras.skills.list({ limit: 2 }).toArray({ limit: 5 });
   expect(listed.map(({ id }) => id)).toEqual(created.map(({ id }) => id).toReversed());
@@ -92,10 +86,7 @@ test('a list gives its items page after page, newest first', async ({ ada }) => 
   expect(new Set(all.map(({ id, slug }) => id ?? slug)).size).toBe(all.length);
 });
 
-test('a run is followed through a cut of the connection, from its beginning to its end', async ({
-  service,
-  key,
-}) => {
+test('a run is followed through a cut of the connection, from its beginning to its end', async ({ service, key }) => {
   const proxy = await startTcpProxy(new URL(service.url).host);
   const ras = client(key, { baseUrl: `http://${proxy.address}` });
   const release = service.gateway.control.hold();
@@ -117,9 +108,7 @@ test('a run is followed through a cut of the connection, from its beginning to i
 test('errors of the service are of their kinds', async ({ ras, ada, bob, bobsKey }) => {
   const { id } = await ras.routines.create(ROUTINE);
   await expect(client(bobsKey).routines.read(id)).rejects.toBeInstanceOf(NotFoundError);
-  await expect(ras.routines.create({ ...ROUTINE, schedule: 'soon' })).rejects.toBeInstanceOf(
-    BadRequestError,
-  );
+  await expect(ras.routines.create({ ...ROUTINE, schedule: 'soon' })).rejects.toBeInstanceOf(BadRequestError);
   await expect(ras.routines.activate(id)).rejects.toMatchObject({
     code: 'successful_run_required',
     name: ConflictError.name,
@@ -151,9 +140,7 @@ test('webhooks that the service sends are verified, also between two secrets', a
   }
   const verify = (secret: string) => webhooks.verify(before.body, before.headers, secret);
   expect(() => verify(second)).toThrow(WebhookVerificationError);
-  expect(
-    webhooks.verify(Buffer.from(before.body), new Headers(sent(before.headers)), [second, first]),
-  ).toEqual(event);
+  expect(webhooks.verify(Buffer.from(before.body), new Headers(sent(before.headers)), [second, first])).toEqual(event);
 });
 
 /** The headers as a server of `fetch` has them. */

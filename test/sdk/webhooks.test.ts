@@ -20,9 +20,7 @@ const EVENT: WebhookEvent = {
 test('what is signed for a test is verified, as text or as bytes', () => {
   const { body, headers } = webhooks.signForTest(EVENT, secret);
   expect(webhooks.verify(body, headers, secret)).toEqual(EVENT);
-  expect(webhooks.verify(new TextEncoder().encode(body), new Headers(headers), secret)).toEqual(
-    EVENT,
-  );
+  expect(webhooks.verify(new TextEncoder().encode(body), new Headers(headers), secret)).toEqual(EVENT);
   const others = [generateWebhookSecret(), secret];
   expect(webhooks.verify(body, headers, others)).toEqual(EVENT);
 });

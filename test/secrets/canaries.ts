@@ -42,9 +42,6 @@ function inBase64(value: string): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)]);
     const from = [0, 2, 3][offset];
-    return [
-      bytes.toString('base64').replace(/=*$/, '').slice(from, -2),
-      bytes.toString('base64url').slice(from, -2),
-    ];
+    return [bytes.toString('base64').replace(/=*$/, '').slice(from, -2), bytes.toString('base64url').slice(from, -2)];
   });
 }

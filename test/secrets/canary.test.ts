@@ -171,9 +171,7 @@ test('a life of the service leaves no secret in logs, responses, traces, tables 
   expect(histories).toContain('webhookDelivery');
   expect(canaries.foundIn(histories)).toEqual([]);
 
-  const revealing = answers.filter(
-    ({ text: answer }) => canaries.foundIn(answer, REVEALED).length > 0,
-  );
+  const revealing = answers.filter(({ text: answer }) => canaries.foundIn(answer, REVEALED).length > 0);
   expect(revealing.map(({ path }) => path)).toEqual([
     '/auth/sign-in/email',
     '/v1/api-keys',
@@ -192,8 +190,7 @@ test('what is logged for a request or an activity names its ids', () => {
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   // Nothing goes past the log: neither the sign-in library nor the native half of Temporal.
-  const astray = (output: string) =>
-    output.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  const astray = (output: string) => output.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   expect([...astray(api.output()), ...astray(worker.output())]).toEqual([]);
   const refusedSignIn = lines(api.output()).find(({ msg }) => String(msg).startsWith('auth: '));
   expect(refusedSignIn).toMatchObject({ requestId: expect.any(String) });
@@ -289,10 +286,9 @@ async function live() {
       body: { name: 'Tools', url: everything.url, ...credentials },
     });
     expect(connection.status).toBe(201);
-    const discovered = await call(
-      `/v1/routines/${routine.data.id}/connections/${connection.data.id}/discover`,
-      { headers: key },
-    );
+    const discovered = await call(`/v1/routines/${routine.data.id}/connections/${connection.data.id}/discover`, {
+      headers: key,
+    });
     expect(discovered.status).toBeLessThan(300);
     // The first is called later: in the end the one behind the address with a key in its query.
     policies.unshift(...discovered.data.tools);
@@ -322,11 +318,7 @@ interface Policy {
 }
 
 /** A run that calls a tool with credentials, and one that does not exist. */
-async function runWithTools(
-  key: Record<string, string>,
-  routineId: string,
-  policies: readonly Policy[],
-) {
+async function runWithTools(key: Record<string, string>, routineId: string, policies: readonly Policy[]) {
   const echo = policies.find(({ name }) => name === 'echo');
   const confirmed = await call(`/v1/routines/${routineId}/tools/${echo?.id}`, {
     method: 'PATCH',

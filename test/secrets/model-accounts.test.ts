@@ -125,10 +125,7 @@ async function live(): Promise<Answer[]> {
 
   const wrong = await connectWithKey(session, WRONG_KEY);
   expect(wrong.status).toBe(400);
-  const malformed = await session.post(
-    '/v1/model-connections/provider-c/api-key',
-    `{"apiKey": "${KEY}`,
-  );
+  const malformed = await session.post('/v1/model-connections/provider-c/api-key', `{"apiKey": "${KEY}`);
   expect(malformed.status).toBe(400);
   const keyed = await connectWithKey(session, KEY);
   expect(keyed.status).toBe(200);
@@ -138,20 +135,7 @@ async function live(): Promise<Answer[]> {
   const revoked = await revoke(session, device.data.connectionId);
   expect(revoked.status).toBe(200);
   await expect.poll(() => control.revocationRequests.length).toBe(1);
-  return [
-    started,
-    waiting,
-    device,
-    begun,
-    signedIn,
-    again,
-    wrong,
-    malformed,
-    keyed,
-    listed,
-    models,
-    revoked,
-  ];
+  return [started, waiting, device, begun, signedIn, again, wrong, malformed, keyed, listed, models, revoked];
 }
 
 async function dump(): Promise<string> {
@@ -161,9 +145,7 @@ async function dump(): Promise<string> {
   }>`select table_name as name from information_schema.tables where table_schema = 'public'`;
   const all: string[] = [];
   for (const { name } of tables) {
-    const found = await database.query<{ row: string }>(
-      `select row_to_json(t)::text as row from "${name}" t`,
-    );
+    const found = await database.query<{ row: string }>(`select row_to_json(t)::text as row from "${name}" t`);
     all.push(...found.rows.map(({ row }) => `${name} ${row}`));
   }
   return all.join('\n');

@@ -3,21 +3,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertFlow, takeFlow } from '#core/connections/oauth/flows.ts';
-import {
-  readSealedCredentials,
-  createConnectionSecrets,
-} from '#core/connections/store/credentials.ts';
+import { readSealedCredentials, createConnectionSecrets } from '#core/connections/store/credentials.ts';
 import { putIntoOutbox } from '#core/model-connections/revoke.ts';
 import { insertAttempt } from '#core/model-connections/sign-in/attempt-queries.ts';
 import { sealCredential } from '#core/model-connections/store/credential.ts';
 import { createSealedWebhookSecrets } from '#core/routines/index.ts';
 import { newId } from '#lib/ids.ts';
-import {
-  createSecretBox,
-  rotateSecrets,
-  SEALED_COLUMNS,
-  type SecretBox,
-} from '#lib/secrets/index.ts';
+import { createSecretBox, rotateSecrets, SEALED_COLUMNS, type SecretBox } from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeRoutines, plantAccounts, plantConnection } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
@@ -56,15 +48,11 @@ test('the list names every place that the code seals to, and every place is a co
   const places: string[] = [];
   for await (const file of glob('{core,api,activities,lib}/**/*.ts')) {
     const text = await readFile(file, 'utf8');
-    for (const [, table, column] of text.matchAll(
-      /table: '(\w+)',\s*row[^}]*?column: '(\w+)',?\s*\}/g,
-    )) {
+    for (const [, table, column] of text.matchAll(/table: '(\w+)',\s*row[^}]*?column: '(\w+)',?\s*\}/g)) {
       places.push(`${table}.${column}`);
     }
   }
-  const listed = SEALED_COLUMNS.map(
-    ({ table, column, sealedAs }) => `${table}.${sealedAs ?? column}`,
-  );
+  const listed = SEALED_COLUMNS.map(({ table, column, sealedAs }) => `${table}.${sealedAs ?? column}`);
   expect(new Set(places)).toEqual(new Set(listed));
 });
 
@@ -103,10 +91,7 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   const box = createSecretBox({ current: second });
   const webhooks = createSealedWebhookSecrets(box);
   const [row] = (
-    await database.query(
-      `select webhook_secret, webhook_secret_previous from routines where id = $1`,
-      [routineId],
-    )
+    await database.query(`select webhook_secret, webhook_secret_previous from routines where id = $1`, [routineId])
   ).rows;
   expect(webhooks.open(routineId, row.webhook_secret)).toBe(secondSecret);
   expect(webhooks.open(routineId, row.webhook_secret_previous)).toBe(firstSecret);
@@ -119,9 +104,7 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   });
   expect(await takeFlowWith(box)).toMatchObject({ verifier: 'the-verifier' });
 
-  const [factor] = (
-    await database.query(`select secret from second_factors where user_id = $1`, [person.userId])
-  ).rows;
+  const [factor] = (await database.query(`select secret from second_factors where user_id = $1`, [person.userId])).rows;
   const place = { table: 'second_factors', row: person.userId, column: 'secret' };
   expect(box.open(factor.secret, place)).toBe(secret);
 
@@ -165,14 +148,9 @@ test('a rotation goes on in batches from wherever one was broken off, beside wri
   const [routines] = await rotateSecrets(database, forward, { batchSize: 5 });
   expect(routines!.rotated + 10).toBe(await countUnder(third));
   const again = await rotateSecrets(database, forward, { batchSize: 5 });
-  expect(again.map(({ rotated, unreadable }) => rotated + unreadable)).toEqual(
-    SEALED_COLUMNS.map(() => 0),
-  );
+  expect(again.map(({ rotated, unreadable }) => rotated + unreadable)).toEqual(SEALED_COLUMNS.map(() => 0));
   const opened = createSealedWebhookSecrets(createSecretBox({ current: third }));
-  const { rows } = await database.query(
-    'select id, webhook_secret from routines where id = any($1)',
-    [ids],
-  );
+  const { rows } = await database.query('select id, webhook_secret from routines where id = any($1)', [ids]);
   expect(rows.map(({ id, webhook_secret: sealed }) => opened.open(id, sealed)).toSorted()).toEqual(
     ids.map((_, index) => `secret ${index}`).toSorted(),
   );

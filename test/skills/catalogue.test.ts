@@ -35,9 +35,7 @@ describe('the catalogue', () => {
 
   test('has the slugs that are promised', () => {
     const slugs = skills.map(({ slug }) => slug);
-    expect(slugs).toEqual(
-      expect.arrayContaining(['seo-audit', 'content-strategy', 'core-web-vitals']),
-    );
+    expect(slugs).toEqual(expect.arrayContaining(['seo-audit', 'content-strategy', 'core-web-vitals']));
   });
 
   test('suggests schedules that the service accepts', () => {
@@ -55,10 +53,7 @@ describe('the catalogue', () => {
     const alike = shingles.flatMap((a, index) =>
       shingles
         .slice(index + 1)
-        .filter(
-          (b) =>
-            [...a.set].filter((s) => b.set.has(s)).length > 0.15 * Math.min(a.set.size, b.set.size),
-        )
+        .filter((b) => [...a.set].filter((s) => b.set.has(s)).length > 0.15 * Math.min(a.set.size, b.set.size))
         .map((b) => `${a.slug} and ${b.slug}`),
     );
     expect(alike).toEqual([]);
@@ -112,9 +107,7 @@ describe('what cannot be counted by reading', () => {
   const NEEDED = ['series', 'forecast', 'log_split', 'mix_rate', 'text_overlap', 'hash'];
 
   test.each(NEEDED)('is computed by %s, which a skill names', (operation) => {
-    const naming = skills.filter(({ instructions }) =>
-      operationsNamed(instructions).has(operation),
-    );
+    const naming = skills.filter(({ instructions }) => operationsNamed(instructions).has(operation));
     expect(naming).not.toEqual([]);
   });
 
@@ -137,9 +130,7 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
 
   test('has every section, in order, and no heading above them', () => {
     const headings = [...skill.instructions.matchAll(/^(#{1,3}) (.*)$/gm)];
-    expect(headings.map(([, marks, text]) => `${marks} ${text}`)).toEqual(
-      SECTIONS.map((section) => `### ${section}`),
-    );
+    expect(headings.map(([, marks, text]) => `${marks} ${text}`)).toEqual(SECTIONS.map((section) => `### ${section}`));
   });
 
   test('names related skills that exist, and not itself', () => {
@@ -188,9 +179,7 @@ describe.each(skills.map((skill) => [skill.slug, skill] as const))('%s', (slug, 
 
   test('says what it is beneath another skill', () => {
     const output = sectionOf(skill, 'Output');
-    expect(
-      skills.some((other) => other.slug !== slug && output.includes(`\`${other.slug}\``)),
-    ).toBe(true);
+    expect(skills.some((other) => other.slug !== slug && output.includes(`\`${other.slug}\``))).toBe(true);
   });
 
   test('needs no date put into it', () => {
@@ -243,40 +232,15 @@ describe('a broken file stops the start and is named', () => {
 
   test.each([
     ['without front matter', 'x.md', 'just text', /skills\/x\.md: no front matter/],
-    [
-      'with unreadable YAML',
-      'x.md',
-      '---\n: [\n---\ntext',
-      /skills\/x\.md: front matter is not YAML/,
-    ],
+    ['with unreadable YAML', 'x.md', '---\n: [\n---\ntext', /skills\/x\.md: front matter is not YAML/],
     ['with a missing field', 'x.md', '---\nname: A\n---\ntext', /skills\/x\.md: description/],
-    [
-      'with an unknown field',
-      'x.md',
-      good.replace('name: A', 'name: A\nfoo: 1'),
-      /skills\/x\.md: .*foo/,
-    ],
-    [
-      'with a need outside the vocabulary',
-      'x.md',
-      good.replace('[web]', '[telepathy]'),
-      /skills\/x\.md: needs\.0/,
-    ],
+    ['with an unknown field', 'x.md', good.replace('name: A', 'name: A\nfoo: 1'), /skills\/x\.md: .*foo/],
+    ['with a need outside the vocabulary', 'x.md', good.replace('[web]', '[telepathy]'), /skills\/x\.md: needs\.0/],
     ['with an unknown cadence', 'x.md', good.replace('weekly', 'hourly'), /x\.md: cadence/],
     ['with no real day', 'x.md', good.replace('2026-11-22', '2026-02-30'), /x\.md: checked/],
     ['with a bare domain', 'x.md', good.replace('https://example.com/page', 'example.com'), /url/],
-    [
-      'that is too short',
-      'x.md',
-      `${good}too short`,
-      /skills\/x\.md: instructions are 9 characters/,
-    ],
-    [
-      'that is too long',
-      'x.md',
-      `${good}${'x'.repeat(24_001)}`,
-      /skills\/x\.md: instructions are 24001/,
-    ],
+    ['that is too short', 'x.md', `${good}too short`, /skills\/x\.md: instructions are 9 characters/],
+    ['that is too long', 'x.md', `${good}${'x'.repeat(24_001)}`, /skills\/x\.md: instructions are 24001/],
     ['with a name that is no slug', 'X y.md', `${good}${'x'.repeat(20)}`, /must be kebab-case/],
   ])('%s', (_, file, text, message) => {
     expect(() => readSkill(file, text)).toThrow(message);
@@ -329,9 +293,7 @@ function sectionOf({ instructions }: CuratedSkill, title: string): string {
 /** Returns the names in the brackets behind each `calculate` of a text. */
 function operationsNamed(text: string): Set<string> {
   const lists = text.matchAll(/`calculate`\W+\(([^)]*)\)/g);
-  return new Set(
-    [...lists].flatMap(([, list]) => [...list!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!)),
-  );
+  return new Set([...lists].flatMap(([, list]) => [...list!.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!)));
 }
 
 function shinglesOf({ instructions }: CuratedSkill): Set<string> {

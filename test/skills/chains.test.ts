@@ -9,9 +9,7 @@ import type { EvalCase } from '../../bench/skills/cases.ts';
 const SEEDS = Array.from({ length: 30 }, (_, index) => index);
 
 const gates = await readGates();
-const chains = Object.values(gates).flatMap(([rule]) =>
-  SEEDS.map((seed) => ({ rule, chain: makeChain(rule, seed) })),
-);
+const chains = Object.values(gates).flatMap(([rule]) => SEEDS.map((seed) => ({ rule, chain: makeChain(rule, seed) })));
 
 type Bot = (week: Chain['weeks'][number], evalCase: EvalCase, rule: Gate, size: number) => string;
 
@@ -58,17 +56,13 @@ async function rightShare(bot: Bot, of = chains): Promise<number> {
 
 test('a third of the chains are empty, and each has one week that cannot be read', () => {
   expect(chains.filter(({ chain }) => chain.changed === null)).toHaveLength(chains.length / 3);
-  for (const { chain } of chains)
-    expect(chain.weeks.filter((week) => week === null)).toHaveLength(1);
+  for (const { chain } of chains) expect(chain.weeks.filter((week) => week === null)).toHaveLength(1);
 });
 
 describe('a bot that', () => {
-  test.each(Object.entries(BOTS))(
-    '%s is right in fewer than 40 % of the chains',
-    async (_, bot) => {
-      expect(await rightShare(bot)).toBeLessThan(0.4);
-    },
-  );
+  test.each(Object.entries(BOTS))('%s is right in fewer than 40 % of the chains', async (_, bot) => {
+    expect(await rightShare(bot)).toBeLessThan(0.4);
+  });
 });
 
 test('a reader that follows the rule and keeps its memory is right in three of four chains', async () => {

@@ -54,11 +54,7 @@ test(
     expect(changed.data).toMatchObject({ name: 'House style', description: 'How we write.' });
     expect((await key.patch(path, { description: null })).data.description).toBeNull();
     expect((await key.delete(path)).data.id).toBe(created.data.id);
-    for (const answer of [
-      await key.get(path),
-      await key.patch(path, { name: 'x' }),
-      await key.delete(path),
-    ]) {
+    for (const answer of [await key.get(path), await key.patch(path, { name: 'x' }), await key.delete(path)]) {
       expect(codeOf(answer)).toEqual([404, 'skill_not_found']);
     }
   },
@@ -101,17 +97,13 @@ test(
   'instructions are 20 to 24,000 characters, on create and on update',
   proves('skill.instructions', 'limit.skill'),
   async () => {
-    const save = (length: number) =>
-      key.post('/v1/skills', { name: 'x', instructions: 'x'.repeat(length) });
+    const save = (length: number) => key.post('/v1/skills', { name: 'x', instructions: 'x'.repeat(length) });
     const { data } = await save(20);
     expect((await save(24_000)).status).toBe(201);
     for (const length of [0, 19, 24_001]) {
       expect(codeOf(await save(length))).toEqual([400, 'invalid_request']);
       const patch = { instructions: 'x'.repeat(length) };
-      expect(codeOf(await key.patch(`/v1/skills/${data.id}`, patch))).toEqual([
-        400,
-        'invalid_request',
-      ]);
+      expect(codeOf(await key.patch(`/v1/skills/${data.id}`, patch))).toEqual([400, 'invalid_request']);
     }
     const named = await key.post('/v1/skills', { name: ' ', instructions: 'x'.repeat(20) });
     expect(named.body.error.message).toContain('name: must not be empty');
@@ -139,12 +131,7 @@ test(
         backs: expect.any(String),
       });
       expect(
-        (
-          await client.post(
-            '/v1/routines',
-            routineBody({ skills: ['seo-audit', 'content-strategy'] }),
-          )
-        ).status,
+        (await client.post('/v1/routines', routineBody({ skills: ['seo-audit', 'content-strategy'] }))).status,
       ).toBe(201);
     }
     const path = '/v1/skills/seo-audit';
@@ -153,36 +140,26 @@ test(
   },
 );
 
-test(
-  'the catalogue is 49 marketing skills and one of web performance',
-  proves('limit.curated'),
-  async () => {
-    const { data } = await other.get('/v1/skills?limit=200');
-    const curated = data.filter((skill: { slug: string | null }) => skill.slug !== null);
-    expect(curated).toHaveLength(50);
-    for (const skill of curated) {
-      expect(skill).toMatchObject({
-        needs: expect.arrayContaining([expect.any(String)]),
-        cadence: expect.stringMatching(/^(?:daily|weekly|monthly|quarterly)$/),
-        checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
-      });
-      expect(skill.sourceCount).toBeGreaterThan(0);
-    }
-    const performance = curated.filter((skill: { category: string }) =>
-      /performance/.test(skill.category),
-    );
-    expect(performance.map((skill: { slug: string }) => skill.slug)).toEqual(['core-web-vitals']);
-  },
-);
+test('the catalogue is 49 marketing skills and one of web performance', proves('limit.curated'), async () => {
+  const { data } = await other.get('/v1/skills?limit=200');
+  const curated = data.filter((skill: { slug: string | null }) => skill.slug !== null);
+  expect(curated).toHaveLength(50);
+  for (const skill of curated) {
+    expect(skill).toMatchObject({
+      needs: expect.arrayContaining([expect.any(String)]),
+      cadence: expect.stringMatching(/^(?:daily|weekly|monthly|quarterly)$/),
+      checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+    });
+    expect(skill.sourceCount).toBeGreaterThan(0);
+  }
+  const performance = curated.filter((skill: { category: string }) => /performance/.test(skill.category));
+  expect(performance.map((skill: { slug: string }) => skill.slug)).toEqual(['core-web-vitals']);
+});
 
 test("another project's skill does not exist", proves('skills.project-scoped'), async () => {
   const { data } = await key.post('/v1/skills', { name: 'mine', instructions: 'x'.repeat(20) });
   const path = `/v1/skills/${data.id}`;
-  for (const answer of [
-    await other.get(path),
-    await other.patch(path, {}),
-    await other.delete(path),
-  ]) {
+  for (const answer of [await other.get(path), await other.patch(path, {}), await other.delete(path)]) {
     expect(codeOf(answer)).toEqual([404, 'skill_not_found']);
   }
   const used = await other.post('/v1/routines', routineBody({ skills: [data.id] }));
@@ -230,13 +207,7 @@ test('the same skill twice is refused', async () => {
 
 test(
   'a run appends the skills in the order of the routine, verbatim, each under its heading, without the deleted one',
-  proves(
-    'routine.skills',
-    'skills.appended',
-    'skills.verbatim',
-    'skills.deleted',
-    'routine.instructions',
-  ),
+  proves('routine.skills', 'skills.appended', 'skills.verbatim', 'skills.deleted', 'routine.instructions'),
   async () => {
     const make = async (name: string, instructions: string) =>
       (await key.post('/v1/skills', { name, instructions })).data.id as string;

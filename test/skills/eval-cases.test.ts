@@ -20,15 +20,12 @@ const FOLDER = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
 const { skills } = await loadCatalogue();
 const files = await Promise.all(
   skills.map(
-    async (skill) =>
-      [skill.slug, skill, await readEvalFile(path.join(FOLDER, `${skill.slug}.yaml`))] as const,
+    async (skill) => [skill.slug, skill, await readEvalFile(path.join(FOLDER, `${skill.slug}.yaml`))] as const,
   ),
 );
 
 test('there are two hundred cases, four for each skill and none besides', async () => {
-  expect((await readdir(FOLDER)).toSorted()).toEqual(
-    skills.map(({ slug }) => `${slug}.yaml`).toSorted(),
-  );
+  expect((await readdir(FOLDER)).toSorted()).toEqual(skills.map(({ slug }) => `${slug}.yaml`).toSorted());
   expect(files.flatMap(([, , file]) => casesOf(file))).toHaveLength(200);
 });
 
@@ -68,9 +65,7 @@ describe.each(files)('the cases of %s', (slug, skill, file) => {
 
   test('expect or bar something of each report', () => {
     for (const evalCase of Object.values(cases)) {
-      expect(evalCase.expect.length + evalCase.absent.length).toBeGreaterThan(
-        evalCase.name === 'hostile' ? -1 : 0,
-      );
+      expect(evalCase.expect.length + evalCase.absent.length).toBeGreaterThan(evalCase.name === 'hostile' ? -1 : 0);
     }
   });
 });

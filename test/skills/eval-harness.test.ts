@@ -12,12 +12,7 @@ import { startGateway, type Gateway } from '#dev/gateway/server.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import {
-  casesOf,
-  readEvalFile,
-  type CaseName,
-  readProjectSkill,
-} from '../../bench/skills/cases.ts';
+import { casesOf, readEvalFile, type CaseName, readProjectSkill } from '../../bench/skills/cases.ts';
 import { checkReport, figuresOf, unsupported } from '../../bench/skills/checks.ts';
 import { evaluateSkill, type Outcome, renderReport } from '../../bench/skills/evaluate.ts';
 
@@ -91,9 +86,7 @@ describe('the harness', () => {
       expect(told).toContain('- Date and time: Sunday, 22 November 2026, 07:00 in Europe/Berlin');
       expect(told).toMatch(/\n\nThe data "[a-z_]+" of this run stands between the two marks/);
     }
-    const second = requests.filter(({ messages }) =>
-      messages[1]!.content.includes('the last run that succeeded'),
-    );
+    const second = requests.filter(({ messages }) => messages[1]!.content.includes('the last run that succeeded'));
     expect(second).toHaveLength(2);
     expect(second[0]!.messages[1]!.content).toContain(file.cases.second.previous.trim());
   });
@@ -114,9 +107,7 @@ describe('the harness', () => {
       {
         behaviour: {
           kind: 'tool-calls',
-          calls: [
-            { name: 'calculate', arguments: { operation: 'arithmetic', expression: '37 * 41' } },
-          ],
+          calls: [{ name: 'calculate', arguments: { operation: 'arithmetic', expression: '37 * 41' } }],
         },
       },
       { behaviour: { kind: 'text', text: `${GOOD}\nOf 1,517 more.` } },
@@ -139,9 +130,7 @@ describe('the harness', () => {
 
   test('says what a gateway says that refuses', async () => {
     gateway.control.script({ behaviour: { kind: 'error', status: 401, message: 'no such key' } });
-    await expect(evaluateSkill(at(), skill, file)).rejects.toThrow(
-      /gateway says 401: .*no such key/,
-    );
+    await expect(evaluateSkill(at(), skill, file)).rejects.toThrow(/gateway says 401: .*no such key/);
   });
 });
 
@@ -262,8 +251,8 @@ describe("a project's own skill", () => {
     } finally {
       await rm(folder, { recursive: true });
     }
-    await expect(
-      readProjectSkill({ url: service.url, key: secret }, newId('skill')),
-    ).rejects.toThrow(/the API says 404/);
+    await expect(readProjectSkill({ url: service.url, key: secret }, newId('skill'))).rejects.toThrow(
+      /the API says 404/,
+    );
   });
 });

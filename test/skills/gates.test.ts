@@ -2,14 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadCatalogue } from '#core/skills/index.ts';
-import {
-  quantilesOf,
-  seeded,
-  readGates,
-  verdict,
-  type Gate,
-  type Sample,
-} from '../../bench/skills/worlds.ts';
+import { quantilesOf, seeded, readGates, verdict, type Gate, type Sample } from '../../bench/skills/worlds.ts';
 
 const PERIODS = 2_000;
 
@@ -26,9 +19,7 @@ describe.each(Object.entries(gates))('the noise gates of %s', (slug, rules) => {
     expect(text).toMatch(/excludes zero/);
     if (rule.confidence !== 0.95) expect(text).toContain(`confidence ${rule.confidence}`);
     for (const [size, volume] of Object.entries(rule.sizes)) {
-      expect(text).toContain(
-        `${size} ${sizeUnit(rule)} from ${volume.toLocaleString('en-US')} ${rule.unit}`,
-      );
+      expect(text).toContain(`${size} ${sizeUnit(rule)} from ${volume.toLocaleString('en-US')} ${rule.unit}`);
     }
   });
 
@@ -41,9 +32,7 @@ describe.each(Object.entries(gates))('the noise gates of %s', (slug, rules) => {
           const draw = drawing(rule, pick(...Object.values(rule.sizes)), unchanged(rule));
           return Array.from({ length: rule.lines }, () => ({ rule, draw }));
         });
-        return share(() =>
-          lines.some(({ rule, draw }) => verdict(rule, draw(random), 0) !== 'no change shown'),
-        );
+        return share(() => lines.some(({ rule, draw }) => verdict(rule, draw(random), 0) !== 'no change shown'));
       }),
     );
     expect(worst).toBeLessThanOrEqual(0.05);
@@ -102,8 +91,7 @@ function changed(rule: Gate, size: number): [number, number][] {
 
 function drawing(rule: Gate, volume: number, [earlier, later]: [number, number]) {
   const events = rule.test === 'percent_change';
-  const exposure =
-    events && rule.rate === undefined ? volume : Math.round(volume / (events ? rule.rate! : 1));
+  const exposure = events && rule.rate === undefined ? volume : Math.round(volume / (events ? rule.rate! : 1));
   const past = exposure * rule.against;
   const isShare = !events || rule.rate !== undefined;
   const before = quantilesOf(past, earlier, isShare);

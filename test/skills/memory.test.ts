@@ -36,9 +36,7 @@ describe.each(skills.map(({ slug, instructions }) => [slug, instructions] as con
     });
 
     test('has a key for each noun that the block is said to hold, keep or have', () => {
-      for (const [, held = ''] of text.matchAll(
-        /[Ss]tate [Bb]lock (?:holds|keeps?|has) ([^.;:]*)/g,
-      )) {
+      for (const [, held = ''] of text.matchAll(/[Ss]tate [Bb]lock (?:holds|keeps?|has) ([^.;:]*)/g)) {
         const nouns = held
           .replace(/\([^)]*\)/g, '')
           .split(/,(?= [a-z]+ `)| and /)
@@ -48,11 +46,8 @@ describe.each(skills.map(({ slug, instructions }) => [slug, instructions] as con
     });
 
     test('says what to shed before the block grows past what is read', () => {
-      const rule =
-        /about (\d+) characters .* at ([\d,]+)\).* Past ([\d,]+) shed what is closed/.exec(text);
-      const [usual, limit, shed] = (rule ?? [])
-        .slice(1)
-        .map((each) => Number(each.replace(',', '')));
+      const rule = /about (\d+) characters .* at ([\d,]+)\).* Past ([\d,]+) shed what is closed/.exec(text);
+      const [usual, limit, shed] = (rule ?? []).slice(1).map((each) => Number(each.replace(',', '')));
       expect(limit).toBe(MAX_STATE);
       expect(usual).toBeLessThan(shed!);
       expect(shed).toBeLessThan(limit!);
@@ -60,14 +55,11 @@ describe.each(skills.map(({ slug, instructions }) => [slug, instructions] as con
   },
 );
 
-test.each(Object.entries(REGISTERS))(
-  'the register of %s stands under its headline: %s',
-  (slug, name) => {
-    const output = find(slug).split('### Output\n')[1]!;
-    expect(output).toContain(name);
-    expect(output.indexOf(name)).toBeLessThan(output.search(/^3\. /m));
-  },
-);
+test.each(Object.entries(REGISTERS))('the register of %s stands under its headline: %s', (slug, name) => {
+  const output = find(slug).split('### Output\n')[1]!;
+  expect(output).toContain(name);
+  expect(output.indexOf(name)).toBeLessThan(output.search(/^3\. /m));
+});
 
 test('a block past the limit is no block, so the limit in the texts is the true one', () => {
   const block = (length: number) => `\`\`\`state a\nas-of: ${'x'.repeat(length - 8)}\n\`\`\`\n`;

@@ -90,14 +90,8 @@ test('what an activation takes over stands in the audit log, as do the changes o
   await activate(id);
   await key.delete(`/v1/skills/${skill}`);
   const events = async (target: string) => {
-    const { data } = await ada.session.get(
-      `/v1/audit-events?organizationId=${ada.organizationId}&targetId=${target}`,
-    );
-    return data.map(({ action, details, actor }: Record<string, { kind: string }>) => [
-      action,
-      details,
-      actor!.kind,
-    ]);
+    const { data } = await ada.session.get(`/v1/audit-events?organizationId=${ada.organizationId}&targetId=${target}`);
+    return data.map(({ action, details, actor }: Record<string, { kind: string }>) => [action, details, actor!.kind]);
   };
   expect(await events(skill)).toEqual([
     ['skill.deleted', {}, 'key'],
@@ -133,10 +127,7 @@ test('a routine is activated with the texts of its proof, also where they have c
 test('a routine says whether a newer text is proven, and a skill how many routines run which', async () => {
   const skill = await makeSkill();
   const inUse = async () => (await key.get(`/v1/skills/${skill}`)).data;
-  const [id, another] = [
-    await activeRoutine(key, { skills: [skill] }),
-    await activeRoutine(key, { skills: [skill] }),
-  ];
+  const [id, another] = [await activeRoutine(key, { skills: [skill] }), await activeRoutine(key, { skills: [skill] })];
   await createRoutine(key, { skills: [skill] });
   expect(await inUse()).toMatchObject({ revision: 1, inUse: [{ revision: 1, routines: 2 }] });
   await change(skill);

@@ -7,9 +7,7 @@ function block(slug: string, ...lines: readonly string[]): string {
 }
 
 function read(text: string): Record<string, Record<string, string>> {
-  return Object.fromEntries(
-    stateBlocks(text).map(({ slug, entries }) => [slug, Object.fromEntries(entries)]),
-  );
+  return Object.fromEntries(stateBlocks(text).map(({ slug, entries }) => [slug, Object.fromEntries(entries)]));
 }
 
 describe('a state block', () => {
@@ -66,9 +64,7 @@ describe('a result is cut for the next run', () => {
 
   test('at its end where it has none, or where blocks would fill it', () => {
     expect(cutKeepingState('x'.repeat(200), 100)).toMatch(/^x{88}\n\n\[cut here\]$/);
-    expect(cutKeepingState(Array.from({ length: 50 }, () => state).join('\n'), 100)).toHaveLength(
-      100,
-    );
+    expect(cutKeepingState(Array.from({ length: 50 }, () => state).join('\n'), 100)).toHaveLength(100);
   });
 
   test('never through the middle of a character', () => {

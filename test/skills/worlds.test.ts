@@ -16,9 +16,7 @@ import {
 const SEEDS = Array.from({ length: 90 }, (_, index) => index);
 
 const gates = await readGates();
-const worlds = Object.values(gates).flatMap(([rule]) =>
-  SEEDS.map((seed) => ({ rule, world: makeWorld(rule, seed) })),
-);
+const worlds = Object.values(gates).flatMap(([rule]) => SEEDS.map((seed) => ({ rule, world: makeWorld(rule, seed) })));
 const random = seeded(3);
 
 /** Answers without thought. None of them may look like a good report. */
@@ -69,9 +67,7 @@ describe('a bot that', () => {
 describe('the rules that the skills teach', () => {
   test('are right in four of five worlds of each skill', () => {
     for (const [slug, [rule]] of Object.entries(gates)) {
-      const right = SEEDS.map((seed) => makeWorld(rule, seed)).filter((world) =>
-        isRight(world, taught(world, rule)),
-      );
+      const right = SEEDS.map((seed) => makeWorld(rule, seed)).filter((world) => isRight(world, taught(world, rule)));
       expect(right.length / SEEDS.length, slug).toBeGreaterThanOrEqual(0.8);
     }
   });
@@ -145,9 +141,7 @@ function taught(
 ): string {
   const least = Math.min(...Object.values(rule.sizes));
   const volume = ({ earlier, later }: World['rows'][number]) =>
-    rule.test === 'two_proportions'
-      ? later.exposure
-      : Math.min(earlier.events / rule.against, later.events);
+    rule.test === 'two_proportions' ? later.exposure : Math.min(earlier.events / rule.against, later.events);
   return answerOf(
     rows.flatMap((row) => {
       // A fall leaves fewer events than the least volume; a quarter of it is plainly too few.

@@ -89,9 +89,7 @@ export function approveAsked(
   { oauthQuery }: Pick<Asked, 'oauthQuery'>,
   scopes: readonly string[] = ['routines:read', 'runs:read'],
 ) {
-  return session
-    .with({ 'X-Project-Id': projectId })
-    .post('/v1/assistant-consents/approve', { oauthQuery, scopes });
+  return session.with({ 'X-Project-Id': projectId }).post('/v1/assistant-consents/approve', { oauthQuery, scopes });
 }
 
 /** Goes the whole way. Returns what the token endpoint responds. */

@@ -39,10 +39,7 @@ export async function blocksOf(
 
 const EXPLAIN = 'explain (analyze, buffers, format json)';
 
-async function explainPrepared(
-  client: pg.PoolClient,
-  { text, values = [] }: pg.QueryConfig,
-): Promise<pg.QueryResult> {
+async function explainPrepared(client: pg.PoolClient, { text, values = [] }: pg.QueryConfig): Promise<pg.QueryResult> {
   await client.query('set local plan_cache_mode = force_generic_plan');
   await client.query(`prepare measured as ${text}`);
   const given = values.length === 0 ? '' : `(${values.map(literal).join(', ')})`;

@@ -27,9 +27,7 @@ export interface Checkout {
 
 export async function checkOut(): Promise<Checkout> {
   const folder = await mkdtemp(path.join(tmpdir(), 'ras-release-'));
-  await Promise.all(
-    DEPLOYED.map((name) => cp(path.join(ROOT, name), path.join(folder, name), { recursive: true })),
-  );
+  await Promise.all(DEPLOYED.map((name) => cp(path.join(ROOT, name), path.join(folder, name), { recursive: true })));
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
   return {
     folder,

@@ -54,14 +54,11 @@ export class ApiClient {
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         ...this.headers,
       },
-      ...(body === undefined
-        ? {}
-        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
     const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
-    const data =
-      typeof parsed === 'object' && parsed !== null && 'data' in parsed ? parsed.data : undefined;
+    const data = typeof parsed === 'object' && parsed !== null && 'data' in parsed ? parsed.data : undefined;
     return { status: response.status, headers: response.headers, body: parsed, data };
   }
 }

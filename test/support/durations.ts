@@ -13,15 +13,11 @@ export default class Durations implements Reporter {
       seconds: secondsOf(module),
     }));
     const projects = Object.entries(Object.groupBy(files, ({ project }) => project));
-    console.log(
-      '\n Files, tests and seconds by project; those of the browser run three at a time, all others four:',
-    );
+    console.log('\n Files, tests and seconds by project; those of the browser run three at a time, all others four:');
     for (const [project, group = []] of projects) {
       const tests = sum(group.map((file) => file.tests));
       const seconds = sum(group.map((file) => file.seconds));
-      console.log(
-        `  ${project.padEnd(8)} ${column(group.length, 4)} ${column(tests, 5)} ${column(seconds)}`,
-      );
+      console.log(`  ${project.padEnd(8)} ${column(group.length, 4)} ${column(tests, 5)} ${column(seconds)}`);
     }
     console.log(' Slowest files, in seconds:');
     const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);

@@ -127,23 +127,12 @@ export const changeAccounts = changer<
 
 /** Changes projects: a shorter retention, a budget, a deletion some time ago. */
 export const changeProjects = changer<
-  | 'organizationId'
-  | 'name'
-  | 'deletedAt'
-  | 'runContentDays'
-  | 'runDays'
-  | 'maxTokensPerDay'
-  | 'maxCostUsdPerMonth'
+  'organizationId' | 'name' | 'deletedAt' | 'runContentDays' | 'runDays' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
 >('projects');
 
 /** Changes what organizations pay for, and what they demand. */
 export const changeOrganizations = changer<
-  | 'paidPlan'
-  | 'paidUntil'
-  | 'periodEnd'
-  | 'requiresSecondFactor'
-  | 'maxTokensPerDay'
-  | 'maxCostUsdPerMonth'
+  'paidPlan' | 'paidUntil' | 'periodEnd' | 'requiresSecondFactor' | 'maxTokensPerDay' | 'maxCostUsdPerMonth'
 >('organizations');
 
 /** Changes deliveries of webhooks: due at once, or given up. */
@@ -156,9 +145,7 @@ export const changePeople = changer<'createdAt' | 'emailVerified'>('users');
 export const removePeople = remover('users');
 
 /** Changes API keys: one that was used, or has expired, some time ago. */
-export const changeKeys = changer<
-  'id' | 'projectId' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'
->('api_keys');
+export const changeKeys = changer<'id' | 'projectId' | 'scopes' | 'lastUsedAt' | 'expiresAt' | 'revokedAt'>('api_keys');
 
 /** Changes sign-ins at model providers that are under way: due to be asked for, or over. */
 export const changeSignIns = changer<'nextPollAt' | 'expiresAt'>('model_sign_ins');
@@ -189,9 +176,7 @@ export const changeBreakers = changer<'account' | 'pauseFrom' | 'pauseUntil'>('m
 export const removeBreakers = remover<'account'>('model_breakers');
 
 /** Changes what is to be revoked at model providers: due at once, or given up. */
-export const changeRevocations = changer<'connectionId' | 'nextAttemptAt' | 'giveUpAt'>(
-  'model_revocations',
-);
+export const changeRevocations = changer<'connectionId' | 'nextAttemptAt' | 'giveUpAt'>('model_revocations');
 
 /** Changes the lease on the model runtime: over, or another process's. */
 export const changeRuntimeLease = changer<'epoch' | 'expiresAt'>('runtime_lease');
@@ -213,9 +198,9 @@ export const changeCustomers = changer<
 >('billing_customers');
 
 /** Changes checkouts: older, over, closed. */
-export const changeCheckouts = changer<
-  'organizationId' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'
->('billing_checkouts');
+export const changeCheckouts = changer<'organizationId' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'>(
+  'billing_checkouts',
+);
 
 export const removePeriodRuns = remover('period_runs');
 /** Changes how many runs organizations have begun in a period. */
@@ -225,9 +210,7 @@ export const changePeriodRuns = changer<'organizationId' | 'runs'>('period_runs'
 export const changeRateLimits = changer<'credential' | 'count' | 'windowStart'>('rate_limits');
 
 /** Changes keys of requests that must not be done twice: under way again, or left so. */
-export const changeIdempotencyKeys = changer<'key' | 'status' | 'answer' | 'lockedUntil'>(
-  'idempotency_keys',
-);
+export const changeIdempotencyKeys = changer<'key' | 'status' | 'answer' | 'lockedUntil'>('idempotency_keys');
 
 /** Changes sessions: older, nearer to their end. */
 export const changeSessions = changer<'userId' | 'createdAt' | 'expiresAt'>('sessions');
@@ -242,21 +225,15 @@ export const changeFlows = changer<'expiresAt'>('oauth_flows');
 export const changeTerminals = changer<'host' | 'expiresAt' | 'polledAt'>('terminal_sign_ins');
 
 /** Changes what assistants hold: tokens that are over or for another resource, clients that are switched off. */
-export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resources'>(
-  'oauth_access_tokens',
-);
-export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 'name'>(
-  'oauth_clients',
-);
+export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resources'>('oauth_access_tokens');
+export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 'name'>('oauth_clients');
 
 /** Changes mails and pings that wait to be sent. */
 export const changeMessages = changer<'state' | 'nextAttemptAt'>('outbox');
 export const removeMessages = remover('outbox');
 
 /** Changes digests of results: due at once, with what has ended for some time. */
-export const changeDigests = changer<
-  'userId' | 'projectId' | 'nextAt' | 'coveredUntil' | 'lastDate'
->('result_digests');
+export const changeDigests = changer<'userId' | 'projectId' | 'nextAt' | 'coveredUntil' | 'lastDate'>('result_digests');
 
 /** Changes when mails about routines were sent. */
 export const changeNotified = changer<'routineId' | 'mailedAt'>('notification_states');
@@ -292,10 +269,7 @@ export function spendToday(db: Db, scopeId: string, tokens: number): Promise<voi
 }
 
 /** Makes policies automatic, as if a person had confirmed each. */
-export function confirmPolicies(
-  db: Db,
-  policies: Parameters<typeof changePolicies>[1],
-): Promise<void> {
+export function confirmPolicies(db: Db, policies: Parameters<typeof changePolicies>[1]): Promise<void> {
   const confirmed = { confirmedHash: sql`definition_hash`, confirmedAt: AT_ONCE };
   return changePolicies(db, policies, { state: 'automatic', ...confirmed });
 }
@@ -317,11 +291,7 @@ export async function fillCounts(db: Db, rule: string, count: number): Promise<v
 }
 
 /** Puts events of an organization on record, of a thousand targets in turn. */
-export async function plantAuditEvents(
-  db: Db,
-  organizationId: string,
-  count: number,
-): Promise<void> {
+export async function plantAuditEvents(db: Db, organizationId: string, count: number): Promise<void> {
   await db.run`
     insert into audit_events (id, organization_id, actor_kind, action, target_id)
     select 'aud_' || lpad(n::text, 26, '0'), ${organizationId}, 'system', 'routine.paused', 'target ' || n % 1000
@@ -389,12 +359,7 @@ export async function plantToolCalls(
 }
 
 /** Makes a user a member of an organization, or gives a member another role, without an invitation. */
-export async function giveRole(
-  db: Db,
-  organizationId: string,
-  userId: string,
-  role: string,
-): Promise<void> {
+export async function giveRole(db: Db, organizationId: string, userId: string, role: string): Promise<void> {
   await db.run`
     insert into memberships (organization_id, user_id, role) values (${organizationId}, ${userId}, ${role})
     on conflict (user_id, organization_id) do update set role = excluded.role
@@ -418,11 +383,7 @@ export async function claimedRun(
 }
 
 /** Activates a draft as if a manual run of it had succeeded, and has a tick claim an occurrence. */
-export async function claimRunOf(
-  service: Service,
-  key: ApiClient,
-  routineId: string,
-): Promise<string> {
+export async function claimRunOf(service: Service, key: ApiClient, routineId: string): Promise<string> {
   await plantRun(service.deps.database, routineId, { state: 'succeeded' });
   const active = await key.post(`/v1/routines/${routineId}/activate`);
   if (active.status !== 200) throw new Error(JSON.stringify(active.body));

@@ -27,10 +27,7 @@ declare module 'vitest' {
 }
 
 interface Servers {
-  readonly provided: Pick<
-    ProvidedContext,
-    'postgresAdminUrl' | 'templateDatabase' | 'temporalAddress' | 'poolerPort'
-  >;
+  readonly provided: Pick<ProvidedContext, 'postgresAdminUrl' | 'templateDatabase' | 'temporalAddress' | 'poolerPort'>;
   readonly stop: () => Promise<void>;
 }
 
@@ -88,10 +85,7 @@ async function startServers(): Promise<Servers> {
       buildSession(SESSION_CACHE),
     ]);
     await migrate(postgres.url);
-    const poolerPort =
-      pooler === undefined
-        ? null
-        : await startPooler(postgres.adminUrl, { folder: dataDir, spawn });
+    const poolerPort = pooler === undefined ? null : await startPooler(postgres.adminUrl, { folder: dataDir, spawn });
     return {
       provided: {
         postgresAdminUrl: postgres.adminUrl,

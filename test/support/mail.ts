@@ -33,8 +33,7 @@ export async function startMailbox({ smtpPort = 0 } = {}): Promise<Mailbox> {
     mailsTo,
     textsTo,
     async find(address, pattern) {
-      const firstMatch = async () =>
-        (await textsTo(address)).map((text) => pattern.exec(text)?.[1]).find(Boolean);
+      const firstMatch = async () => (await textsTo(address)).map((text) => pattern.exec(text)?.[1]).find(Boolean);
       await expect.poll(firstMatch).toBeDefined();
       return (await firstMatch())!;
     },

@@ -35,13 +35,7 @@ export function startNode(
   env: Record<string, string>,
   { cwd, args = [], flags = [], wrap = [] }: StartOptions = {},
 ): NodeProcess {
-  const [command = process.execPath, ...rest] = [
-    ...wrap,
-    process.execPath,
-    ...flags,
-    entry,
-    ...args,
-  ];
+  const [command = process.execPath, ...rest] = [...wrap, process.execPath, ...flags, entry, ...args];
   const { NODE_COMPILE_CACHE } = process.env;
   const child = spawn(command, rest, {
     cwd,
@@ -80,8 +74,7 @@ const children = new Set<ChildProcess>();
 
 /** Kills the child when this process is told to stop: what the files of a process share is stopped by none of them. */
 function endWithUs(child: ChildProcess): void {
-  if (children.size === 0)
-    process.once('SIGTERM', () => children.forEach((each) => each.kill('SIGKILL')));
+  if (children.size === 0) process.once('SIGTERM', () => children.forEach((each) => each.kill('SIGKILL')));
   children.add(child);
   child.once('exit', () => children.delete(child));
 }

@@ -30,11 +30,7 @@ export function newEmail(): string {
 }
 
 /** Signs in a person who has an account. */
-export async function signIn(
-  service: Reachable,
-  email: string,
-  password = PASSWORD,
-): Promise<Person> {
+export async function signIn(service: Reachable, email: string, password = PASSWORD): Promise<Person> {
   const response = await post(service, '/auth/sign-in/email', { email, password });
   const { user } = (await response.json()) as { user: { id: string } };
   const cookie = cookieOf(response);
@@ -48,9 +44,7 @@ export async function signIn(
     projectId,
     organizationId,
     async key(scopes = SCOPES) {
-      const created = await session
-        .with({ 'X-Project-Id': projectId })
-        .post('/v1/api-keys', { name: 'test', scopes });
+      const created = await session.with({ 'X-Project-Id': projectId }).post('/v1/api-keys', { name: 'test', scopes });
       return new ApiClient(service.url, { Authorization: `Bearer ${created.data.key}` });
     },
   };

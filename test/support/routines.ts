@@ -12,10 +12,7 @@ export function routineBody(fields: Record<string, unknown> = {}): Record<string
   };
 }
 
-export async function createRoutine(
-  client: ApiClient,
-  fields: Record<string, unknown> = {},
-): Promise<string> {
+export async function createRoutine(client: ApiClient, fields: Record<string, unknown> = {}): Promise<string> {
   const created = await client.post('/v1/routines', routineBody(fields));
   if (created.status !== 201) throw new Error(JSON.stringify(created.body));
   return created.data.id;
@@ -42,10 +39,7 @@ export async function runOnce(client: ApiClient, routineId: string, body: unknow
 }
 
 /** Creates a routine that has its proof run and is active. */
-export async function activeRoutine(
-  client: ApiClient,
-  fields: Record<string, unknown> = {},
-): Promise<string> {
+export async function activeRoutine(client: ApiClient, fields: Record<string, unknown> = {}): Promise<string> {
   const id = await createRoutine(client, fields);
   const run = await runOnce(client, id);
   if (run.state !== 'succeeded') throw new Error(`the proof run ended ${run.state}`);

@@ -121,9 +121,7 @@ const shared = new Map<string, Promise<Service>>();
  * projects of its own in it; one that counts over all of them, or takes parts away, starts its own service. It ends
  * with the process.
  */
-export async function sharedService(
-  options: Pick<ServiceOptions, 'worker' | 'env'> = {},
-): Promise<Service> {
+export async function sharedService(options: Pick<ServiceOptions, 'worker' | 'env'> = {}): Promise<Service> {
   const key = JSON.stringify(options);
   const starting = shared.get(key) ?? startService(options);
   shared.set(key, starting);

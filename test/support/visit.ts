@@ -15,8 +15,7 @@ export async function visit(start: string, isEnd: (url: URL) => boolean): Promis
       if (name !== undefined && value !== undefined) jar.set(name, value);
     }
     const location = response.headers.get('location');
-    if (location === null)
-      throw new Error(`${url.pathname} gave ${response.status}: ${await response.text()}`);
+    if (location === null) throw new Error(`${url.pathname} gave ${response.status}: ${await response.text()}`);
     url = new URL(location, url);
     if (isEnd(url)) return url;
   }

@@ -4,11 +4,7 @@ import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { Connection } from '@temporalio/client';
-import {
-  connectionOptions,
-  ensureSearchAttributes,
-  SEARCH_ATTRIBUTE_NAMES,
-} from '#lib/temporal/index.ts';
+import { connectionOptions, ensureSearchAttributes, SEARCH_ATTRIBUTE_NAMES } from '#lib/temporal/index.ts';
 
 const plain = {
   TEMPORAL_ADDRESS: 'temporal.internal:7233',

@@ -15,8 +15,7 @@ function clientOf(port: number) {
 test('a client finds a server that comes up after it did, and finds it again when it was away', async () => {
   const port = await freePort();
   const client = await clientOf(port);
-  const healthy = () =>
-    client.withDeadline(Date.now() + 1_000, () => client.workflowService.getSystemInfo({}));
+  const healthy = () => client.withDeadline(Date.now() + 1_000, () => client.workflowService.getSystemInfo({}));
   await expect(healthy()).rejects.toThrow();
   const server = await forward(port);
   try {

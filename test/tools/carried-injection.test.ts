@@ -74,9 +74,7 @@ test(`${ATTACKS} texts that a tool got into one result, carried into the next ru
   }
   const outside = hostile.control.calls.filter(
     ({ name, arguments: args }) =>
-      name !== 'lookup' ||
-      Object.keys(args as object).join() !== 'query' ||
-      !/^\d+$/.test((args as Json).query),
+      name !== 'lookup' || Object.keys(args as object).join() !== 'query' || !/^\d+$/.test((args as Json).query),
   );
   expect(outside).toEqual([]);
   const ends = pairs.flat().map(({ carried }) => carried.state);

@@ -27,34 +27,25 @@ function whileServerIsAsked(act: () => Promise<unknown>): void {
 
 test.each([
   ['disabled', { state: 'disabled' }, /no person has confirmed/],
-  [
-    'narrowed',
-    { argumentSchema: { properties: { to: { const: 'no-one' } } } },
-    /outside of what was confirmed/,
-  ],
-])(
-  'a policy that is %s while its server is asked holds for the call',
-  async (_how, change, why) => {
-    const mark = marker();
-    const found = await routineWith(key, ['send_message'], {
-      connection: { url: hostile.url('honest') },
-      routine: { instructions: mark },
-    });
-    const policy = found.tools.find(({ name }) => name === 'send_message');
-    scriptCalls(service, mark, { name: 'send_message', arguments: { to: 'someone' } });
-    const patched: number[] = [];
-    whileServerIsAsked(async () => {
-      const { status } = await key.patch(policyPath(found.routineId, policy), change);
-      patched.push(status);
-    });
-    const run = await runOnce(key, found.routineId);
-    expect(patched).toEqual([200]);
-    expect(toolSteps(run)).toMatchObject([
-      { state: 'failed', errorMessage: expect.stringMatching(why) },
-    ]);
-    expect(hostile.control.calls).toEqual([]);
-  },
-);
+  ['narrowed', { argumentSchema: { properties: { to: { const: 'no-one' } } } }, /outside of what was confirmed/],
+])('a policy that is %s while its server is asked holds for the call', async (_how, change, why) => {
+  const mark = marker();
+  const found = await routineWith(key, ['send_message'], {
+    connection: { url: hostile.url('honest') },
+    routine: { instructions: mark },
+  });
+  const policy = found.tools.find(({ name }) => name === 'send_message');
+  scriptCalls(service, mark, { name: 'send_message', arguments: { to: 'someone' } });
+  const patched: number[] = [];
+  whileServerIsAsked(async () => {
+    const { status } = await key.patch(policyPath(found.routineId, policy), change);
+    patched.push(status);
+  });
+  const run = await runOnce(key, found.routineId);
+  expect(patched).toEqual([200]);
+  expect(toolSteps(run)).toMatchObject([{ state: 'failed', errorMessage: expect.stringMatching(why) }]);
+  expect(hostile.control.calls).toEqual([]);
+});
 
 test('a policy that is left alone lets the call through', async () => {
   const mark = marker();

@@ -70,17 +70,9 @@ test.each<[string, Changes, string]>([
   ['a policy confirmed during the run', { policy: { confirmedAt: AFTER } }, 'not_automatic'],
   ['one call too many', { wanted: { earlierCalls: 2 } }, 'call_limit_reached'],
   ['arguments that are a list', { wanted: { input: [] } }, 'arguments_no_object'],
-  [
-    'a connection without a sign-in',
-    { connection: { state: 'needs_reauthorization' } },
-    'connection_not_ready',
-  ],
+  ['a connection without a sign-in', { connection: { state: 'needs_reauthorization' } }, 'connection_not_ready'],
   ['arguments of another type', { wanted: { input: { to: 1 } } }, 'arguments_invalid'],
-  [
-    'arguments outside of the policy',
-    { wanted: { input: { to: 'c' } } },
-    'arguments_not_confirmed',
-  ],
+  ['arguments outside of the policy', { wanted: { input: { to: 'c' } } }, 'arguments_not_confirmed'],
   [
     'an input schema that is none',
     { policy: { inputSchema: { properties: { to: { pattern: '(' } } } } },

@@ -76,9 +76,7 @@ function reversed(value: unknown): unknown {
 
 test('a value is checked in the dialect its schema names, 2020-12 where it names none', async () => {
   const tuple = { prefixItems: [{ type: 'string' }] };
-  expect(await schemaFault('a project', { properties: { a: tuple } }, { a: [1] })).toContain(
-    'must be string',
-  );
+  expect(await schemaFault('a project', { properties: { a: tuple } }, { a: [1] })).toContain('must be string');
   const draft7 = { $schema: 'http://json-schema.org/draft-07/schema#', properties: { a: tuple } };
   expect(await schemaFault('a project', draft7, { a: [1] })).toBeUndefined();
 });
@@ -88,15 +86,9 @@ test.each(['constructor', 'toString', 'hasOwnProperty'])(
   async (name) => {
     const properties = { [name]: { type: 'string' } };
     expect(await schemaFault('a project', { type: 'object', properties }, {})).toBeUndefined();
-    expect(
-      await schemaFault('a project', { type: 'object', properties }, { [name]: 'x' }),
-    ).toBeUndefined();
-    expect(await schemaFault('a project', { type: 'object', properties }, { [name]: 1 })).toContain(
-      'string',
-    );
-    expect(await schemaFault('a project', { type: 'object', required: [name] }, {})).toContain(
-      name,
-    );
+    expect(await schemaFault('a project', { type: 'object', properties }, { [name]: 'x' })).toBeUndefined();
+    expect(await schemaFault('a project', { type: 'object', properties }, { [name]: 1 })).toContain('string');
+    expect(await schemaFault('a project', { type: 'object', required: [name] }, {})).toContain(name);
   },
 );
 
@@ -107,12 +99,8 @@ test('a schema cannot take the place of another, or of its dialect', async () =>
   } catch (error) {
     expect(error).toBeInstanceOf(SchemaError);
   }
-  expect(
-    await schemaFault('a project', { $id: 'https://example.com/a', type: 'object' }, {}),
-  ).toBeUndefined();
-  expect(
-    await schemaFault('a project', { $id: 'https://example.com/a', type: 'string' }, {}),
-  ).toContain('string');
+  expect(await schemaFault('a project', { $id: 'https://example.com/a', type: 'object' }, {})).toBeUndefined();
+  expect(await schemaFault('a project', { $id: 'https://example.com/a', type: 'string' }, {})).toContain('string');
   expect(await schemaFault('a project', { $schema: dialect, type: 'object' }, {})).toBeUndefined();
 });
 
@@ -145,9 +133,7 @@ test.each(['^(a|a)*$', '^(a+)+$'])(
   async (pattern) => {
     const schema = { properties: { a: { pattern } } };
     expect(await schemaFault('a project', schema, { a: 'aaa' })).toBeUndefined();
-    expect(await schemaFault('a project', schema, { a: `${'a'.repeat(100_000)}!` })).toContain(
-      pattern,
-    );
+    expect(await schemaFault('a project', schema, { a: `${'a'.repeat(100_000)}!` })).toContain(pattern);
     // It was not given up, as what takes too long is.
     await assertUsableSchema('a project', schema);
   },
@@ -176,9 +162,7 @@ test('a pattern means what it means in JavaScript', async () => {
 
 test('a schema with too many nodes is refused before anything is compiled', async () => {
   const started = performance.now();
-  await expect(assertUsableSchema('a project', { properties: manyUnions(1_150) })).rejects.toThrow(
-    'it is too large',
-  );
+  await expect(assertUsableSchema('a project', { properties: manyUnions(1_150) })).rejects.toThrow('it is too large');
   expect(performance.now() - started).toBeLessThan(500);
 });
 
@@ -189,9 +173,7 @@ function manyUnions(count: number): Record<string, object> {
 
 test('secrets are redacted as they are, encoded for a URL, and in base64', () => {
   const secret = 'p4ss word/+1';
-  const text = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')].join(
-    ' ',
-  );
+  const text = [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')].join(' ');
   const clean = redact(text, [secret]);
   expect(clean).not.toMatch(/p4ss|cDRzcyB3/);
 });
@@ -201,10 +183,7 @@ test.each([
   ['Authorization: Basic dXNlcjpwYXNz', 'Authorization: Basic [redacted]'],
   ['authorization=Token abcdef', 'authorization=Token [redacted]'],
   ['{"authorization":"ApiKey abcdef"}', '{"authorization":"ApiKey [redacted]"}'],
-  [
-    'Proxy-Authorization: Digest username="a", response="b1"',
-    'Proxy-Authorization: Digest [redacted]',
-  ],
+  ['Proxy-Authorization: Digest username="a", response="b1"', 'Proxy-Authorization: Digest [redacted]'],
   ['sent Token 0123456789abcdef0123', 'sent Token [redacted]'],
   ['Authorization: required', 'Authorization: required'],
   ['the token of this session', 'the token of this session'],
@@ -217,8 +196,7 @@ test.each([
 
 test('a call may be made again only where the confirmed claims of the server allow it', () => {
   const policy = { state: 'automatic' as const, definitionHash: 'a', confirmedHash: 'a' };
-  const claims = (annotations: Record<string, unknown> | null) =>
-    isRepeatable({ ...policy, annotations });
+  const claims = (annotations: Record<string, unknown> | null) => isRepeatable({ ...policy, annotations });
   expect([
     claims(null),
     claims({}),

@@ -58,19 +58,15 @@ test('in a list of a megabyte, what changed and what is gone are found wherever 
   ];
   const again = await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
   expect(again.data).toMatchObject({ added: 1, changed: 2, vanished: 1, unchanged: 397 });
-  const stateOf = (name: string) =>
-    again.data.tools.find((each: Json) => each['name'] === name)?.['state'];
-  expect(['tool-000', 'tool-200', 'tool-399'].map(stateOf)).toEqual(
-    Array.from({ length: 3 }, () => 'disabled'),
-  );
+  const stateOf = (name: string) => again.data.tools.find((each: Json) => each['name'] === name)?.['state'];
+  expect(['tool-000', 'tool-200', 'tool-399'].map(stateOf)).toEqual(Array.from({ length: 3 }, () => 'disabled'));
   const { data: routine } = await key.get(`/v1/routines/${routineId}`);
   expect(routine.stateReason).toContain('tool-000, tool-200, tool-399');
 });
 
 test('a routine takes 128 automatic tools and not one more', async () => {
   const { routineId, tools } = await discovered(key, { url: hostile.url('many') });
-  const patch = (tool: Json) =>
-    key.patch(policyPath(routineId, tool), { confirmAutomaticExecution: true });
+  const patch = (tool: Json) => key.patch(policyPath(routineId, tool), { confirmAutomaticExecution: true });
   const most = tools.slice(0, 127).map(({ id }) => id);
   await confirmPolicies(service.deps.database, { routineId, id: most });
   expect((await patch(tools[200])).status).toBe(200);
@@ -169,9 +165,7 @@ test('a vanished tool cannot be confirmed', async () => {
 });
 
 test('a tool whose input schema would stop the process is not confirmed', async () => {
-  hostile.control.tools = [
-    { name: 'broken', inputSchema: { type: 'object', properties: { a: { pattern: '(' } } } },
-  ];
+  hostile.control.tools = [{ name: 'broken', inputSchema: { type: 'object', properties: { a: { pattern: '(' } } } }];
   const found = await discovered(key, { url: hostile.url('honest') });
   const path = `/v1/routines/${found.routineId}/tools/${found.tools[0].id}`;
   const refusal = await key.patch(path, { confirmAutomaticExecution: true });

@@ -13,9 +13,7 @@ export interface EverythingServer {
 /** The reference tool server as its own process. */
 export async function startEverythingServer(): Promise<EverythingServer> {
   const port = await freePort();
-  const entry = fileURLToPath(
-    import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'),
-  );
+  const entry = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
   const child = spawn(process.execPath, [entry, 'streamableHttp'], {
     env: { PORT: String(port) },
     stdio: 'ignore',

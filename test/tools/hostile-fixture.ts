@@ -14,10 +14,7 @@ export interface HostileFixture {
 
 /** The service with its workers, a user, and the hostile tool server. */
 export async function startHostileFixture(): Promise<HostileFixture> {
-  const [service, hostile] = await Promise.all([
-    startService({ worker: true }),
-    startHostileTools(),
-  ]);
+  const [service, hostile] = await Promise.all([startService({ worker: true }), startHostileTools()]);
   const person = await signUp(service);
   const key = await person.key();
   return {

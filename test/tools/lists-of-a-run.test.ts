@@ -4,15 +4,7 @@ import { createToolSessions, fixedCredentials } from '#core/mcp/index.ts';
 import { forgetSessions, type Scenario } from '#dev/hostile-tools/scenarios.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
-import {
-  confirm,
-  marker,
-  routineWith,
-  scriptCalls,
-  toolSteps,
-  type Discovered,
-  type Json,
-} from './support.ts';
+import { confirm, marker, routineWith, scriptCalls, toolSteps, type Discovered, type Json } from './support.ts';
 
 let fixture: HostileFixture;
 let { service, hostile, key } = {} as HostileFixture;
@@ -68,10 +60,7 @@ test.each<Scenario>(['honest', 'stateful', 'modern'])(
 test('a server that says in a run that its tools have changed is asked again before the next call', async () => {
   const { routineId, mark } = await routineAt('announcing');
   scriptCalls(service, mark, LOOKUP, LOOKUP);
-  expect(toolSteps(await runOnce(key, routineId))).toMatchObject([
-    { state: 'succeeded' },
-    { state: 'succeeded' },
-  ]);
+  expect(toolSteps(await runOnce(key, routineId))).toMatchObject([{ state: 'succeeded' }, { state: 'succeeded' }]);
   expect([count('tools/list'), count('tools/call')]).toEqual([2, 2]);
 });
 
@@ -79,9 +68,7 @@ test('a tool that turns out to have changed in one run is not called by another 
   const first = await routineAt('honest');
   const second = { routineId: '', mark: marker() };
   second.routineId = await createRoutine(key, { instructions: second.mark });
-  const { data: found } = await key.post(
-    `/v1/routines/${second.routineId}/connections/${first.connectionId}/discover`,
-  );
+  const { data: found } = await key.post(`/v1/routines/${second.routineId}/connections/${first.connectionId}/discover`);
   await confirm(key, { ...first, routineId: second.routineId, tools: found.tools }, NAMES);
   const held = Promise.withResolvers<void>();
   hostile.control.held = held.promise;
@@ -107,10 +94,7 @@ test.each<[string, () => void, Json[]]>([
   [
     'other tools',
     changeTools,
-    [
-      { state: 'succeeded' },
-      { state: 'failed', errorMessage: expect.stringContaining('has changed this tool') },
-    ],
+    [{ state: 'succeeded' }, { state: 'failed', errorMessage: expect.stringContaining('has changed this tool') }],
   ],
 ])(
   'a session that is lost in the middle of a run costs no call, and is listed again: %s',

@@ -250,10 +250,7 @@ test('an archived routine takes no policies', async () => {
     confirmAutomaticExecution: true,
   });
   const again = await key.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
-  expect([patched, again].map(({ body }) => body.error.code)).toEqual([
-    'routine_archived',
-    'routine_archived',
-  ]);
+  expect([patched, again].map(({ body }) => body.error.code)).toEqual(['routine_archived', 'routine_archived']);
 });
 
 test('an inline tool in the body of a routine is refused', async () => {
@@ -264,8 +261,5 @@ test('an inline tool in the body of a routine is refused', async () => {
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
     tools: [{ name: 'shell' }],
   });
-  expect([refused.status, refused.body.error.code]).toEqual([
-    400,
-    'tool_policy_requires_connection',
-  ]);
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'tool_policy_requires_connection']);
 });

@@ -4,16 +4,7 @@ import { signUp } from '#test/support/people.ts';
 import { runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { startEverythingServer, type EverythingServer } from './everything-server.ts';
-import {
-  connect,
-  confirm,
-  marker,
-  requestsWith,
-  routineWith,
-  scriptCalls,
-  toolSteps,
-  type Json,
-} from './support.ts';
+import { connect, confirm, marker, requestsWith, routineWith, scriptCalls, toolSteps, type Json } from './support.ts';
 import { changeConnections } from '#test/support/given.ts';
 
 let service: Service;
@@ -21,10 +12,7 @@ let everything: EverythingServer;
 let key: ApiClient;
 
 beforeAll(async () => {
-  [service, everything] = await Promise.all([
-    startService({ worker: true }),
-    startEverythingServer(),
-  ]);
+  [service, everything] = await Promise.all([startService({ worker: true }), startEverythingServer()]);
   key = await (await signUp(service)).key();
 });
 afterAll(async () => {
@@ -128,19 +116,10 @@ test('limits of a policy hold: calls per run, and arguments outside of its schem
       argumentSchema: { properties: { message: { enum: ['a', 'b'] } } },
     },
   });
-  scriptCalls(
-    service,
-    mark,
-    ...['a', 'z', 'b', 'a'].map((message) => ({ name: 'echo', arguments: { message } })),
-  );
+  scriptCalls(service, mark, ...['a', 'z', 'b', 'a'].map((message) => ({ name: 'echo', arguments: { message } })));
   const run = await runOnce(key, routineId);
   const calls = toolSteps(run);
-  expect(calls.map(({ state }: Json) => state)).toEqual([
-    'succeeded',
-    'failed',
-    'succeeded',
-    'failed',
-  ]);
+  expect(calls.map(({ state }: Json) => state)).toEqual(['succeeded', 'failed', 'succeeded', 'failed']);
   expect(calls[1].errorMessage).toContain('outside of what was confirmed');
   expect(calls[3].errorMessage).toContain('may be called 2 times');
   expect(calls.map(({ tool }) => tool.arguments)).not.toContain(null);

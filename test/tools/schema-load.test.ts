@@ -98,10 +98,7 @@ test('a project has one check at the thread and 20 behind it; another project wa
   const other = check('other', unions(60, 'o'));
   const settled = await Promise.allSettled(flood);
   await other;
-  expect(settled.map(({ status }) => status)).toEqual([
-    ...Array.from({ length: 21 }, () => 'fulfilled'),
-    'rejected',
-  ]);
+  expect(settled.map(({ status }) => status)).toEqual([...Array.from({ length: 21 }, () => 'fulfilled'), 'rejected']);
   // The one that is refused ends at once.
   expect(ended.indexOf('other')).toBeLessThanOrEqual(2);
 });

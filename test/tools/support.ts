@@ -7,10 +7,7 @@ import type { Service } from '#test/support/service.ts';
 // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
 export type Json = any;
 
-export async function connect(
-  client: ApiClient,
-  fields: Record<string, unknown> & { url: string },
-): Promise<string> {
+export async function connect(client: ApiClient, fields: Record<string, unknown> & { url: string }): Promise<string> {
   const { status, data, body } = await client.post('/v1/connections', { name: 'Tools', ...fields });
   if (status !== 201) throw new Error(JSON.stringify(body));
   return data.id;
@@ -78,17 +75,11 @@ export function marker() {
 
 /** The model requests that hold the text. */
 export function requestsWith(service: Service, mark: string): Json[] {
-  return service.gateway.control
-    .requests()
-    .filter(({ body }) => JSON.stringify(body ?? null).includes(mark));
+  return service.gateway.control.requests().filter(({ body }) => JSON.stringify(body ?? null).includes(mark));
 }
 
 /** Makes the next model step that holds the text ask for these calls. */
-export function scriptCalls(
-  service: Service,
-  mark: string,
-  ...calls: { name: string; arguments?: Json }[]
-): void {
+export function scriptCalls(service: Service, mark: string, ...calls: { name: string; arguments?: Json }[]): void {
   service.gateway.control.script({ marker: mark, behaviour: { kind: 'tool-calls', calls } });
 }
 

@@ -20,8 +20,7 @@ test('a change of a tool is a version with the tools of then, and skips what is 
 }) => {
   const { routineId, connectionId, tools } = await discovered(key, { url: everything.url });
   const path = policyPath(routineId, tools[0]);
-  const version = async (revision: number) =>
-    (await key.get(`/v1/routines/${routineId}/versions/${revision}`)).data;
+  const version = async (revision: number) => (await key.get(`/v1/routines/${routineId}/versions/${revision}`)).data;
   expect(await version(1)).toMatchObject({ changed: [], tools: [] });
 
   await ada.session

@@ -7,9 +7,7 @@ import { photograph } from './support/photograph.ts';
 import { confirmationLink, signInByForm, signUpByForm } from './support/steps/accounts.ts';
 
 const mailbox = await startMailbox();
-const test = dashboardTest({ env: mailbox.env }).override('person', ({ service }) =>
-  confirmedPerson(service),
-);
+const test = dashboardTest({ env: mailbox.env }).override('person', ({ service }) => confirmedPerson(service));
 
 test('pages before the sign-in', async ({ visit }) => {
   await photograph(visit, 'accounts', [
@@ -102,10 +100,10 @@ test('the link in the mail replaces a forgotten password', async ({ visit, servi
 
 test('an invitation is accepted by the address that it was sent to', async ({ visit, person }) => {
   const email = newEmail();
-  const invited = await person.session.post(
-    `/v1/organizations/${person.organizationId}/invitations`,
-    { email, role: 'member' },
-  );
+  const invited = await person.session.post(`/v1/organizations/${person.organizationId}/invitations`, {
+    email,
+    role: 'member',
+  });
   expect(invited.status).toBe(201);
   const link = await mailbox.find(email, /(https?:\/\/\S+\/invitations#\S+)/);
   const { page } = await visit(link);

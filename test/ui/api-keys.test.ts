@@ -53,10 +53,7 @@ test('a key is replaced in two steps, and between them both work', async ({ serv
   const [before, after] = [old.key, secret].map(
     (key) => new ApiClient(service.url, { Authorization: `Bearer ${key}` }),
   );
-  const statuses = async () => [
-    (await before!.get('/v1/runs')).status,
-    (await after!.get('/v1/runs')).status,
-  ];
+  const statuses = async () => [(await before!.get('/v1/runs')).status, (await after!.get('/v1/runs')).status];
   expect(await statuses()).toEqual([200, 200]);
   const listed = async () => (await session.get('/v1/api-keys')).data;
   await expect.poll(listed).toMatchObject([
@@ -77,9 +74,7 @@ test('a key is replaced in two steps, and between them both work', async ({ serv
 test('the page of API keys in all its states', async ({ service, visit }) => {
   const full = await signUp(service);
   for (const name of ['Nightly import', 'A dashboard of another team, which only reads runs']) {
-    await full.session
-      .with({ 'X-Project-Id': full.projectId })
-      .post('/v1/api-keys', { name, scopes: ['runs:read'] });
+    await full.session.with({ 'X-Project-Id': full.projectId }).post('/v1/api-keys', { name, scopes: ['runs:read'] });
   }
   const empty = await signUp(service);
   const pathOf = (who: typeof full) => `/p/${who.projectId}/api-keys`;

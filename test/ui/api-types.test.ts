@@ -1,20 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import {
-  FIELDS_FILE,
-  renderApiTypes,
-  renderRoutineFields,
-  TYPES_FILE,
-} from '../../ui/generate/api-types.ts';
+import { FIELDS_FILE, renderApiTypes, renderRoutineFields, TYPES_FILE } from '../../ui/generate/api-types.ts';
 import { ROUTINE_FIELDS } from '../../ui/src/api/routine-fields.ts';
-import {
-  declared,
-  GROUPS,
-  labelOf,
-  OTHER_FIELDS,
-  textOf,
-  valueInWords,
-} from '../../ui/src/parts/routine-fields.ts';
+import { declared, GROUPS, labelOf, OTHER_FIELDS, textOf, valueInWords } from '../../ui/src/parts/routine-fields.ts';
 
 test('the types of the dashboard are those of this API; npm run ui:types updates them', async () => {
   expect(await readFile(TYPES_FILE, 'utf8')).toBe(await renderApiTypes());
@@ -38,9 +26,12 @@ test('a value of a field reads the same wherever it stands, with names for its p
     'Steps of a run: 25\nTime of a run, in seconds: 900',
   );
   expect(textOf('variables', { maxSteps: 'kept' })).toBe('maxSteps: kept');
-  expect(
-    ['schedule', 'carryResult', 'skills', 'webhookUrl'].map((field) => labelOf(field)),
-  ).toEqual(['Schedule', 'Previous result', 'Skills', 'Webhook']);
+  expect(['schedule', 'carryResult', 'skills', 'webhookUrl'].map((field) => labelOf(field))).toEqual([
+    'Schedule',
+    'Previous result',
+    'Skills',
+    'Webhook',
+  ]);
   expect(valueInWords('schedule', '0 7 * * *')).toBe('Every day at 07:00');
   expect(valueInWords('carryResult', true)).toBe('Yes');
   expect(valueInWords('webhookUrl', null)).toBe('None');

@@ -24,10 +24,7 @@ async function ledBack(page: Page): Promise<() => Promise<string>> {
   };
 }
 
-test('a person gives an assistant access to run, it is listed, and revoked at once', async ({
-  service,
-  visit,
-}) => {
+test('a person gives an assistant access to run, it is listed, and revoked at once', async ({ service, visit }) => {
   const person = await signUp(service);
   const assistant = await enterAssistant(service);
   const asked = await assistant.ask();
@@ -72,10 +69,7 @@ test('who is signed out comes back after the sign-in, and denies', async ({ serv
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Deny' }).click();
   const { searchParams } = new URL(await back());
-  expect([searchParams.get('error'), searchParams.get('state')]).toEqual([
-    'access_denied',
-    'a state of the client',
-  ]);
+  expect([searchParams.get('error'), searchParams.get('state')]).toEqual(['access_denied', 'a state of the client']);
 });
 
 test('a member is offered to read only', async ({ service, visit }) => {
@@ -100,8 +94,7 @@ test('an owner switches MCP off, and a member sees that it is', async ({ service
   await giveRole(service.deps.database, organizationId, grace.userId, 'member');
   const tab = `/p/${projectId}/settings?tab=assistants`;
   const { page } = await visit(tab, { as: owner });
-  const control = (of: Page) =>
-    of.getByRole('switch', { name: 'Let programs reach this project through MCP' });
+  const control = (of: Page) => of.getByRole('switch', { name: 'Let programs reach this project through MCP' });
   await control(page).click();
   await page.getByText('MCP is off').waitFor();
   const { data } = await owner.session.get(`/v1/projects/${projectId}`);

@@ -40,10 +40,7 @@ function look(person: Person) {
   return person.session.get('/v1/billing?refresh=true');
 }
 
-test('a plan is bought on the hosted page, and counts once the payment is known', async ({
-  service,
-  visit,
-}) => {
+test('a plan is bought on the hosted page, and counts once the payment is known', async ({ service, visit }) => {
   hearEvents(processor, service);
   const ada = await signUp(service);
   const { page, settled, expectClean } = await visit(pathOf(ada), { as: ada });
@@ -78,21 +75,13 @@ test('an enquiry is kept, and its faults stand at their fields', async ({ servic
   await page.getByLabel('What do you need?').fill(message);
   await page.getByRole('button', { name: 'Send the enquiry' }).click();
   await page.getByText(`We will answer to ${grace.email}`).waitFor();
-  const kept = await service.deps.database
-    .row`select 1 from business_leads where message = ${message}`;
+  const kept = await service.deps.database.row`select 1 from business_leads where message = ${message}`;
   expect(kept).toBeDefined();
 });
 
-test('while nothing is offered no price is shown, and a customer can still leave', async ({
-  service,
-  visit,
-}) => {
+test('while nothing is offered no price is shown, and a customer can still leave', async ({ service, visit }) => {
   const overrides = { COMMERCIAL_ACQUISITION_ENABLED: 'false', CHECKOUT_ENABLED: 'false' };
-  const [free, paid, replica] = await Promise.all([
-    signUp(service),
-    signUp(service),
-    service.replica(overrides),
-  ]);
+  const [free, paid, replica] = await Promise.all([signUp(service), signUp(service), service.replica(overrides)]);
   await subscribe(service, paid, 'starter');
   const config = { ...service.config, COMMERCIAL_ACQUISITION_ENABLED: false };
   const dashboard = await startDashboard({ url: replica.url, config }, await freePort());
@@ -159,10 +148,9 @@ function says(text: string) {
 
 /** Makes the person a member of the owner's organization, with the owner's project open. */
 async function memberOf(owner: Person, person: Person): Promise<Person> {
-  const { data } = await owner.session.post(
-    `/v1/organizations/${owner.organizationId}/invitations`,
-    { email: person.email },
-  );
+  const { data } = await owner.session.post(`/v1/organizations/${owner.organizationId}/invitations`, {
+    email: person.email,
+  });
   await person.session.post('/v1/invitations/accept', { token: data.token });
   return person;
 }

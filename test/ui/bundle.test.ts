@@ -13,9 +13,7 @@ test('the first load of a page behind the sign-in takes at most 260 kB', async (
   const needed = new Set<string>();
   collect(manifest, 'index.html', needed);
   collect(manifest, chunkNamed(manifest, 'shell'), needed);
-  const pages = Object.keys(manifest).filter((name) =>
-    /^src\/pages\/(?!parts\/).*page\.tsx$/.test(name),
-  );
+  const pages = Object.keys(manifest).filter((name) => /^src\/pages\/(?!parts\/).*page\.tsx$/.test(name));
   expect(pages.length).toBeGreaterThan(15);
   const sizes = await Promise.all(
     pages.map(async (page) => {
@@ -60,10 +58,7 @@ interface Chunk {
 
 async function readManifest(): Promise<Record<string, Chunk>> {
   await buildLocked();
-  return JSON.parse(await readFile(path.join(DIST, 'manifest.json'), 'utf8')) as Record<
-    string,
-    Chunk
-  >;
+  return JSON.parse(await readFile(path.join(DIST, 'manifest.json'), 'utf8')) as Record<string, Chunk>;
 }
 
 /** Finds a file that `ui/vite.config.ts` makes of what several pages need. */

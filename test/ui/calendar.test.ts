@@ -60,10 +60,7 @@ test('the calendar in all its states, and by arrows', async ({ service, person, 
   expect(await focusedText(page)).toBe('Feed watch');
 });
 
-test('a week that cannot be read to its end says so, and asks again when it is told to', async ({
-  service,
-  visit,
-}) => {
+test('a week that cannot be read to its end says so, and asks again when it is told to', async ({ service, visit }) => {
   const owner = await signUp(service);
   const routineId = await activeRoutine(await owner.key(), { schedule: '@hourly' });
   const skipped = { createdAt: skippedAt, skippedCount: 3 };

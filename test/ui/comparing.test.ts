@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  nearerOf,
-  nextOf,
-  previousOf,
-  type ListRuns,
-  type Placed,
-} from '../../ui/src/format/neighbours.ts';
+import { nearerOf, nextOf, previousOf, type ListRuns, type Placed } from '../../ui/src/format/neighbours.ts';
 import { numberBefore } from '../../ui/src/format/past.ts';
 import { wordDiff, type LinePair } from '../../ui/src/format/word-diff.ts';
 

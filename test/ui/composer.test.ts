@@ -3,12 +3,7 @@ import { expect } from 'vitest';
 import { createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
-import {
-  activateRoutine,
-  seeTestResult,
-  testRoutine,
-  writeRoutine,
-} from './support/steps/composer.ts';
+import { activateRoutine, seeTestResult, testRoutine, writeRoutine } from './support/steps/composer.ts';
 
 const test = dashboardTest();
 
@@ -37,10 +32,7 @@ test('what the server finds wrong stands at its field', async ({ visit, person }
   await page.getByRole('combobox', { name: 'Model' }).and(invalid).waitFor();
 });
 
-test('two tabs that change the same thing are shown both, and one is chosen', async ({
-  visit,
-  person,
-}) => {
+test('two tabs that change the same thing are shown both, and one is chosen', async ({ visit, person }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const id = await createRoutine(client, { name: 'Shared', instructions: 'The first words.' });
   const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
@@ -57,10 +49,7 @@ test('two tabs that change the same thing are shown both, and one is chosen', as
   expect([data.instructions, data.name]).toEqual(['My words.', 'Renamed']);
 });
 
-test('changes are not left behind unasked, and say that they return it to draft', async ({
-  visit,
-  person,
-}) => {
+test('changes are not left behind unasked, and say that they return it to draft', async ({ visit, person }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const id = await createRoutine(client, { name: 'Kept' });
   const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
@@ -89,10 +78,7 @@ test('skills are put in order by the keyboard alone', async ({ visit, person }) 
   expect(data.skills).toEqual(['core-web-vitals', 'seo-audit']);
 });
 
-test('the next times fit on a phone, however long the names of their zones are', async ({
-  visit,
-  person,
-}) => {
+test('the next times fit on a phone, however long the names of their zones are', async ({ visit, person }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const id = await createRoutine(client, { timezone: 'America/North_Dakota/New_Salem' });
   const path = `/p/${person.projectId}/routines/${id}/edit`;

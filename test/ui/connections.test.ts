@@ -30,10 +30,7 @@ function sessionOf(person: Person) {
   return person.session.with({ 'X-Project-Id': person.projectId });
 }
 
-test('a tool is found, confirmed, changes on its server, and is confirmed again', async ({
-  visit,
-  person,
-}) => {
+test('a tool is found, confirmed, changes on its server, and is confirmed again', async ({ visit, person }) => {
   offerTools(hostile);
   const session = sessionOf(person);
   const routineId = await createRoutine(session, { name: 'Weekly rankings' });
@@ -77,10 +74,7 @@ test('a tool is found, confirmed, changes on its server, and is confirmed again'
   await page.getByRole('button', { name: 'Confirm read_rankings' }).waitFor();
 });
 
-test('a definition that changes while the question stands is not confirmed', async ({
-  visit,
-  person,
-}) => {
+test('a definition that changes while the question stands is not confirmed', async ({ visit, person }) => {
   offerTools(hostile);
   const session = sessionOf(person);
   const { routineId, connectionId } = await discovered(session, { url: hostile.url('honest') });
@@ -145,8 +139,7 @@ test('connections and tools in all their states', async ({ visit, person }) => {
   const home = person.session.with({ 'X-Project-Id': projectId });
   const list = `/p/${projectId}/connections`;
   const seen = { as: person, path: list };
-  const click = (name: string) => (page: Page) =>
-    page.getByRole('button', { name, exact: true }).first().click();
+  const click = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).first().click();
   await photograph(visit, 'connections', [{ ...seen, name: 'empty' }]);
 
   const url = hostile.url('honest');

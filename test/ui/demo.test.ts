@@ -8,30 +8,23 @@ import { signIn } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';
 
-const test = dashboardTest().extend(
-  'demo',
-  { scope: 'file' },
-  async ({ service }, { onCleanup }) => {
-    const [tools, dataDir] = await Promise.all([
-      serveDemoTools(0),
-      mkdtemp(path.join(tmpdir(), 'ras-demo-')),
-    ]);
-    onCleanup(async () => {
-      await Promise.all([tools.stop(), rm(dataDir, { recursive: true })]);
-    });
-    const demo = await seedDemo(service.url, {
-      dataDir,
-      databaseUrl: service.databaseUrl,
-      uiOrigin: service.config.UI_ORIGIN,
-      toolServer: tools.url,
-      // Addresses need no confirmation here.
-      mail: '',
-      model: { modelIds: ['fixture/writer-small'], isFree: true },
-    });
-    await demo.firstRun;
-    return { ...demo, person: await signIn(service, demo.email, demo.password) };
-  },
-);
+const test = dashboardTest().extend('demo', { scope: 'file' }, async ({ service }, { onCleanup }) => {
+  const [tools, dataDir] = await Promise.all([serveDemoTools(0), mkdtemp(path.join(tmpdir(), 'ras-demo-'))]);
+  onCleanup(async () => {
+    await Promise.all([tools.stop(), rm(dataDir, { recursive: true })]);
+  });
+  const demo = await seedDemo(service.url, {
+    dataDir,
+    databaseUrl: service.databaseUrl,
+    uiOrigin: service.config.UI_ORIGIN,
+    toolServer: tools.url,
+    // Addresses need no confirmation here.
+    mail: '',
+    model: { modelIds: ['fixture/writer-small'], isFree: true },
+  });
+  await demo.firstRun;
+  return { ...demo, person: await signIn(service, demo.email, demo.password) };
+});
 
 test('the demo reads as a usual morning, from Home to each run', async ({ demo, visit }) => {
   const { person } = demo;
@@ -66,10 +59,7 @@ test('the demo reads as a usual morning, from Home to each run', async ({ demo, 
   expect(complaints).toEqual([]);
 });
 
-test('the demo goes at the press of a button, and the own project opens', async ({
-  demo,
-  visit,
-}) => {
+test('the demo goes at the press of a button, and the own project opens', async ({ demo, visit }) => {
   const { person } = demo;
   const watched = await visit(`/p/${demo.projectId}`, { as: person });
   const { page } = watched;

@@ -11,9 +11,7 @@ const test = dashboardTest();
 
 function approve(page: Page, code: string): Promise<void> {
   const confirm = page.getByRole('checkbox', { name: `My own terminal shows ${code}` });
-  return confirm
-    .click()
-    .then(() => page.getByRole('button', { name: 'Sign in this terminal' }).click());
+  return confirm.click().then(() => page.getByRole('button', { name: 'Sign in this terminal' }).click());
 }
 
 test('a person types the code of their terminal, gives it access to run, and it gets a key', async ({
@@ -53,10 +51,7 @@ test('a person types the code of their terminal, gives it access to run, and it 
   await page.getByRole('row', { name: new RegExp(terminal.host) }).waitFor();
 });
 
-test('who follows the link signed out comes back to it after the sign-in, and can deny', async ({
-  service,
-  visit,
-}) => {
+test('who follows the link signed out comes back to it after the sign-in, and can deny', async ({ service, visit }) => {
   const person = await signUp(service);
   const terminal = await openTerminal(service);
   const { page } = await visit(`/device?user_code=${terminal.userCode}`);
@@ -76,9 +71,7 @@ test('a member gives read access only', async ({ service, visit, person }) => {
   const { page } = await visit(`/device?user_code=${terminal.userCode}`, { as: member });
   await page.getByRole('combobox', { name: 'Project' }).click();
   const { data: project } = await person.session.get(`/v1/projects/${person.projectId}`);
-  const { data: organization } = await person.session.get(
-    `/v1/organizations/${person.organizationId}`,
-  );
+  const { data: organization } = await person.session.get(`/v1/organizations/${person.organizationId}`);
   expect(project.organizationId).toBe(organization.id);
   const options = page.getByRole('option');
   await options.first().waitFor();
@@ -104,11 +97,7 @@ test('the page of a terminal in all its states', async ({ service, visit }) => {
     await openTerminal(service),
     await openTerminal(service),
   ];
-  await changeTerminals(
-    service.deps.database,
-    { host: expired.host },
-    { expiresAt: ago('1 second') },
-  );
+  await changeTerminals(service.deps.database, { host: expired.host }, { expiresAt: ago('1 second') });
   const pathOf = ({ userCode }: { userCode: string }) => `/device?user_code=${userCode}`;
   const as = person;
   await photograph(visit, 'device', [

@@ -30,8 +30,7 @@ test('no more is marked than the change', () => {
 });
 
 test('texts that have nothing in common are shown one after the other', () => {
-  const numbered = (word: string) =>
-    Array.from({ length: 3_000 }, (_, index) => `${word} ${index}`).join('\n');
+  const numbered = (word: string) => Array.from({ length: 3_000 }, (_, index) => `${word} ${index}`).join('\n');
   const kinds = diffLines(numbered('old'), numbered('new')).map(({ kind }) => kind);
   expect(kinds.indexOf('added')).toBe(3_000);
   expect(kinds.lastIndexOf('removed')).toBe(2_999);

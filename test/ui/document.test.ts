@@ -18,9 +18,7 @@ test('headings of a text stand below those of its page, and make its outline', (
 });
 
 test('tasks, tables, code and footnotes are read as GitHub reads them', () => {
-  const nodes = flat(
-    '- [x] done\n- [ ] **not** *yet*\n\n|a|b|\n|--|--:|\n|1|2|\n\nSo.[^1]\n\n[^1]: Why.',
-  );
+  const nodes = flat('- [x] done\n- [ ] **not** *yet*\n\n|a|b|\n|--|--:|\n|1|2|\n\nSo.[^1]\n\n[^1]: Why.');
   const of = (tag: string) => nodes.filter((node) => node.tag === tag);
   expect(of('input').map(({ checked }) => checked)).toEqual([true, false]);
   expect(of('td').map(({ align }) => align)).toEqual([undefined, 'right']);
@@ -40,10 +38,7 @@ test('links lead to the web and to mail only, images are named, and markup is te
   ].join('\n');
   const nodes = flat(text);
   const links = nodes.flatMap(({ tag, href }) => (tag === 'a' ? [href ?? null] : []));
-  expect(links.filter((href) => href !== null)).toEqual([
-    'https://example.com/x',
-    'mailto:ada@example.com',
-  ]);
+  expect(links.filter((href) => href !== null)).toEqual(['https://example.com/x', 'mailto:ada@example.com']);
   expect(nodes.map(({ tag }) => tag)).not.toContain('img');
   const read = documentOf(text);
   expect(JSON.stringify(read)).toContain('<script>');
@@ -51,21 +46,15 @@ test('links lead to the web and to mail only, images are named, and markup is te
 });
 
 test('characters that are not seen or turn text round are drawn by their names', () => {
-  const tags = Array.from('hi').map((letter) =>
-    String.fromCodePoint(0xe0000 + letter.charCodeAt(0)),
-  );
-  const read = JSON.stringify(
-    documentOf(`Pay \u202Eevil\u202C now${tags.join('')}, \`\u2066x\u2069\`.`),
-  );
+  const tags = Array.from('hi').map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0)));
+  const read = JSON.stringify(documentOf(`Pay \u202Eevil\u202C now${tags.join('')}, \`\u2066x\u2069\`.`));
   expect(read).toContain('U+202Eevil');
   expect(read).toContain('U+E0068U+E0069');
   expect(read).toContain('U+2066x');
   expect(read).not.toMatch(/[\u202E\u2066\u{E0068}]/u);
 });
 
-const NESTED_LISTS = Array.from({ length: 70 }, (_, level) => `${' '.repeat(2 * level)}- a`).join(
-  '\n',
-);
+const NESTED_LISTS = Array.from({ length: 70 }, (_, level) => `${' '.repeat(2 * level)}- a`).join('\n');
 
 test.each([
   ['1 MB of nested quotes', '>'.repeat(1_000_000), 'longer than 600,000 characters'],

@@ -37,10 +37,7 @@ function field(page: Page) {
   return page.getByRole('textbox', { name: 'Facts' });
 }
 
-test('facts are written, counted, and shown with what each version changed', async ({
-  service,
-  visit,
-}) => {
+test('facts are written, counted, and shown with what each version changed', async ({ service, visit }) => {
   const { person, session } = await personWith(service, []);
   const { page, settled, expectClean } = await visit(tabOf(person), { as: person });
   await page.getByText('No facts yet').waitFor();
@@ -64,10 +61,7 @@ test('facts are written, counted, and shown with what each version changed', asy
   await expectClean();
 });
 
-test('who saves over the version of another sees it first, and chooses', async ({
-  service,
-  visit,
-}) => {
+test('who saves over the version of another sees it first, and chooses', async ({ service, visit }) => {
   const { person, session, write } = await personWith(service, [FACTS]);
   const { page } = await visit(tabOf(person), { as: person });
   await field(page).fill(`${FACTS}\nMine`);
@@ -119,9 +113,7 @@ test('a routine is told facts by a switch, its run names them, and newer ones ar
   await page.goto(`/p/${person.projectId}/routines/${id}`);
   await page.getByText('version 1 of the project facts, which are at 2').waitFor();
   await page.getByRole('button', { name: 'Run once', exact: true }).click();
-  await expect
-    .poll(async () => (await session.get(`/v1/routines/${id}`)).data.factsBehind.proven)
-    .toBe(2);
+  await expect.poll(async () => (await session.get(`/v1/routines/${id}`)).data.factsBehind.proven).toBe(2);
   await page.reload();
   await page.getByRole('button', { name: 'Use the new text' }).click();
   await page.getByText('of the project facts').waitFor({ state: 'detached' });

@@ -12,9 +12,7 @@ test('a stream that is cut goes on after its last event, and loses none', async 
     asked.push(request.headers['last-event-id'] as string | undefined);
     if (asked.length === 1) {
       begin(response);
-      response.write('id: 1\nevent: step\ndata: {"n":1}\n\nid: 2\nevent: st', () =>
-        response.destroy(),
-      );
+      response.write('id: 1\nevent: step\ndata: {"n":1}\n\nid: 2\nevent: st', () => response.destroy());
     } else if (asked.length === 2) {
       begin(response).end('id: 2\nevent: step\ndata: {"n":2}\n\n');
     } else response.writeHead(204).end();
@@ -61,15 +59,12 @@ test('comments keep a stream that has nothing to tell', async () => {
 
 test('where streams do not come through it polls, until there is nothing more to come', async () => {
   let polls = 0;
-  const { statuses, count } = await followed(
-    (_request, response) => response.writeHead(503).end('{}'),
-    {
-      poll: () => {
-        polls += 1;
-        return Promise.resolve(polls === 3);
-      },
+  const { statuses, count } = await followed((_request, response) => response.writeHead(503).end('{}'), {
+    poll: () => {
+      polls += 1;
+      return Promise.resolve(polls === 3);
     },
-  );
+  });
   expect([count, polls]).toEqual([3, 3]);
   expect(statuses.slice(-2)).toEqual(['polling', 'ended']);
 });

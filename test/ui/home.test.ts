@@ -6,14 +6,7 @@ import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 import { newId } from '#lib/ids.ts';
-import {
-  ago,
-  changeRoutines,
-  plantAccounts,
-  plantActiveRoutines,
-  plantRun,
-  spendToday,
-} from '#test/support/given.ts';
+import { ago, changeRoutines, plantAccounts, plantActiveRoutines, plantRun, spendToday } from '#test/support/given.ts';
 
 const UNTYPED = { resultSchema: null, resultKey: null };
 
@@ -59,10 +52,7 @@ test('home in all its states', async ({ person, key, service, visit }) => {
   ]);
 });
 
-test('what came in overnight is read without a mouse, and the tab counts what is left', async ({
-  service,
-  visit,
-}) => {
+test('what came in overnight is read without a mouse, and the tab counts what is left', async ({ service, visit }) => {
   const reader = await signUp(service);
   const key = await reader.key();
   const path = `/p/${reader.projectId}`;
@@ -110,10 +100,7 @@ test('what came in overnight is read without a mouse, and the tab counts what is
   expect(complaints).toEqual([]);
 });
 
-test('a bad morning names what is wrong, each with the action that mends it', async ({
-  service,
-  visit,
-}) => {
+test('a bad morning names what is wrong, each with the action that mends it', async ({ service, visit }) => {
   const owner = await signUp(service);
   const { database } = service.deps;
   const key = await owner.key();
@@ -170,10 +157,7 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   expect(complaints).toEqual([]);
 });
 
-test('home of five hundred routines, and of a project in which everything has failed', async ({
-  service,
-  visit,
-}) => {
+test('home of five hundred routines, and of a project in which everything has failed', async ({ service, visit }) => {
   const { database } = service.deps;
   const states = [];
   for (const { name, failing } of [
@@ -219,10 +203,7 @@ test('home of five hundred routines, and of a project in which everything has fa
   expect(complaints).toEqual([]);
 });
 
-test('the first steps follow what the server knows, and go away when they are done', async ({
-  service,
-  visit,
-}) => {
+test('the first steps follow what the server knows, and go away when they are done', async ({ service, visit }) => {
   const newcomer = await signUp(service);
   const key = await newcomer.key();
   const path = `/p/${newcomer.projectId}`;
@@ -250,10 +231,7 @@ test('the first steps follow what the server knows, and go away when they are do
   expect(complaints).toEqual([]);
 });
 
-test('what the service has stopped is named, however many routines are newer', async ({
-  service,
-  visit,
-}) => {
+test('what the service has stopped is named, however many routines are newer', async ({ service, visit }) => {
   const owner = await signUp(service);
   const key = await owner.key();
   const stopped = await createRoutine(key, {

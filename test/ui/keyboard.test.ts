@@ -65,9 +65,7 @@ test('every page can be gone through by the Tab key: all is reached, in order, s
     'api-keys',
     'usage',
     'billing',
-    ...['organization', 'members', 'projects', 'notifications', 'account', 'audit'].map(
-      (tab) => `settings?tab=${tab}`,
-    ),
+    ...['organization', 'members', 'projects', 'notifications', 'account', 'audit'].map((tab) => `settings?tab=${tab}`),
   ].map((path) => `/p/${person.projectId}/${path}`);
   const { page, settled } = await visit('about:blank', { as: person });
   const faults: Record<string, unknown> = {};
@@ -107,11 +105,7 @@ function faultsOf({ stops, missed, ends }: Awaited<ReturnType<typeof walkByTab>>
   ];
 }
 
-test('every dialog takes the focus, keeps it, closes by Escape and gives it back', async ({
-  person,
-  made,
-  visit,
-}) => {
+test('every dialog takes the focus, keeps it, closes by Escape and gives it back', async ({ person, made, visit }) => {
   const routine = `routines/${made.routineId}`;
   const { page, settled } = await visit('about:blank', { as: person });
   const openers: readonly (readonly [path: string, button: string | RegExp, item?: string])[] = [
@@ -149,9 +143,7 @@ test('every dialog takes the focus, keeps it, closes by Escape and gives it back
     await dialog.focus();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await expect
-      .poll(() => opener.and(focus).count(), { message: `${name} gives it back` })
-      .toBe(1);
+    await expect.poll(() => opener.and(focus).count(), { message: `${name} gives it back` }).toBe(1);
   }
 });
 
@@ -207,9 +199,7 @@ test('the keys that the help lists do what it says', async ({ person, visit }) =
 
 /** Waits for the focus, which is moved on in the frame after a key. */
 async function expectFocusInDialog(page: Page, message: string): Promise<void> {
-  await expect
-    .poll(() => page.evaluate<boolean>(HOLDS_FOCUS), { message, interval: 20 })
-    .toBe(true);
+  await expect.poll(() => page.evaluate<boolean>(HOLDS_FOCUS), { message, interval: 20 }).toBe(true);
 }
 
 /** Not `:focus`, which no field has while the button of its calendar is focused. */

@@ -14,12 +14,7 @@ import {
 } from '#test/model-connections/fixture.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
-import {
-  enterCodeThere,
-  getCode,
-  letIntervalPass,
-  openAccountDialog,
-} from './support/steps/model-accounts.ts';
+import { enterCodeThere, getCode, letIntervalPass, openAccountDialog } from './support/steps/model-accounts.ts';
 
 const fixture = await startModelFixture();
 const { control } = fixture.authorizationServer;
@@ -28,10 +23,7 @@ const test = dashboardTest()
   .override('service', () => fixture.service);
 afterAll(() => fixture.close());
 
-test('an account is connected by device code: terms, code, the provider, ready', async ({
-  visit,
-  person,
-}) => {
+test('an account is connected by device code: terms, code, the provider, ready', async ({ visit, person }) => {
   const { page, expectClean } = await visit(`/p/${person.projectId}/model-accounts`, {
     as: person,
   });
@@ -57,10 +49,7 @@ test('an account is connected by device code: terms, code, the provider, ready',
   await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor();
 });
 
-test('a sign-in goes by the provider and back, and leaves no code in the address', async ({
-  visit,
-  person,
-}) => {
+test('a sign-in goes by the provider and back, and leaves no code in the address', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/model-accounts`, { as: person });
   control.account = 'ada-by-sign-in';
   await openAccountDialog(page, 'provider-b');
@@ -109,10 +98,7 @@ test('a provider whose file is another on the runtime says so, and who mends it'
   const there = { url: replica.url, config: service.config };
   const dashboard = await startDashboard(there, await freePort());
   onTestFinished(() => dashboard.close());
-  const { page, expectClean } = await visit(
-    `${dashboard.url}/p/${person.projectId}/model-accounts`,
-    { as: person },
-  );
+  const { page, expectClean } = await visit(`${dashboard.url}/p/${person.projectId}/model-accounts`, { as: person });
   await page.getByText('Files differ').waitFor();
   await page.getByText('The operator has to give both the same file.').waitFor();
   expect(await page.getByText('Switched off').count()).toBe(0);

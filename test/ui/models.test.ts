@@ -47,10 +47,7 @@ function pathOf({ projectId }: Person): string {
   return `/p/${projectId}/models`;
 }
 
-test('a model is tested from the keyboard: what it costs first, then what came back', async ({
-  visit,
-  person,
-}) => {
+test('a model is tested from the keyboard: what it costs first, then what came back', async ({ visit, person }) => {
   const { page, expectClean } = await visit(pathOf(person), { as: person });
   const actions = page.getByRole('button', { name: 'Actions for writers/fixture/writer-small' });
   await actions.focus();
@@ -75,15 +72,10 @@ test('a model is tested from the keyboard: what it costs first, then what came b
   await expectClean();
 });
 
-test('figures are entered a million tokens, and what a server states is only shown', async ({
-  visit,
-  person,
-}) => {
+test('figures are entered a million tokens, and what a server states is only shown', async ({ visit, person }) => {
   const { page } = await visit(`${pathOf(person)}?q=unpriced`, { as: person });
   const open = async () => {
-    await page
-      .getByRole('button', { name: 'Actions for writers/fixture/unpriced', exact: true })
-      .click();
+    await page.getByRole('button', { name: 'Actions for writers/fixture/unpriced', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Enter figures' }).click();
   };
   await open();
@@ -106,9 +98,7 @@ test('the page of models in all its states', async ({ service, visit }) => {
   const path = `/v1/organizations/${owner.organizationId}/invitations`;
   const invited = await owner.session.post(path, { email: member.email, role: 'member' });
   await member.session.post('/v1/invitations/accept', { token: invited.data.token });
-  const openMenu = async (
-    page: Parameters<NonNullable<Parameters<typeof photograph>[2][number]['act']>>[0],
-  ) => {
+  const openMenu = async (page: Parameters<NonNullable<Parameters<typeof photograph>[2][number]['act']>>[0]) => {
     await page.getByRole('button', { name: /^Actions for ollama\/llama/ }).click();
   };
   await photograph(visit, 'models', [
@@ -165,10 +155,7 @@ test('the page of models in all its states', async ({ service, visit }) => {
   ]);
 });
 
-test('the composer says whose server a model is on, and what it costs there', async ({
-  visit,
-  person,
-}) => {
+test('the composer says whose server a model is on, and what it costs there', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
   await page.getByRole('combobox', { name: 'Model' }).fill('llama');
   const option = page.getByRole('option', { name: /llama3\.2:3b/ });

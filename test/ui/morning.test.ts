@@ -7,10 +7,7 @@ import { pressAtOnce } from './support/keys.ts';
 
 const test = dashboardTest();
 
-test('a morning without a mouse: from the sign-in to three results that were read', async ({
-  service,
-  visit,
-}) => {
+test('a morning without a mouse: from the sign-in to three results that were read', async ({ service, visit }) => {
   const reader = await signUp(service);
   const key = await reader.key();
   const watch = await typedRoutine(service, key, { name: 'Prices of three competitors' });
@@ -79,9 +76,7 @@ test('a morning without a mouse: from the sign-in to three results that were rea
 
   await news.getByText('You have read everything.').waitFor();
   await stop();
-  const unread = await reader.session
-    .with({ 'X-Project-Id': reader.projectId })
-    .get('/v1/results/unread');
+  const unread = await reader.session.with({ 'X-Project-Id': reader.projectId }).get('/v1/results/unread');
   expect(unread.data).toMatchObject({ worthReading: 0, unchanged: 0 });
 });
 

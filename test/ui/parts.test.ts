@@ -6,8 +6,7 @@ import { expect } from 'vitest';
 const test = dashboardTest();
 
 test('all parts hold to the policy in all their states', async ({ visit }) => {
-  const click = (name: string) => (page: Page) =>
-    page.getByRole('button', { name, exact: true }).click();
+  const click = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).click();
   await photograph(visit, 'parts', [
     { name: 'all', path: '/_parts' },
     { name: 'dialog', path: '/_parts', act: click('Dialog') },
@@ -87,9 +86,7 @@ test('toasts stay clear of the buttons of a dialog, wide and narrow', async ({ v
   }
 });
 
-test('a tooltip opens on hover and on focus, also in a dialog, one at a time', async ({
-  visit,
-}) => {
+test('a tooltip opens on hover and on focus, also in a dialog, one at a time', async ({ visit }) => {
   const { page } = await visit('/_parts');
   const tooltips = page.getByRole('tooltip');
   const button = page.getByRole('button', { name: 'Run now' }).first();

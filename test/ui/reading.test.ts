@@ -34,12 +34,7 @@ const test = dashboardTest()
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-test('a long result is a document with an outline, and on paper a report', async ({
-  person,
-  said,
-  visit,
-  at,
-}) => {
+test('a long result is a document with an outline, and on paper a report', async ({ person, said, visit, at }) => {
   const [run] = await said(longReport(1_600));
   const target = at(run.id);
   await photograph(visit, 'reading', [
@@ -89,13 +84,7 @@ test('a long result is a document with an outline, and on paper a report', async
   await keepPaper(page, 'reading-document');
 });
 
-test('a result is exported as Markdown, and its data as JSON and CSV', async ({
-  service,
-  person,
-  key,
-  visit,
-  at,
-}) => {
+test('a result is exported as Markdown, and its data as JSON and CSV', async ({ service, person, key, visit, at }) => {
   const { run } = await typedRoutine(service, key, { name: 'Prices of the rivals' });
   const typed = await run(prices({ '=tea': 3, salt: 1 }, 'Tea, "dearer".'));
   const { page, settled } = await visit(at(typed.id), { as: person });
@@ -108,8 +97,7 @@ test('a result is exported as Markdown, and its data as JSON and CSV', async ({
       page.getByRole('menuitem', { name: item }).press('Enter'),
     ]);
     const chunks = await (await file.createReadStream()).toArray();
-    files[file.suggestedFilename().replace(/\d{4}-\d{2}-\d{2}-\d{4}/, 'TIME')] =
-      Buffer.concat(chunks).toString();
+    files[file.suggestedFilename().replace(/\d{4}-\d{2}-\d{2}-\d{4}/, 'TIME')] = Buffer.concat(chunks).toString();
   }
   expect(Object.keys(files)).toEqual([
     'prices-of-the-rivals-TIME.md',
@@ -187,9 +175,7 @@ test('on paper a table has all of its rows', async ({ service, person, key, visi
   expect(await rows.count()).toBe(1 + 130);
   // A button would be missing from the heads of later pages.
   await page.emulateMedia({ media: 'print' });
-  expect(await page.evaluate(`getComputedStyle(document.querySelector('th button')).display`)).toBe(
-    'contents',
-  );
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('th button')).display`)).toBe('contents');
 });
 
 test('two runs stand side by side, by word and by key, at an address that names both', async ({
@@ -201,10 +187,7 @@ test('two runs stand side by side, by word and by key, at an address that names 
   at,
 }) => {
   const report = longReport(300);
-  const [first, second] = await said(
-    report,
-    report.replace('1.8 s', '2.4 s').replace('unique', 'different'),
-  );
+  const [first, second] = await said(report, report.replace('1.8 s', '2.4 s').replace('unique', 'different'));
   const take = sequence('comparing');
   const watched = await visit(at(second.id), { as: person });
   const { page, settled } = watched;
@@ -224,9 +207,7 @@ test('two runs stand side by side, by word and by key, at an address that names 
   await page.goto(`${at(after.id)}/compare?against=${before.id}`);
   await page.getByText('1 added, 1 removed, 1 changed.').waitFor();
   await settled();
-  expect(await page.getByRole('row').filter({ hasText: 'Changed' }).innerText()).toMatch(
-    /tea\s+4\s+was 3/,
-  );
+  expect(await page.getByRole('row').filter({ hasText: 'Changed' }).innerText()).toMatch(/tea\s+4\s+was 3/);
   await take(watched, 'data');
 
   await page.goto(`${at(after.id)}/compare?against=${first.id}`);
@@ -241,12 +222,7 @@ test('two runs stand side by side, by word and by key, at an address that names 
   expect(watched.complaints).toEqual([]);
 });
 
-test('brackets lead to the result before and after, and not while one types', async ({
-  person,
-  said,
-  visit,
-  at,
-}) => {
+test('brackets lead to the result before and after, and not while one types', async ({ person, said, visit, at }) => {
   const [first, second, third] = await said('One.', 'Two.', 'Three.');
   const { page, expectClean } = await visit(at(second.id), { as: person });
   await page.getByRole('link', { name: 'Next result' }).waitFor();

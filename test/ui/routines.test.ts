@@ -29,10 +29,7 @@ test('the list of routines in all its states', async ({ service, visit, person }
   ]);
 });
 
-test('a long list shows the last runs of every routine, also of those on later pages', async ({
-  service,
-  visit,
-}) => {
+test('a long list shows the last runs of every routine, also of those on later pages', async ({ service, visit }) => {
   const owner = await signUp(service);
   for (const name of ['One', 'Two', 'Three']) await createRoutine(clientOf(owner), { name });
   const { page } = await visit('about:blank', { as: owner });
@@ -51,10 +48,7 @@ test('a long list shows the last runs of every routine, also of those on later p
   expect(paged.length).toBeGreaterThanOrEqual(3);
 });
 
-test('a search looks at all routines, also at those of pages that were not opened', async ({
-  service,
-  visit,
-}) => {
+test('a search looks at all routines, also at those of pages that were not opened', async ({ service, visit }) => {
   const owner = await signUp(service);
   for (const name of ['Oldest', 'Second', 'Third']) {
     await createRoutine(clientOf(owner), { name });
@@ -143,10 +137,7 @@ test('a routine is paused, archived, and found under its state', async ({ visit,
   await page.getByRole('link', { name: 'Harbour watch' }).waitFor();
 });
 
-test('an activation over the budget says so before the button, and asks for nothing', async ({
-  visit,
-  person,
-}) => {
+test('an activation over the budget says so before the button, and asks for nothing', async ({ visit, person }) => {
   const client = clientOf(person);
   const id = await createRoutine(client, {
     name: 'Too often',
@@ -342,10 +333,7 @@ test('a webhook secret is replaced in two steps and shown once', async ({ visit,
   await expectClean();
 });
 
-test('a webhook secret whose response was lost is replaced once more', async ({
-  visit,
-  person,
-}) => {
+test('a webhook secret whose response was lost is replaced once more', async ({ visit, person }) => {
   const id = await createRoutine(clientOf(person), { webhookUrl: 'https://example.com/hook' });
   const { page } = await visit(`/p/${person.projectId}/routines/${id}`, { as: person });
   let isFirst = true;

@@ -42,12 +42,7 @@ test.afterEach(({ service, tools }) => {
 
 const LOOKUP = { name: 'lookup', arguments: { query: 'site:example.com changed' } };
 
-test('what a run brought, what changed in it, and who was not told of it', async ({
-  service,
-  key,
-  visit,
-  at,
-}) => {
+test('what a run brought, what changed in it, and who was not told of it', async ({ service, key, visit, at }) => {
   const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
   const { run } = await typedRoutine(service, key, {
     name: 'Prices of the rivals',
@@ -58,9 +53,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
   const changed = await run(prices({ tea: 4, sugar: 2, rice: 2 }, 'Tea is dearer than ever.'));
   await run(prices({ sugar: 2, tea: 4, rice: 2 }));
   const same = await run(prices({ sugar: 2, tea: 4, rice: 2 }));
-  const many = await run(
-    prices(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`item-${n}`, n]))),
-  );
+  const many = await run(prices(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`item-${n}`, n]))));
   const open = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
   await photograph(visit, 'run', [
     {
@@ -69,9 +62,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
       act: async (page) => {
         await page.getByText('The first of its kind').waitFor();
         // All of it is new, so no row says so.
-        await expect
-          .poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count())
-          .toBe(1);
+        await expect.poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count()).toBe(1);
         expect(await page.getByText('+ Added').count()).toBe(0);
       },
     },
@@ -119,12 +110,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
   ]);
 });
 
-test('what the gate of a run saw, and why it woke the model or did not', async ({
-  service,
-  key,
-  visit,
-  at,
-}) => {
+test('what the gate of a run saw, and why it woke the model or did not', async ({ service, key, visit, at }) => {
   const watched = await startPage({ items: ['a'] });
   const id = await createRoutine(key, {
     name: 'New in the feed',
@@ -173,9 +159,7 @@ test('a run that failed beside the last good one, its mails, a cancelled run, an
 
   control.script({ marker: mark, behaviour: { kind: 'hang' } });
   const { data: hanging } = await key.post(`/v1/routines/${id}/run`);
-  await expect
-    .poll(async () => (await key.get(`/v1/runs/${hanging.id}`)).data.steps.length)
-    .toBe(1);
+  await expect.poll(async () => (await key.get(`/v1/runs/${hanging.id}`)).data.steps.length).toBe(1);
   await key.post(`/v1/runs/${hanging.id}/cancel`);
   const cancelled = await runEnded(key, hanging.id);
 
@@ -226,9 +210,7 @@ test('a run that failed beside the last good one, its mails, a cancelled run, an
       path: `/p/${person.projectId}/runs?backfillId=${backfill.id}`,
       act: async (page) => {
         await page.getByText('Of one backfill').waitFor();
-        await expect
-          .poll(() => page.getByRole('row', { name: /Daily numbers/ }).count())
-          .toBe(backfill.runs.length);
+        await expect.poll(() => page.getByRole('row', { name: /Daily numbers/ }).count()).toBe(backfill.runs.length);
       },
     },
   ]);
@@ -421,10 +403,7 @@ test('the texts that a long run leaves out are read when their step is opened', 
   const { database } = service.deps;
   await plantToolCalls(database, run.id, { count: 260, textLength: 16_000 });
   const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
-  const last = page
-    .getByRole('list', { name: 'Steps' })
-    .getByRole('button', { name: /^read/ })
-    .last();
+  const last = page.getByRole('list', { name: 'Steps' }).getByRole('button', { name: /^read/ }).last();
   await last.click();
   await expect.poll(() => page.getByText(/^x{16000}$/).count()).toBe(1);
 });

@@ -198,14 +198,8 @@ test('a live run is followed step by step, also where the stream is cut in the m
   const dashboard = await startDashboard(service, await freePort(), {
     API_URL: `http://${proxy.address}`,
   });
-  const { page, complaints } = await visit(
-    `${dashboard.url}/p/${person.projectId}/runs/${run.id}`,
-    { as: person },
-  );
-  const rows = page
-    .getByRole('list', { name: 'Steps' })
-    .getByRole('button')
-    .filter({ hasNotText: 'Pending' });
+  const { page, complaints } = await visit(`${dashboard.url}/p/${person.projectId}/runs/${run.id}`, { as: person });
+  const rows = page.getByRole('list', { name: 'Steps' }).getByRole('button').filter({ hasNotText: 'Pending' });
   await page.getByText('Live', { exact: true }).waitFor();
   await expect.poll(() => tools.control.calls.length).toBe(1);
   await expect.poll(() => rows.count()).toBeGreaterThan(0);
@@ -227,12 +221,7 @@ test('a live run is followed step by step, also where the stream is cut in the m
   await proxy.close();
 });
 
-test('a run is cancelled, and run again, from its page', async ({
-  service,
-  person,
-  key,
-  visit,
-}) => {
+test('a run is cancelled, and run again, from its page', async ({ service, person, key, visit }) => {
   const mark = marker();
   service.gateway.control.script({ marker: mark, behaviour: { kind: 'hang' } });
   const routineId = await createRoutine(key, { name: 'Daily digest', instructions: mark });
@@ -255,11 +244,7 @@ test('a run is cancelled, and run again, from its page', async ({
   await expectClean();
 });
 
-test('a delivery is sent again, and its second attempt is seen as it comes', async ({
-  person,
-  key,
-  visit,
-}) => {
+test('a delivery is sent again, and its second attempt is seen as it comes', async ({ person, key, visit }) => {
   const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
   const routineId = await createRoutine(key, { webhookUrl: `${receiver.origin}/hook` });
   const run = await runOnce(key, routineId);
@@ -276,9 +261,7 @@ test('a pinned run says so, and its workflow is a link away', async ({ person, k
   const run = await runOnce(key, await createRoutine(key));
   const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
   const link = page.getByRole('link', { name: 'Temporal' });
-  expect(await link.getAttribute('href')).toBe(
-    `https://temporal.example.com/namespaces/default/workflows/${run.id}`,
-  );
+  expect(await link.getAttribute('href')).toBe(`https://temporal.example.com/namespaces/default/workflows/${run.id}`);
   await page.getByRole('button', { name: /^Pin/ }).click();
   await page.getByRole('button', { name: /^Unpin/, pressed: true }).waitFor();
   await expect.poll(async () => (await key.get(`/v1/runs/${run.id}`)).data.pinned).toBe(true);

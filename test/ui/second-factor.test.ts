@@ -9,10 +9,7 @@ import { signInByForm } from './support/steps/accounts.ts';
 
 const test = dashboardTest();
 
-test('a second factor is added, asked for at the sign-in, recovered and removed', async ({
-  service,
-  visit,
-}) => {
+test('a second factor is added, asked for at the sign-in, recovered and removed', async ({ service, visit }) => {
   const { database } = service.deps;
   const person = await signUp(service);
   const take = sequence('second-factor');
@@ -114,10 +111,7 @@ test('a passkey is added, signs in without the password, proves who one is and i
   await page.getByText('The passkey is unknown here').waitFor();
 });
 
-test('what changes access asks for the password and is then done by itself', async ({
-  service,
-  visit,
-}) => {
+test('what changes access asks for the password and is then done by itself', async ({ service, visit }) => {
   const person = await signUp(service);
   await ageProofs(service.deps.database, person.userId, '16 minutes');
   const watched = await visit(`/p/${person.projectId}/api-keys`, { as: person });

@@ -1,12 +1,6 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import {
-  createServer,
-  request,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { freePort } from '#dev/ports.ts';
@@ -22,9 +16,7 @@ const POLICY =
 function expectHeaders(headers: Headers): void {
   expect(headers.get('content-security-policy')).toBe(POLICY);
   expect(headers.get('x-frame-options')).toBe('DENY');
-  expect(headers.get('strict-transport-security')).toBe(
-    'max-age=63072000; includeSubDomains; preload',
-  );
+  expect(headers.get('strict-transport-security')).toBe('max-age=63072000; includeSubDomains; preload');
   expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
   expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
   expect(headers.get('cross-origin-embedder-policy')).toBeNull();
@@ -106,9 +98,7 @@ test('the page for operators names the headers as they are sent', async ({ dashb
   expect(sent).toEqual(lines);
 });
 
-test('a page is never kept, and a file with its hash in its name for ever', async ({
-  dashboard,
-}) => {
+test('a page is never kept, and a file with its hash in its name for ever', async ({ dashboard }) => {
   const page = await fetch(`${dashboard.url}/`);
   expect(page.headers.get('cache-control')).toBe('no-store');
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -157,9 +147,7 @@ test('the API hears who asks, from which page, and with which cookie', async ({ 
   server.close();
 });
 
-test('an event arrives when it is sent, and a reader who goes away ends the stream', async ({
-  service,
-}) => {
+test('an event arrives when it is sent, and a reader who goes away ends the stream', async ({ service }) => {
   let closed: Promise<unknown> = Promise.resolve();
   const { url, server } = await listenApi((incoming, _respond, outgoing) => {
     closed = once(outgoing, 'close');
@@ -178,9 +166,7 @@ test('an event arrives when it is sent, and a reader who goes away ends the stre
   server.close();
 });
 
-test('a stream that the API cuts off is cut off, and not ended as if it were complete', async ({
-  service,
-}) => {
+test('a stream that the API cuts off is cut off, and not ended as if it were complete', async ({ service }) => {
   const { url, server } = await listenApi((incoming, _respond, outgoing) => {
     incoming.resume();
     outgoing.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -193,9 +179,7 @@ test('a stream that the API cuts off is cut off, and not ended as if it were com
   server.close();
 });
 
-test('a browser that goes away before its response is not taken for an outage of the API', async ({
-  service,
-}) => {
+test('a browser that goes away before its response is not taken for an outage of the API', async ({ service }) => {
   const { url, heard, server } = await listenApi((incoming) => incoming.resume());
   const lines: unknown[] = [];
   const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
@@ -255,9 +239,7 @@ test('a model provider leads to a page too, while the page itself gets the respo
   expect(called.headers.get('content-type')).toContain('application/json');
 });
 
-test('it is not ready while its launch switch or origin differs from that of the API', async ({
-  service,
-}) => {
+test('it is not ready while its launch switch or origin differs from that of the API', async ({ service }) => {
   const differing = {
     COMMERCIAL_ACQUISITION_ENABLED: 'true',
     UI_ORIGIN: 'https://elsewhere.example.com',
@@ -289,9 +271,7 @@ test('a session begins through the dashboard, with a cookie for its host alone',
   expect(cookie).not.toMatch(/Domain=/i);
 });
 
-test('no target leads to another host, or out of the paths that are handed on', async ({
-  service,
-}) => {
+test('no target leads to another host, or out of the paths that are handed on', async ({ service }) => {
   const here = await listenApi((incoming, respond) => {
     incoming.resume();
     respond(200, {}, '{}');
@@ -342,17 +322,11 @@ type Handler = (
 ) => void;
 
 /** A server in the place of the API, which says what it hears. */
-async function listenApi(
-  handle: Handler,
-): Promise<{ url: string; heard: Heard[]; server: Server }> {
+async function listenApi(handle: Handler): Promise<{ url: string; heard: Heard[]; server: Server }> {
   const heard: Heard[] = [];
   const server = createServer((incoming, outgoing) => {
     heard.push({ method: incoming.method, target: incoming.url, headers: incoming.headers });
-    handle(
-      incoming,
-      (status, headers, body) => outgoing.writeHead(status, headers).end(body),
-      outgoing,
-    );
+    handle(incoming, (status, headers, body) => outgoing.writeHead(status, headers).end(body), outgoing);
   });
   const port = await freePort();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -371,8 +345,7 @@ function raw(
       let body = '';
       response.setEncoding('utf8').on('data', (part: string) => (body += part));
       const headers = new Headers();
-      for (const [name, value] of Object.entries(response.headers))
-        headers.set(name, String(value));
+      for (const [name, value] of Object.entries(response.headers)) headers.set(name, String(value));
       response.once('end', () => resolve({ status: response.statusCode ?? 0, body, headers }));
     })
       .once('error', reject)

@@ -1,14 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { ApiClient } from '#test/support/client.ts';
-import {
-  PASSWORD,
-  postAuth,
-  signIn,
-  signInAgain,
-  signUp,
-  type Person,
-} from '#test/support/people.ts';
+import { PASSWORD, postAuth, signIn, signInAgain, signUp, type Person } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
 
@@ -20,10 +13,10 @@ function pathOf({ projectId }: Person, tab = 'organization'): string {
 
 /** Takes a new person into the organization of another. */
 async function joins(owner: Person, person: Person, role = 'member'): Promise<Person> {
-  const { data } = await owner.session.post(
-    `/v1/organizations/${owner.organizationId}/invitations`,
-    { email: person.email, role },
-  );
+  const { data } = await owner.session.post(`/v1/organizations/${owner.organizationId}/invitations`, {
+    email: person.email,
+    role,
+  });
   await person.session.post('/v1/invitations/accept', { token: data.token });
   return { ...person, projectId: owner.projectId, organizationId: owner.organizationId };
 }
@@ -55,8 +48,7 @@ test('a member is invited by a link, gets another role, and goes', async ({ serv
   await page.getByRole('menuitem', { name: 'Invite as admin instead' }).click();
   const token = (await link.textContent())?.split('#')[1];
   await page.getByRole('button', { name: 'I have stored it' }).click();
-  const accept = (of: string | undefined) =>
-    grace.session.post('/v1/invitations/accept', { token: of });
+  const accept = (of: string | undefined) => grace.session.post('/v1/invitations/accept', { token: of });
   expect((await accept(first)).status).toBe(404);
   expect((await accept(token)).data.role).toBe('admin');
 
@@ -65,8 +57,7 @@ test('a member is invited by a link, gets another role, and goes', async ({ serv
   await page.getByRole('option', { name: /^Member/ }).click();
   await page.getByText('Grace Hopper is now a member').waitFor();
   const members = `/v1/organizations/${ada.organizationId}/members`;
-  const roles = async () =>
-    (await ada.session.get(members)).data.map(({ role }: { role: string }) => role);
+  const roles = async () => (await ada.session.get(members)).data.map(({ role }: { role: string }) => role);
   expect(await roles()).toEqual(['owner', 'member']);
   await settled();
   await expectClean();
@@ -84,10 +75,7 @@ test('a member is invited by a link, gets another role, and goes', async ({ serv
   expect((await grace.session.get(members)).data).toHaveLength(1);
 });
 
-test('a session elsewhere is ended, the name and the password change', async ({
-  service,
-  visit,
-}) => {
+test('a session elsewhere is ended, the name and the password change', async ({ service, visit }) => {
   const ada = await signUp(service);
   const elsewhere = await signInAgain(service, ada);
   const { page } = await visit(pathOf(ada, 'account'), { as: ada });
@@ -116,10 +104,7 @@ test('a session elsewhere is ended, the name and the password change', async ({
   await expect(signIn(service, ada.email)).rejects.toThrow('401');
 });
 
-test('budgets are set, a project is deleted by its name, and the log says so', async ({
-  service,
-  visit,
-}) => {
+test('budgets are set, a project is deleted by its name, and the log says so', async ({ service, visit }) => {
   const ada = await signUp(service);
   const { page, settled, expectClean } = await visit(pathOf(ada), { as: ada });
   await page.getByLabel('Tokens a day').fill('many');
@@ -283,10 +268,7 @@ test('the settings in all their states', async ({ service, visit }) => {
   ]);
 });
 
-test('a member chooses a digest in the zone of the browser, and ends it again', async ({
-  service,
-  visit,
-}) => {
+test('a member chooses a digest in the zone of the browser, and ends it again', async ({ service, visit }) => {
   const ada = await signUp(service);
   const grace = await joins(ada, await signUp(service));
   const { page, complaints } = await visit(pathOf(grace, 'notifications'), { as: grace });
@@ -312,9 +294,7 @@ test('a member chooses a digest in the zone of the browser, and ends it again', 
   // What is chosen hides the next time at once, so only the service says that it was saved.
   await expect.poll(async () => (await chosen()).frequency).toBe('off');
   await digest.getByText('if there is news').waitFor({ state: 'detached' });
-  expect((await ada.session.get(`/v1/projects/${ada.projectId}/digest`)).data.frequency).toBe(
-    'off',
-  );
+  expect((await ada.session.get(`/v1/projects/${ada.projectId}/digest`)).data.frequency).toBe('off');
   expect(complaints).toEqual([]);
 });
 

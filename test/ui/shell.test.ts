@@ -99,10 +99,7 @@ test('the palette goes to a page, and to a routine by its name', async ({ visit,
   await page.waitForURL(/\/routines\/rtn_/);
 });
 
-test('everything in the frame can be reached and used by the keyboard alone', async ({
-  visit,
-  person,
-}) => {
+test('everything in the frame can be reached and used by the keyboard alone', async ({ visit, person }) => {
   const { page, settled } = await visit(`/p/${person.projectId}/settings`, { as: person });
   await settled();
   await page.keyboard.press('Tab');
@@ -151,10 +148,7 @@ test('two tabs stay in two projects', async ({ visit, person }) => {
   expect([...asked.get('two')!]).toEqual([second]);
 });
 
-test('a session that ends elsewhere leads to the sign-in, and back after it', async ({
-  visit,
-  service,
-}) => {
+test('a session that ends elsewhere leads to the sign-in, and back after it', async ({ visit, service }) => {
   const email = newEmail();
   const person = await signUp(service, email);
   const { page, settled } = await visit('about:blank', { as: person });
@@ -178,18 +172,13 @@ test('a chosen theme holds before the first paint and over a reload', async ({ v
   expect(await page.evaluate<string>('window.themeAtFirst')).toBe('dark');
 });
 
-test('a new project is made in the switcher, and its faults stand at the field', async ({
-  visit,
-  person,
-}) => {
+test('a new project is made in the switcher, and its faults stand at the field', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
   await page.getByRole('button', { name: /Switch project/ }).click();
   await page.getByRole('menuitem', { name: 'New project' }).click();
   await page.getByRole('button', { name: 'Create project' }).click();
   await page.getByRole('alert').waitFor();
-  expect(await page.getByRole('dialog').getByLabel('Name').getAttribute('aria-invalid')).toBe(
-    'true',
-  );
+  expect(await page.getByRole('dialog').getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
   await page.getByRole('dialog').getByLabel('Name').fill('Website');
   await page.getByRole('button', { name: 'Create project' }).click();
   await page.getByRole('button', { name: /Website.*Switch project/ }).waitFor();
@@ -208,14 +197,9 @@ function focused(page: Page): Promise<string> {
   );
 }
 
-test('a browser that names no proper language has dates in English all the same', async ({
-  visit,
-  person,
-}) => {
+test('a browser that names no proper language has dates in English all the same', async ({ visit, person }) => {
   const { page, expectClean } = await visit('about:blank', { as: person });
-  await page.addInitScript(
-    `Object.defineProperty(navigator, 'languages', { get: () => ['en-US@posix', 'de'] })`,
-  );
+  await page.addInitScript(`Object.defineProperty(navigator, 'languages', { get: () => ['en-US@posix', 'de'] })`);
   await page.goto(`/p/${person.projectId}/settings`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await expectClean();

@@ -11,10 +11,7 @@ const INSTRUCTIONS = `Write in **British English**. Keep sentences short.
 - Never use exclamation marks
 - Numbers come with the date they were read`;
 
-test('a skill is written, shown with who uses it, changed and deleted', async ({
-  visit,
-  person,
-}) => {
+test('a skill is written, shown with who uses it, changed and deleted', async ({ visit, person }) => {
   const { page, expectClean, settled } = await visit(`/p/${person.projectId}/skills`, {
     as: person,
   });
@@ -52,10 +49,7 @@ test('a skill is written, shown with who uses it, changed and deleted', async ({
   expect((await session.get(`/v1/skills/${skillId}`)).status).toBe(404);
 });
 
-test('routine and skill say which text runs, and lead to the newer one by a run', async ({
-  visit,
-  person,
-}) => {
+test('routine and skill say which text runs, and lead to the newer one by a run', async ({ visit, person }) => {
   const session = person.session.with({ 'X-Project-Id': person.projectId });
   const { data: skill } = await session.post('/v1/skills', {
     name: 'Tone',
@@ -71,9 +65,7 @@ test('routine and skill say which text runs, and lead to the newer one by a run'
   await page.goto(`/p/${person.projectId}/routines/${id}`);
   await page.getByText('revision 1 of Tone, which is at 2').waitFor();
   await page.getByRole('button', { name: 'Run once', exact: true }).click();
-  await expect
-    .poll(async () => (await session.get(`/v1/routines/${id}`)).data.skillsBehind[0].proven)
-    .toBe(2);
+  await expect.poll(async () => (await session.get(`/v1/routines/${id}`)).data.skillsBehind[0].proven).toBe(2);
   await page.reload();
   await page.getByRole('button', { name: 'Use the new text' }).click();
   await page.getByText('Scheduled runs take the new text').waitFor();

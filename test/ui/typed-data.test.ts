@@ -67,11 +67,7 @@ test('a list becomes a table by its schema, and each row says what happened to i
 });
 
 test('1 and "1" are two keys', () => {
-  const { tables } = typedViewOf(
-    [1, '1'],
-    undefined,
-    changes({ by: { list: '', key: '' }, added: ['1'] }),
-  );
+  const { tables } = typedViewOf([1, '1'], undefined, changes({ by: { list: '', key: '' }, added: ['1'] }));
   expect(tables[0]?.rows.map(({ mark }) => mark)).toEqual(['same', 'added']);
 });
 
@@ -119,19 +115,13 @@ test('values are shown by what they are', () => {
   expect(shownOf(['a', 2], undefined)).toEqual({ as: 'text', text: 'a, 2' });
   expect(shownOf([{ a: 1 }], undefined)).toMatchObject({ as: 'nested', text: '1 items' });
   expect(shownOf('\u202Eevil', undefined)).toEqual({ as: 'text', text: 'U+202Eevil' });
-  for (const text of [
-    'javascript:alert(1)',
-    'data:text/html,x',
-    '//evil.example',
-    '2026-13-45T99:00Z',
-  ]) {
+  for (const text of ['javascript:alert(1)', 'data:text/html,x', '//evil.example', '2026-13-45T99:00Z']) {
     expect(shownOf(text, 'uri').as).toBe('text');
   }
 });
 
 test('what is missing comes last in either direction', () => {
-  const sorted = (direction: 1 | -1) =>
-    [3, null, 10, 2].toSorted((a, b) => compareValues(a, b, direction));
+  const sorted = (direction: 1 | -1) => [3, null, 10, 2].toSorted((a, b) => compareValues(a, b, direction));
   expect(sorted(1)).toEqual([2, 3, 10, null]);
   expect(sorted(-1)).toEqual([10, 3, 2, null]);
 });
@@ -159,8 +149,6 @@ test('CSV holds quotes, commas and lines, and no cell is a formula', () => {
 
 test('a file is named by its routine and the time', () => {
   const at = new Date(2026, 10, 23, 7, 5);
-  expect(fileNameOf('Weekly audit: ../../Zürich', at, 'md')).toBe(
-    'weekly-audit-zürich-2026-11-23-0705.md',
-  );
+  expect(fileNameOf('Weekly audit: ../../Zürich', at, 'md')).toBe('weekly-audit-zürich-2026-11-23-0705.md');
   expect(fileNameOf('***', at, 'csv')).toBe('result-2026-11-23-0705.csv');
 });

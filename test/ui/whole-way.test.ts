@@ -17,18 +17,8 @@ import { dashboardTest } from './support/fixtures.ts';
 import { sequence } from './support/photograph.ts';
 import { signInByForm, signUpByForm } from './support/steps/accounts.ts';
 import { choosePlan, letRenewalFail, pay } from './support/steps/billing.ts';
-import {
-  activateRoutine,
-  seeTestResult,
-  testRoutine,
-  writeRoutine,
-} from './support/steps/composer.ts';
-import {
-  askForCode,
-  enterCodeThere,
-  letIntervalPass,
-  openAccountDialog,
-} from './support/steps/model-accounts.ts';
+import { activateRoutine, seeTestResult, testRoutine, writeRoutine } from './support/steps/composer.ts';
+import { askForCode, enterCodeThere, letIntervalPass, openAccountDialog } from './support/steps/model-accounts.ts';
 import { makeKey, storeSecret } from './support/steps/secrets.ts';
 import {
   askToConfirm,
@@ -42,11 +32,7 @@ import type { Watched } from './support/watched.ts';
 import { changeRoutines } from '#test/support/given.ts';
 
 const uiPort = await freePort();
-const [mailbox, processor, toolServer] = await Promise.all([
-  startMailbox(),
-  startProcessor(),
-  startHostileTools(),
-]);
+const [mailbox, processor, toolServer] = await Promise.all([startMailbox(), startProcessor(), startHostileTools()]);
 const fixture = await startModelFixture({
   worker: true,
   env: {
@@ -84,10 +70,7 @@ test('the whole way of a person, from the sign-up to a payment that is late', as
   const watched = await visit('/sign-up');
   const { page, settled, expectClean } = watched;
   const open = (place: string) =>
-    page
-      .getByRole('navigation', { name: 'Project' })
-      .getByRole('link', { name: place, exact: true })
-      .click();
+    page.getByRole('navigation', { name: 'Project' }).getByRole('link', { name: place, exact: true }).click();
 
   // Sign up.
   await expectClean();
@@ -222,8 +205,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
     for (const turn of turns) {
       service.gateway.control.script({
         marker: 'report what has changed',
-        behaviour:
-          turn === 'calls' ? { kind: 'tool-calls', calls: [CALL] } : { kind: 'text', text: REPORT },
+        behaviour: turn === 'calls' ? { kind: 'tool-calls', calls: [CALL] } : { kind: 'text', text: REPORT },
       });
     }
   };
@@ -245,10 +227,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   const second = hold();
   first.release();
   // Counts ended steps only: a read since the call began also shows the call under way.
-  const steps = page
-    .getByRole('list', { name: 'Steps' })
-    .getByRole('button')
-    .filter({ hasNotText: 'Pending' });
+  const steps = page.getByRole('list', { name: 'Steps' }).getByRole('button').filter({ hasNotText: 'Pending' });
   await expect.poll(() => steps.count()).toBe(1);
   // The page shows the whole wait, and not the wait at the time it was opened.
   const waited = duration((await readRun(page)).queuedSeconds * 1_000);
@@ -270,9 +249,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
 
 /** Reads the run whose page is open, from the API. */
 async function readRun(page: Page): Promise<{ queuedSeconds: number }> {
-  const [projectId, runId] = ['prj', 'run'].map(
-    (kind) => new RegExp(`${kind}_[0-9a-z]+`).exec(page.url())![0],
-  );
+  const [projectId, runId] = ['prj', 'run'].map((kind) => new RegExp(`${kind}_[0-9a-z]+`).exec(page.url())![0]);
   const response = await page.request.get(`/v1/runs/${runId}`, {
     headers: { 'X-Project-Id': projectId! },
   });

@@ -20,10 +20,7 @@ test('a budget that is set while a call without a limit is out counts that call,
 }) => {
   const { database } = service.deps;
   const routine = await plantRoutine(database);
-  const [runId, nextId] = [
-    await admittedRun(service, routine),
-    await admittedRun(service, routine),
-  ];
+  const [runId, nextId] = [await admittedRun(service, routine), await admittedRun(service, routine)];
   let calls = 0;
   const caller: ModelCaller = {
     timeoutMs: 60_000,

@@ -90,9 +90,7 @@ async function carryOut(
         return {
           text: isLast ? 'Done.' : '',
           messages: [{ role: 'assistant', content: 'Done.' }],
-          toolCalls: isLast
-            ? []
-            : [{ callId: newId('run'), name: 'none', input: {}, invalid: true }],
+          toolCalls: isLast ? [] : [{ callId: newId('run'), name: 'none', input: {}, invalid: true }],
           finishReason: isLast ? 'stop' : 'tool-calls',
           usage: {
             inputTokens: countInput(input),

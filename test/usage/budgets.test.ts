@@ -7,9 +7,7 @@ const test = serviceTest({ worker: true });
 
 test.afterEach(({ service }) => service.gateway.control.reset());
 
-test('a cost budget on a model without prices is refused, on create and on update', async ({
-  key,
-}) => {
+test('a cost budget on a model without prices is refused, on create and on update', async ({ key }) => {
   const unpriced = { provider: 'gateway', connectionId: null, modelId: 'fixture/unpriced' };
   const budget = { maxCostUsdPerMonth: '5' };
   const id = await createRoutine(key, { model: unpriced });
@@ -63,10 +61,7 @@ test('a member reads a budget and may not change it', async ({ service, ada, bob
   }
 });
 
-test('usage is summed by day, routine and model, and over 366 days at most', async ({
-  key,
-  bobsKey,
-}) => {
+test('usage is summed by day, routine and model, and over 366 days at most', async ({ key, bobsKey }) => {
   const id = await createRoutine(key);
   const run = await runOnce(key, id);
   const today = new Date().toISOString().slice(0, 10);
@@ -84,9 +79,7 @@ test('usage is summed by day, routine and model, and over 366 days at most', asy
   }
 });
 
-test('a day is split by the four routines that used most, and the others together', async ({
-  bobsKey,
-}) => {
+test('a day is split by the four routines that used most, and the others together', async ({ bobsKey }) => {
   const ids = [];
   for (let nth = 0; nth < 5; nth += 1) {
     const id = await createRoutine(bobsKey);
@@ -99,14 +92,8 @@ test('a day is split by the four routines that used most, and the others togethe
   const keys = day.parts.map((part: { key: string | null }) => part.key);
   expect(new Set(keys)).toEqual(new Set([...most, null]));
   expect(keys).not.toContain(least);
-  const tokens = day.parts.reduce(
-    (sum: number, part: { totalTokens: number }) => sum + part.totalTokens,
-    0,
-  );
+  const tokens = day.parts.reduce((sum: number, part: { totalTokens: number }) => sum + part.totalTokens, 0);
   expect(tokens).toBe(day.totalTokens);
   const refused = await bobsKey.get('/v1/usage?groupBy=model&splitBy=routine');
-  expect([refused.status, refused.body.error.message]).toEqual([
-    400,
-    expect.stringContaining('splitBy'),
-  ]);
+  expect([refused.status, refused.body.error.message]).toEqual([400, expect.stringContaining('splitBy')]);
 });

@@ -1,10 +1,5 @@
 import { expect } from 'vitest';
-import {
-  ModelFailure,
-  performModelStep,
-  settleLostCalls,
-  type ModelCaller,
-} from '#core/steps/index.ts';
+import { ModelFailure, performModelStep, settleLostCalls, type ModelCaller } from '#core/steps/index.ts';
 import { countInput } from '#core/steps/model-call.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
@@ -63,17 +58,11 @@ function all(tokens: number) {
   return { ...same, estimated: tokens > 0, reserved: 0, steps: 0 };
 }
 
-test('a call that a cancellation cuts off counts with its input, as estimated', async ({
-  service,
-}) => {
+test('a call that a cancellation cuts off counts with its input, as estimated', async ({ service }) => {
   const runId = await admittedRun(service);
   const { caller, sent } = silentCaller();
   const cancellation = new AbortController();
-  const step = performModelStep(
-    { ...service.deps, caller },
-    { runId, index: 0 },
-    cancellation.signal,
-  );
+  const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, cancellation.signal);
   const input = await sent;
   await changeRuns(service.deps.database, runId, { cancelRequestedAt: AT_ONCE });
   cancellation.abort(new Error('cancelled'));
@@ -85,19 +74,13 @@ test('a call that a cancellation cuts off counts with its input, as estimated', 
 test('a call that the end of the run’s time cuts off does so too', async ({ service }) => {
   const runId = await admittedRun(service, 5);
   const { caller, sent } = silentCaller();
-  const step = performModelStep(
-    { ...service.deps, caller },
-    { runId, index: 0 },
-    new AbortController().signal,
-  );
+  const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, new AbortController().signal);
   const input = await sent;
   expect(await step).toEqual({ next: 'ended', state: 'failed' });
   expect(await sums(service, runId)).toEqual(all(input));
 });
 
-test('a call that was given up because it took too long counts beside the one that follows', async ({
-  service,
-}) => {
+test('a call that was given up because it took too long counts beside the one that follows', async ({ service }) => {
   const runId = await admittedRun(service);
   const inputs: number[] = [];
   const caller: ModelCaller = {
@@ -114,20 +97,14 @@ test('a call that was given up because it took too long counts beside the one th
     },
   };
   const perform = () =>
-    performModelStep(
-      { ...service.deps, caller },
-      { runId, index: 0 },
-      new AbortController().signal,
-    );
+    performModelStep({ ...service.deps, caller }, { runId, index: 0 }, new AbortController().signal);
   await expect(perform()).rejects.toThrow('No answer.');
   expect(await sums(service, runId)).toEqual(all(inputs[0]!));
   expect(await perform()).toEqual({ next: 'ended', state: 'succeeded' });
   expect(await sums(service, runId)).toEqual({ ...all(inputs[0]! + 100), steps: 1 });
 });
 
-test('a call that a stopping worker cuts off counts beside the one that another makes', async ({
-  service,
-}) => {
+test('a call that a stopping worker cuts off counts beside the one that another makes', async ({ service }) => {
   const runId = await admittedRun(service);
   const { caller, sent } = silentCaller();
   const stop = new AbortController();
@@ -155,11 +132,7 @@ test('a call that died with its process counts once its time is over, and its re
       return DONE;
     },
   };
-  const step = performModelStep(
-    { ...service.deps, caller },
-    { runId, index: 0 },
-    new AbortController().signal,
-  );
+  const step = performModelStep({ ...service.deps, caller }, { runId, index: 0 }, new AbortController().signal);
   const input = await sent.promise;
   await settleLost(service);
   expect(await sums(service, runId)).toMatchObject({ ledger: 0, reserved: expect.any(Number) });
@@ -177,16 +150,10 @@ test('a call that died with its process counts once its time is over, and its re
   expect(await sums(service, runId)).toEqual({ ...all(input + 100), steps: 1 });
 });
 
-test('a reservation that is older than the count of cut calls is only released', async ({
-  service,
-}) => {
+test('a reservation that is older than the count of cut calls is only released', async ({ service }) => {
   const runId = await admittedRun(service);
   const { caller, sent } = silentCaller();
-  void performModelStep(
-    { ...service.deps, caller },
-    { runId, index: 0 },
-    new AbortController().signal,
-  );
+  void performModelStep({ ...service.deps, caller }, { runId, index: 0 }, new AbortController().signal);
   await sent;
   const unstated = { inputTokens: null, inputCostUsd: null, leasedUntil: AT_ONCE };
   await changeReservations(service.deps.database, { runId }, unstated);

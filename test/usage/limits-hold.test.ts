@@ -3,12 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { cancellation, failure } from '#core/run-states/index.ts';
 import { endRun } from '#core/runs/index.ts';
-import {
-  performModelStep,
-  settleLostCalls,
-  type ModelCaller,
-  type StepOutcome,
-} from '#core/steps/index.ts';
+import { performModelStep, settleLostCalls, type ModelCaller, type StepOutcome } from '#core/steps/index.ts';
 import { countInput } from '#core/steps/model-call.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
@@ -16,12 +11,7 @@ import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
 import type { Service } from '#test/support/service.ts';
-import {
-  changeOrganizations,
-  changeProjects,
-  changeRoutines,
-  plantRun,
-} from '#test/support/given.ts';
+import { changeOrganizations, changeProjects, changeRoutines, plantRun } from '#test/support/given.ts';
 
 const test = serviceTest({ env: { DATABASE_POOL_SIZE: '12' } });
 
@@ -74,9 +64,7 @@ const EVERY_EVENT: Scenario = {
   organization: { tokens: null, cost: null },
   maxOutputTokens: null,
   maxTotalTokens: 4_000,
-  runs: EVENTS.map((event) => [
-    { share: 0.1, excess: 0, stated: true, goesOn: false, delayMs: 0, event },
-  ]),
+  runs: EVENTS.map((event) => [{ share: 0.1, excess: 0, stated: true, goesOn: false, delayMs: 0, event }]),
 };
 
 test('however runs meet, end, crash and get late responses, totals are the ledger and limits hold', async ({
@@ -121,9 +109,7 @@ test('however runs meet, end, crash and get late responses, totals are the ledge
         const use = await spentBy(scope, of);
         const excess = excessOf(scope, of);
         expect(use.tokens).toBeLessThanOrEqual((limit.tokens ?? Infinity) + excess);
-        expect(use.cost).toBeLessThanOrEqual(
-          Number(limit.cost ?? Infinity) + excess * DEAREST + 1e-9,
-        );
+        expect(use.cost).toBeLessThanOrEqual(Number(limit.cost ?? Infinity) + excess * DEAREST + 1e-9);
       }
       for (const [number, { id }] of runs.entries()) {
         const use = await spent(database, [id]);
@@ -144,11 +130,7 @@ test('however runs meet, end, crash and get late responses, totals are the ledge
 /** Dollars of an output token of `fixture/writer-small`. */
 const DEAREST = 0.0000006;
 
-async function setBudgets(
-  database: Database,
-  planted: readonly Planted[],
-  given: Scenario,
-): Promise<void> {
+async function setBudgets(database: Database, planted: readonly Planted[], given: Scenario): Promise<void> {
   const [{ projectId, organizationId }] = planted as [Planted];
   const budget = ({ tokens, cost }: typeof given.routine) => ({
     maxTokensPerDay: tokens,
@@ -192,16 +174,13 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
         // Others may take what the run has left, were it given back before the response.
         await sleep(40);
       }
-      const outputTokens =
-        Math.floor((input.maxOutputTokens ?? 2_000) * script.share) + script.excess;
+      const outputTokens = Math.floor((input.maxOutputTokens ?? 2_000) * script.share) + script.excess;
       const inputTokens = countInput(input) + script.excess;
       excess += script.excess + Math.max(outputTokens - (input.maxOutputTokens ?? Infinity), 0);
       return {
         text: 'Done.',
         messages: [{ role: 'assistant', content: 'Done.' }],
-        toolCalls: script.goesOn
-          ? [{ callId: newId('run'), name: 'none', input: {}, invalid: true }]
-          : [],
+        toolCalls: script.goesOn ? [{ callId: newId('run'), name: 'none', input: {}, invalid: true }] : [],
         finishReason: script.goesOn ? 'tool-calls' : 'stop',
         usage: {
           inputTokens,
@@ -221,11 +200,7 @@ async function carryOut(service: Service, run: { id: string; calls: readonly Cal
       if (event === 'overtaken') overtaken.push({ respond, step });
       lost.resolve(event);
     };
-    const step = performModelStep(
-      { ...service.deps, caller },
-      { runId: run.id, index },
-      AbortSignal.timeout(60_000),
-    );
+    const step = performModelStep({ ...service.deps, caller }, { runId: run.id, index }, AbortSignal.timeout(60_000));
     return Promise.race([step, lost.promise]);
   }
 

@@ -16,8 +16,7 @@ test('the operator’s limit for an organization holds above its owner’s, befo
   const allowed = await ada.session.patch(path, { budget: { maxCostUsdPerMonth: '1000' } });
   expect(allowed.data.budget.maxCostUsdPerMonth).toBe('1000');
   const calls = () =>
-    service.gateway.control.requests().filter(({ body }) => body !== undefined && body !== null)
-      .length;
+    service.gateway.control.requests().filter(({ body }) => body !== undefined && body !== null).length;
   const before = calls();
   const run = await runOnce(key, await createRoutine(key));
   expect(run).toMatchObject({ state: 'failed', reason: 'blocked_budget', stepCount: 0 });

@@ -29,9 +29,7 @@ test('a step with a long prompt is reserved at the prices of long prompts', asyn
   expect(service.gateway.control.requests().map(({ path }) => path)).toEqual(['/v1/models']);
 });
 
-test('a price that rises while a call is out leaves that call its own, and binds the next one', async ({
-  service,
-}) => {
+test('a price that rises while a call is out leaves that call its own, and binds the next one', async ({ service }) => {
   const { database } = service.deps;
   const routine = await plantRoutine(database);
   await changeProjects(database, routine.projectId, { maxCostUsdPerMonth: 0.05 });

@@ -36,20 +36,17 @@ const shared = test.extend('held', async ({ service, key, ada }) => {
   };
 });
 
-shared(
-  'two calls go out side by side where what is free is enough, each held to its part',
-  async ({ held, key }) => {
-    const { start, sent, release } = await held(200_000);
-    const runs = [await start(), await start()];
-    await expect.poll(sent).toHaveLength(2);
-    const limits = sent().map(({ max_tokens: limit }) => limit);
-    expect(limits[0]).toBe(128_000);
-    expect(limits[1]).toBeGreaterThan(16_384);
-    expect(limits[0] + limits[1]).toBeLessThan(200_000);
-    release();
-    for (const run of runs) expect(await runEnded(key, run)).toMatchObject({ state: 'succeeded' });
-  },
-);
+shared('two calls go out side by side where what is free is enough, each held to its part', async ({ held, key }) => {
+  const { start, sent, release } = await held(200_000);
+  const runs = [await start(), await start()];
+  await expect.poll(sent).toHaveLength(2);
+  const limits = sent().map(({ max_tokens: limit }) => limit);
+  expect(limits[0]).toBe(128_000);
+  expect(limits[1]).toBeGreaterThan(16_384);
+  expect(limits[0] + limits[1]).toBeLessThan(200_000);
+  release();
+  for (const run of runs) expect(await runEnded(key, run)).toMatchObject({ state: 'succeeded' });
+});
 
 /** Starts a run whose call is held back, and one that waits for what that holds of the budget. */
 const waiting = shared.extend('waiter', async ({ held, key, service }) => {
@@ -60,53 +57,43 @@ const waiting = shared.extend('waiter', async ({ held, key, service }) => {
     const run = await start();
     const waitingFor = async () => (await key.get(`/v1/runs/${run}`)).data.waitingFor as string;
     await expect.poll(waitingFor).toBe('budget');
-    const age = (interval: string) =>
-      expect.poll(() => ageWait(service.deps.database, run, interval)).toBe(true);
+    const age = (interval: string) => expect.poll(() => ageWait(service.deps.database, run, interval)).toBe(true);
     return { holder, run, sent, release, age };
   };
 });
 
-waiting(
-  'the clock of a run stands still while it waits for its budget',
-  async ({ waiter, service, key }) => {
-    const { holder, run, release, age } = await waiter({ timeoutSeconds: 60 });
-    await age('20 minutes');
-    await tick(service.deps);
-    expect((await key.get(`/v1/runs/${run}`)).data).toMatchObject({ state: 'running' });
-    release();
-    for (const id of [holder, run]) {
-      expect(await runEnded(key, id)).toMatchObject({ state: 'succeeded', waitingFor: null });
-    }
-  },
-);
+waiting('the clock of a run stands still while it waits for its budget', async ({ waiter, service, key }) => {
+  const { holder, run, release, age } = await waiter({ timeoutSeconds: 60 });
+  await age('20 minutes');
+  await tick(service.deps);
+  expect((await key.get(`/v1/runs/${run}`)).data).toMatchObject({ state: 'running' });
+  release();
+  for (const id of [holder, run]) {
+    expect(await runEnded(key, id)).toMatchObject({ state: 'succeeded', waitingFor: null });
+  }
+});
 
-waiting(
-  'a run that waits for its budget longer than it may wait was not too slow itself',
-  async ({ waiter, key }) => {
-    const { run, release, age } = await waiter({ maxQueueSeconds: 60 });
-    await age('2 minutes');
-    const ended = await runEnded(key, run);
-    expect(ended).toMatchObject({
-      state: 'failed',
-      reason: 'budget_exceeded',
-      failureClass: 'routine',
-    });
-    expect(ended.errorMessage).toMatch(/^Other runs held what was left of a budget/);
-    release();
-  },
-);
+waiting('a run that waits for its budget longer than it may wait was not too slow itself', async ({ waiter, key }) => {
+  const { run, release, age } = await waiter({ maxQueueSeconds: 60 });
+  await age('2 minutes');
+  const ended = await runEnded(key, run);
+  expect(ended).toMatchObject({
+    state: 'failed',
+    reason: 'budget_exceeded',
+    failureClass: 'routine',
+  });
+  expect(ended.errorMessage).toMatch(/^Other runs held what was left of a budget/);
+  release();
+});
 
-waiting(
-  'a run that waits for its budget goes on when that is raised',
-  async ({ waiter, ada, key }) => {
-    const { run, release, sent } = await waiter({});
-    const budget = { maxTokensPerDay: 1_000_000 };
-    await ada.session.patch(`/v1/projects/${ada.projectId}`, { budget });
-    await expect.poll(sent).toHaveLength(2);
-    release();
-    expect(await runEnded(key, run)).toMatchObject({ state: 'succeeded' });
-  },
-);
+waiting('a run that waits for its budget goes on when that is raised', async ({ waiter, ada, key }) => {
+  const { run, release, sent } = await waiter({});
+  const budget = { maxTokensPerDay: 1_000_000 };
+  await ada.session.patch(`/v1/projects/${ada.projectId}`, { budget });
+  await expect.poll(sent).toHaveLength(2);
+  release();
+  expect(await runEnded(key, run)).toMatchObject({ state: 'succeeded' });
+});
 
 waiting('a run that waits for its budget is cancelled at once', async ({ waiter, key }) => {
   const { holder, run, release, sent } = await waiter({});

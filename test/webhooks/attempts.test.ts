@@ -36,10 +36,7 @@ function verify(secret: string, { body, headers }: Received) {
 
 function signatureOf(headers: IncomingHttpHeaders) {
   return Object.fromEntries(
-    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
-      name,
-      String(headers[name]),
-    ]),
+    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, String(headers[name])]),
   );
 }
 
@@ -109,10 +106,7 @@ describe('what is sent', () => {
   test('carries the signatures of both secrets for 24 hours after a rotation', async () => {
     const receiver = await answering(200);
     const routine = await world.createRoutine(receiver.origin);
-    const deliveries = [
-      await world.queue(routine, receiver.origin),
-      await world.queue(routine, receiver.origin),
-    ];
+    const deliveries = [await world.queue(routine, receiver.origin), await world.queue(routine, receiver.origin)];
     const rotated = await rotateWebhookSecret(world.deps, SYSTEM, { ...routine, force: false });
     await world.attempt(deliveries[0]!);
     const [during] = receiver.received;
@@ -226,9 +220,7 @@ describe('an attempt that fails', () => {
     const over = { webhookSecrets: createSealedWebhookSecrets(otherKey) };
     expect(await world.attempt(delivery, over)).toBe('pending');
     expect(receiver.received).toHaveLength(0);
-    expect(await attemptsOf(delivery.id)).toMatchObject([
-      { status: null, error: 'the event could not be signed' },
-    ]);
+    expect(await attemptsOf(delivery.id)).toMatchObject([{ status: null, error: 'the event could not be signed' }]);
     await world.passTime(delivery.id);
     expect(await world.attempt(delivery)).toBe('delivered');
   });
@@ -237,14 +229,8 @@ describe('an attempt that fails', () => {
 describe('a response of 410', () => {
   test('stops this delivery and all others of the routine, and marks its webhook', async () => {
     const receiver = await answering(410);
-    const [routine, other] = [
-      await world.createRoutine(receiver.origin),
-      await world.createRoutine(receiver.origin),
-    ];
-    const [first, waiting] = [
-      await world.queue(routine, receiver.origin),
-      await world.queue(routine, receiver.origin),
-    ];
+    const [routine, other] = [await world.createRoutine(receiver.origin), await world.createRoutine(receiver.origin)];
+    const [first, waiting] = [await world.queue(routine, receiver.origin), await world.queue(routine, receiver.origin)];
     const unrelated = await world.queue(other, receiver.origin);
     expect(await world.attempt(first)).toBe('failed');
     expect(await attemptsOf(first.id)).toMatchObject([{ status: 410 }]);
@@ -330,9 +316,7 @@ describe('a difficult receiver', () => {
     const [slow, quick] = [await hanging(), await answering(200)];
     const stuck = await world.createRoutine(slow.origin);
     const fine = await world.createRoutine(quick.origin);
-    const held = await Promise.all(
-      Array.from({ length: 10 }, () => world.queue(stuck, slow.origin)),
-    );
+    const held = await Promise.all(Array.from({ length: 10 }, () => world.queue(stuck, slow.origin)));
     const delivery = await world.queue(fine, quick.origin);
     const hung = held.map((each) => world.attempt(each, { webhookTimeoutMs: 3_000 }));
     await vi.waitFor(() => expect(slow.received).toHaveLength(10), 10_000);

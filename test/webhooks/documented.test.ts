@@ -103,10 +103,7 @@ test(
   (context) => {
     const go = path.join(folder, 'go');
     mkdirSync(go);
-    writeFileSync(
-      path.join(go, 'go.mod'),
-      `module receiver\n\ngo 1.22\n\nrequire ${GO_MODULE} v0.0.1\n`,
-    );
+    writeFileSync(path.join(go, 'go.mod'), `module receiver\n\ngo 1.22\n\nrequire ${GO_MODULE} v0.0.1\n`);
     writeFileSync(path.join(go, 'receiver.go'), snippet('go'));
     const reason = whyNot(() => run('go', ['-C', go, 'mod', 'tidy']));
     context.skip(reason !== undefined, reason);

@@ -14,14 +14,7 @@ import {
 } from '#core/webhooks/index.ts';
 import { transaction, withStatements } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
-import {
-  EVERY,
-  ago,
-  changeDeliveries,
-  changeRuns,
-  removeAttempts,
-  removeDeliveries,
-} from '#test/support/given.ts';
+import { EVERY, ago, changeDeliveries, changeRuns, removeAttempts, removeDeliveries } from '#test/support/given.ts';
 import { startWorld, type Routine, type World } from './world.ts';
 
 let world: World;
@@ -60,8 +53,7 @@ async function endedRun(webhookUrl: string | null) {
 }
 
 function allQueued() {
-  return world.deps.database
-    .rows`select run_id as "runId", event_type as "eventType", state from webhook_deliveries`;
+  return world.deps.database.rows`select run_id as "runId", event_type as "eventType", state from webhook_deliveries`;
 }
 
 async function redeliverIn(routine: Routine, deliveryId: string) {
@@ -89,9 +81,7 @@ describe('the end of a run', () => {
       { id: expect.stringMatching(/^whd_/), attempt: 1, projectId: routine.projectId },
     ]);
     expect(await end()).toBeUndefined();
-    expect(await allQueued()).toEqual([
-      { runId: run.id, eventType: 'run.succeeded', state: 'pending' },
-    ]);
+    expect(await allQueued()).toEqual([{ runId: run.id, eventType: 'run.succeeded', state: 'pending' }]);
   });
 
   test('queues nothing without a webhook, and asks the database nothing for it', async () => {
@@ -103,9 +93,7 @@ describe('the end of a run', () => {
       { webhookUrl: null, webhookFailedAt: null },
       { webhookUrl: 'https://example.com/', webhookFailedAt: new Date() },
     ]) {
-      expect(
-        await enqueueDelivery(withStatements({ query }), { ...run, ...webhook }),
-      ).toBeUndefined();
+      expect(await enqueueDelivery(withStatements({ query }), { ...run, ...webhook })).toBeUndefined();
     }
     expect(query).not.toHaveBeenCalled();
   });
@@ -149,10 +137,7 @@ describe('ticks', () => {
 
   test('start as many as live workers have slots, half of them of one organization and a quarter to one host', async () => {
     const { database } = world.deps;
-    const [one, other] = [
-      await world.createRoutine('http://unused/'),
-      await world.createRoutine('http://unused/'),
-    ];
+    const [one, other] = [await world.createRoutine('http://unused/'), await world.createRoutine('http://unused/')];
     const hosts = ['a.example', 'b.example', 'c.example'];
     for (const host of hosts) {
       for (let index = 0; index < 10; index++) await world.queue(one, `https://${host}/hook`);
@@ -262,9 +247,9 @@ describe('redelivery', () => {
     await expect(ask({ projectId, runId: run.id, deliveryId: other.id })).rejects.toMatchObject({
       code: 'delivery_not_found',
     });
-    await expect(
-      ask({ projectId, runId: 'run_unknown', deliveryId: other.id }),
-    ).rejects.toMatchObject({ code: 'run_not_found' });
+    await expect(ask({ projectId, runId: 'run_unknown', deliveryId: other.id })).rejects.toMatchObject({
+      code: 'run_not_found',
+    });
     await expect(redeliverIn(foreign, other.id)).rejects.toMatchObject({ code: 'run_not_found' });
   });
 });

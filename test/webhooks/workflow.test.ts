@@ -81,9 +81,7 @@ test('a delivery is one workflow with one activity, and only its id crosses Temp
   expect(await deliver(delivery)).toBe('not_due');
   expect(receiver.received).toHaveLength(1);
 
-  const { events } = await client.workflow
-    .getHandle(`${delivery.id}-${delivery.attempt}`)
-    .fetchHistory();
+  const { events } = await client.workflow.getHandle(`${delivery.id}-${delivery.attempt}`).fetchHistory();
   const history = JSON.stringify(events, (_, value: unknown) =>
     value instanceof Uint8Array ? Buffer.from(value).toString() : value,
   );

@@ -45,11 +45,7 @@ export interface World {
   createRoutine: (webhookUrl: string | null) => Promise<Routine>;
   createRun: (routine: Routine, ending?: Partial<EndedRun>) => Promise<EndedRun>;
   /** Ends a run of the routine and queues its event. */
-  queue: (
-    routine: Routine,
-    webhookUrl: string,
-    ending?: Partial<EndedRun>,
-  ) => Promise<StartableDelivery>;
+  queue: (routine: Routine, webhookUrl: string, ending?: Partial<EndedRun>) => Promise<StartableDelivery>;
   /** Claims what is due, with room for far more than there is. */
   claim: (limit?: number) => Promise<StartableDelivery[]>;
   /** Lets all waiting and all leases of the delivery be over. */
@@ -116,11 +112,7 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
   };
 }
 
-async function insertRun(
-  database: Database,
-  routine: Routine,
-  ending: Partial<EndedRun> = {},
-): Promise<EndedRun> {
+async function insertRun(database: Database, routine: Routine, ending: Partial<EndedRun> = {}): Promise<EndedRun> {
   const run = endedRun({
     id: newId('run'),
     routineId: routine.id,

@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/ports.ts';
-import {
-  alertExpressions,
-  dashboardExpressions,
-  metricsIn,
-} from '#test/observability/expressions.ts';
+import { alertExpressions, dashboardExpressions, metricsIn } from '#test/observability/expressions.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
@@ -29,9 +25,7 @@ afterAll(async () => {
 });
 
 function chats() {
-  return service.gateway.control
-    .requests()
-    .filter(({ path }) => path.endsWith('/chat/completions'));
+  return service.gateway.control.requests().filter(({ path }) => path.endsWith('/chat/completions'));
 }
 
 test('a worker that is told to stop lets the model call under way finish, takes nothing new, and ends well', async () => {
@@ -41,8 +35,7 @@ test('a worker that is told to stop lets the model call under way finish, takes 
   const first = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
   while (chats().length === 0) await sleep(25);
   const ended = worker.end('SIGTERM');
-  const announced = () =>
-    service.deps.database.rows`select slots from worker_slots where expires_at > now()`;
+  const announced = () => service.deps.database.rows`select slots from worker_slots where expires_at > now()`;
   await expect.poll(announced).toEqual([]);
   const second = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
   release();
@@ -84,16 +77,13 @@ test('a worker serves its own metrics and those of its Temporal slots, each on i
   });
   const run = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
   await runEnded(key, run.data.id);
-  const scrape = async (port: number) =>
-    parseSamples(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
+  const scrape = async (port: number) => parseSamples(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text());
   const mine = await scrape(own);
   const temporal = await scrape(slots);
   // The names that are not ours are checked against what the libraries say in earnest.
   const served = new Set([...mine, ...temporal].map(({ name }) => name));
   expect(served).toContain('ras_runs_ended_total');
-  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(
-    metricsIn,
-  );
+  const asked = [...(await dashboardExpressions()), ...(await alertExpressions())].flatMap(metricsIn);
   const foreign = asked.filter((name) => !name.startsWith('ras_'));
   expect(foreign.length).toBeGreaterThan(5);
   expect(foreign.filter((name) => !served.has(name))).toEqual([]);

@@ -61,9 +61,7 @@ const UNREMARKABLE = new Set([
 ]);
 
 /** Replays against the workflow code as it is now: the name of each, with what went wrong. */
-export async function replay(
-  recorded: readonly Recorded[],
-): Promise<Record<string, string | undefined>> {
+export async function replay(recorded: readonly Recorded[]): Promise<Record<string, string | undefined>> {
   const results = Worker.runReplayHistories(
     { workflowBundle: await workflowBundle() },
     recorded.map(({ name, history }) => ({ workflowId: name, history })),

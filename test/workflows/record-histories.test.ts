@@ -17,11 +17,8 @@ beforeAll(async () => {
 });
 afterEach(() => service.gateway.control.reset());
 
-test.each(Object.entries(SCENARIOS))(
-  'a workflow that goes the way of %s can be replayed',
-  async (name, run) => {
-    const history = keepable(await closedHistory(service, await run(service, key)));
-    expect(await replay([{ name, history }])).toEqual({ [name]: undefined });
-    if (KEEP) await record(name, history);
-  },
-);
+test.each(Object.entries(SCENARIOS))('a workflow that goes the way of %s can be replayed', async (name, run) => {
+  const history = keepable(await closedHistory(service, await run(service, key)));
+  expect(await replay([{ name, history }])).toEqual({ [name]: undefined });
+  if (KEEP) await record(name, history);
+});

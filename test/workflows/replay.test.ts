@@ -32,15 +32,7 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
   'run-failed': ['modelStep', 'ACTIVITY_TASK_FAILED', 'concludeRun', COMPLETED],
   'run-succeeded': ['modelStep', COMPLETED],
   'run-timed-out': ['modelStep', COMPLETED],
-  'run-with-tools': [
-    'modelStep',
-    'toolCall',
-    'toolCall',
-    'modelStep',
-    'toolCall',
-    'modelStep',
-    COMPLETED,
-  ],
+  'run-with-tools': ['modelStep', 'toolCall', 'toolCall', 'modelStep', 'toolCall', 'modelStep', COMPLETED],
   'scheduler-continued': [...TICK, ...TICK, 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
   'webhook-delivered': ['attemptDelivery', COMPLETED],
 };

@@ -101,9 +101,7 @@ export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Pro
       args: [{ intervalMs: 500, ticksPerRun: 2 }],
     });
     const latest = temporal.workflow.getHandle(workflowId);
-    await expect
-      .poll(async () => (await latest.describe()).runId)
-      .not.toBe(first.firstExecutionRunId);
+    await expect.poll(async () => (await latest.describe()).runId).not.toBe(first.firstExecutionRunId);
     await latest.terminate('recorded');
     return `${workflowId}/${first.firstExecutionRunId}`;
   },

@@ -62,9 +62,7 @@ test('it survives ticks that fail', async () => {
 test('it continues as new after its share of ticks and goes on ticking', async () => {
   const first = await startScheduler({ intervalMs: 500, ticksPerRun: 2 });
   const handle = service.temporal.workflow.getHandle(workflowId);
-  await expect
-    .poll(async () => (await handle.describe()).runId)
-    .not.toBe(first.firstExecutionRunId);
+  await expect.poll(async () => (await handle.describe()).runId).not.toBe(first.firstExecutionRunId);
   const before = service.temporal.workflow.getHandle(workflowId, first.firstExecutionRunId);
   expect((await before.describe()).status.name).toBe('CONTINUED_AS_NEW');
   const { events } = await before.fetchHistory();
@@ -85,9 +83,7 @@ test('each task queue has a scheduler of its own', async () => {
     return [status.name, taskQueue];
   };
   const kept = await Promise.all(
-    [DEFAULT_TASK_QUEUE, ...queues].map((taskQueue) =>
-      keepScheduler({ client: temporal, taskQueue, log: deps.log }),
-    ),
+    [DEFAULT_TASK_QUEUE, ...queues].map((taskQueue) => keepScheduler({ client: temporal, taskQueue, log: deps.log })),
   );
   try {
     expect(await statusOf(SCHEDULER_WORKFLOW_ID)).toEqual(['RUNNING', DEFAULT_TASK_QUEUE]);

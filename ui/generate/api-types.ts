@@ -52,9 +52,7 @@ function onlyBodies(key: string, value: unknown): unknown {
   if ('operationId' in value) return { ...value, summary: undefined, description: undefined };
   if (key !== 'responses') return value;
   const successes = Object.entries(value).filter(([status]) => status.startsWith('2'));
-  return Object.fromEntries(
-    successes.map(([status, success]) => [status, { content: success.content }]),
-  );
+  return Object.fromEntries(successes.map(([status, success]) => [status, { content: success.content }]));
 }
 
 const HEADER = /"in":"header"|parameters\/[A-Z]/;

@@ -19,7 +19,6 @@ export function connectApi(origin: string): Api {
   const there = urlToHttpOptions(new URL(origin));
   return {
     // Not resolved against the origin: a target could lead to another host, or out of the paths that are handed on.
-    request: (target, options) =>
-      begin({ ...there, ...options, path: target, agent, timeout: SILENCE_MS }),
+    request: (target, options) => begin({ ...there, ...options, path: target, agent, timeout: SILENCE_MS }),
   };
 }

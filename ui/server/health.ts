@@ -30,10 +30,7 @@ export function health(
   };
 }
 
-async function obstacle(
-  api: Api,
-  config: Parameters<typeof health>[1],
-): Promise<string | undefined> {
+async function obstacle(api: Api, config: Parameters<typeof health>[1]): Promise<string | undefined> {
   const response = await readApi(api, '/public/config').catch(() => undefined);
   const told = publicConfig.safeParse(response?.body?.data);
   if (!told.success) return 'The API cannot be reached.';

@@ -1,11 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import {
-  CLOSE_GRACE_MS,
-  gracefulClose,
-  HTTP_LIMITS,
-  listenOn,
-  refuseMalformed,
-} from '../../lib/listen.ts';
+import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn, refuseMalformed } from '../../lib/listen.ts';
 import { constantHeaders } from './headers.ts';
 
 export interface RunningServer {

@@ -18,11 +18,7 @@ const envelope = z.object({
 const MAX_BYTES = 1_000_000;
 
 /** Reads a small JSON response of the API. */
-export async function readApi(
-  api: Api,
-  target: string,
-  headers: OutgoingHttpHeaders = {},
-): Promise<ApiResponse> {
+export async function readApi(api: Api, target: string, headers: OutgoingHttpHeaders = {}): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     const request = api.request(target, {
       method: 'GET',

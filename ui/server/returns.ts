@@ -32,8 +32,7 @@ function pageFor(ctx: Context): string | undefined {
   if (ctx.method !== 'GET') return undefined;
   if (/^\/oauth\/callback\/[a-z][a-z0-9-]{0,60}$/.test(ctx.path)) return '/returned/connection';
   // The page itself calls the same operation with an address that a user has pasted.
-  const isNavigation =
-    ctx.get('sec-fetch-mode') === 'navigate' || /\btext\/html\b/.test(ctx.get('accept'));
+  const isNavigation = ctx.get('sec-fetch-mode') === 'navigate' || /\btext\/html\b/.test(ctx.get('accept'));
   return ctx.path === MODEL_CALLBACK && isNavigation ? '/returned/model-account' : undefined;
 }
 
@@ -41,9 +40,7 @@ function pageFor(ctx: Context): string | undefined {
 function sessionOf(ctx: Context): OutgoingHttpHeaders {
   const headers = forwardedHeaders(ctx);
   const names = ['cookie', 'user-agent', 'x-forwarded-for', 'x-request-id'];
-  return Object.fromEntries(
-    names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])),
-  );
+  return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
 }
 
 const withId = z.object({ id: z.string().regex(/^[a-z]{3,4}_[0-9a-z]{26}$/) });

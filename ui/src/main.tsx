@@ -1,17 +1,6 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import {
-  MutationCache,
-  QueryCache,
-  QueryClient,
-  QueryClientProvider,
-  type Query,
-} from '@tanstack/react-query';
-import {
-  createRouter,
-  RouterProvider,
-  type AnyRoute,
-  type AnyRouteMatch,
-} from '@tanstack/react-router';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider, type Query } from '@tanstack/react-query';
+import { createRouter, RouterProvider, type AnyRoute, type AnyRouteMatch } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError } from './api/error.ts';
@@ -76,8 +65,7 @@ function createQueryClient(): QueryClient {
       queries: {
         staleTime: 2_000,
         gcTime: 10 * 60_000,
-        retry: (count, error) =>
-          count < maxRetries && error instanceof ApiError && error.isTemporary,
+        retry: (count, error) => count < maxRetries && error instanceof ApiError && error.isTemporary,
         retryDelay: (count, error) =>
           error instanceof ApiError && error.retryAfterSeconds !== undefined
             ? Math.min(error.retryAfterSeconds, 30) * 1_000

@@ -11,9 +11,7 @@ export interface BillingCommand<R extends 'billing-check' | 'billing-reconcile'>
 }
 
 /** Reads what an operator's command about payment needs; ends the process when no processor is configured. */
-export function billingCommand<R extends 'billing-check' | 'billing-reconcile'>(
-  name: R,
-): BillingCommand<R> {
+export function billingCommand<R extends 'billing-check' | 'billing-reconcile'>(name: R): BillingCommand<R> {
   const config = loadConfig(name);
   const log = createLog({ level: config.LOG_LEVEL, name });
   const { processor, watch } = createPayment(config, { log, metrics: createMetrics().metrics });

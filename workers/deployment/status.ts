@@ -38,9 +38,7 @@ function table(builds: readonly BuildStatus[]): string {
       [buildId, state, workers, openRuns, openWorkflows].map(String),
     ),
   ];
-  const widths = lines[0]?.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
-  );
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines
     .map((line) => line.map((cell, column) => cell.padEnd(widths?.[column] ?? 0)).join('  '))
     .map((line) => line.trimEnd())

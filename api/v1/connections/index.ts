@@ -48,9 +48,7 @@ const readConnection = route({
   params: connectionParams,
   success: { status: 200, data: connection, description: 'The connection.' },
 }).to(async ({ access, params: { connectionId }, deps }) => ({
-  data: presentConnection(
-    await connections.readConnection(deps.database, access.projectId, connectionId),
-  ),
+  data: presentConnection(await connections.readConnection(deps.database, access.projectId, connectionId)),
 }));
 
 const createConnection = route({
@@ -86,9 +84,7 @@ const createConnection = route({
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = URL.parse(url)?.origin === new URL(config.PUBLIC_URL).origin;
   if (isOwn && !config.MCP_FROM_ROUTINES) {
-    throw invalid([
-      { path: 'url', message: 'is this service, which its own routines may not call' },
-    ]);
+    throw invalid([{ path: 'url', message: 'is this service, which its own routines may not call' }]);
   }
 }
 

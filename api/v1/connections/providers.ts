@@ -24,14 +24,10 @@ const provider = z
     category: z.enum(CATEGORIES),
     auth: z.enum(['oauth', 'api_key']).meta({ description: 'By signing in, or with an API key.' }),
     configured: z.boolean().meta({
-      description:
-        'Whether people can connect: where it is needed, the operator has registered a client.',
+      description: 'Whether people can connect: where it is needed, the operator has registered a client.',
     }),
     scopes: z.array(z.string()).meta({ description: 'That a sign-in asks for.' }),
-    redirectUri: z
-      .string()
-      .nullable()
-      .meta({ description: 'What the operator registers at the provider.' }),
+    redirectUri: z.string().nullable().meta({ description: 'What the operator registers at the provider.' }),
     toolServer: z
       .string()
       .nullable()
@@ -59,9 +55,7 @@ const listConnectionProviders = route({
   mcp: false,
   success: { status: 200, data: z.array(provider), description: 'By category and name.' },
 }).to(async ({ deps }) => ({
-  data: deps.providers.providers.map((each) =>
-    presentProvider(each, deps.providers, deps.config.UI_ORIGIN),
-  ),
+  data: deps.providers.providers.map((each) => presentProvider(each, deps.providers, deps.config.UI_ORIGIN)),
 }));
 
 const startConnectionSignIn = route({
@@ -94,9 +88,7 @@ const startConnectionSignIn = route({
     data: z
       .strictObject({
         authorizationUrl: z.string(),
-        host: z
-          .string()
-          .meta({ description: 'Of that address, to be shown before the browser leaves.' }),
+        host: z.string().meta({ description: 'Of that address, to be shown before the browser leaves.' }),
         redirectUri: z.string(),
         expiresAt: timestamp,
       })
@@ -113,8 +105,7 @@ const startConnectionSignIn = route({
     connectionId: body.connectionId,
     name: body.name,
     url: body.url,
-    client:
-      body.clientId === undefined ? undefined : { id: body.clientId, secret: body.clientSecret },
+    client: body.clientId === undefined ? undefined : { id: body.clientId, secret: body.clientSecret },
   });
   return { data: { ...started, expiresAt: iso(started.expiresAt) } };
 });

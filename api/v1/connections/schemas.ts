@@ -116,10 +116,7 @@ export const connection = z
     kind: z.enum(CONNECTION_KINDS),
     provider: z.string().nullable().meta({ description: 'Of a managed connection.' }),
     name: z.string(),
-    url: z
-      .string()
-      .nullable()
-      .meta({ description: 'The MCP endpoint; values of its query are `[redacted]`.' }),
+    url: z.string().nullable().meta({ description: 'The MCP endpoint; values of its query are `[redacted]`.' }),
     auth: z.enum(CONNECTION_AUTHS),
     accountLabel: z.string().nullable(),
     scopes: z.array(z.string()).meta({ description: 'Granted by the provider.' }),
@@ -146,9 +143,7 @@ export const connection = z
 export const deletedConnection = z
   .strictObject({
     ...connection.shape,
-    draftedRoutineIds: z
-      .array(z.string())
-      .meta({ description: 'Routines that used it and went back to draft.' }),
+    draftedRoutineIds: z.array(z.string()).meta({ description: 'Routines that used it and went back to draft.' }),
   })
   .meta({ id: 'DeletedConnection' });
 
@@ -160,8 +155,7 @@ export const connectionParams = z.strictObject({
 export function credentialsOf(body: CredentialFields): StaticCredentials | null {
   const { bearerToken, headers: given } = body;
   if (given !== undefined && Object.keys(given).length > 0) {
-    const authorization =
-      bearerToken === undefined ? {} : { Authorization: `Bearer ${bearerToken}` };
+    const authorization = bearerToken === undefined ? {} : { Authorization: `Bearer ${bearerToken}` };
     return { kind: 'headers', headers: { ...given, ...authorization } };
   }
   return bearerToken === undefined ? null : { kind: 'bearer', token: bearerToken };

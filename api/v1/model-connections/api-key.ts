@@ -3,12 +3,7 @@ import { connectModelAccountWithKey } from '#core/model-connections/index.ts';
 import { nameOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { ownerOf } from './device.ts';
-import {
-  modelConnection,
-  modelConnectionId,
-  presentModelConnection,
-  SIGN_IN_ERRORS,
-} from './schemas.ts';
+import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';
 
 export const connectModelAccountWithApiKey = route({
   method: 'POST',

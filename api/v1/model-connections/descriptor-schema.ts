@@ -1,19 +1,10 @@
 import { z } from 'zod';
-import {
-  CANNOT_CONNECT,
-  type AuthType,
-  type ProviderDescriptor,
-} from '#core/model-providers/index.ts';
+import { CANNOT_CONNECT, type AuthType, type ProviderDescriptor } from '#core/model-providers/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import type { ProjectAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';
 
-const AUTH_TYPES = [
-  'managed',
-  'device_code',
-  'oauth',
-  'api_key',
-] as const satisfies readonly AuthType[];
+const AUTH_TYPES = ['managed', 'device_code', 'oauth', 'api_key'] as const satisfies readonly AuthType[];
 
 const viewer = z
   .strictObject({
@@ -31,9 +22,7 @@ export const modelProvider = z
   .strictObject({
     provider: z.enum(['gateway', ...SLOTS]),
     name: z.string(),
-    enabled: z
-      .boolean()
-      .meta({ description: 'On the API and on the runtime, with the same file.' }),
+    enabled: z.boolean().meta({ description: 'On the API and on the runtime, with the same file.' }),
     authType: z.enum(AUTH_TYPES).meta({ description: 'How a person connects an account.' }),
     billing: z
       .enum(['managed', 'subscription', 'usage'])
@@ -68,11 +57,5 @@ export function viewerOf({ actor }: ProjectAccess) {
 type Code = keyof typeof CANNOT_CONNECT;
 
 function codes(): [Code, ...Code[]] {
-  return [
-    'managed',
-    'session_required',
-    'provider_disabled',
-    'provider_mismatch',
-    'runtime_unavailable',
-  ];
+  return ['managed', 'session_required', 'provider_disabled', 'provider_mismatch', 'runtime_unavailable'];
 }

@@ -96,11 +96,7 @@ const cancelDeviceSignIn = route({
   data: presentAttempt(await cancel(deps, ownerOf(access), params.attemptId)),
 }));
 
-export const deviceRoutes: readonly Route[] = [
-  startDeviceSignIn,
-  pollDeviceSignIn,
-  cancelDeviceSignIn,
-];
+export const deviceRoutes: readonly Route[] = [startDeviceSignIn, pollDeviceSignIn, cancelDeviceSignIn];
 
 export function ownerOf({ projectId, actor }: ProjectSessionAccess) {
   return { projectId, userId: actor.userId, sessionId: actor.sessionId };

@@ -42,9 +42,7 @@ const readKeyProvider = route({
   scope: 'connections:read',
   success: { status: 200, data: modelProvider, description: 'The descriptor.' },
 }).to(async ({ access, deps }) => ({
-  data: presentProvider(
-    await modelProviders.describeProvider(deps, 'provider-c', viewerOf(access)),
-  ),
+  data: presentProvider(await modelProviders.describeProvider(deps, 'provider-c', viewerOf(access))),
 }));
 
 const listModelConnections = route({
@@ -93,12 +91,7 @@ const listAccountModels = route({
   },
   errors: ['connection_not_ready', 'provider_disabled'],
 }).to(async ({ access, params: { connectionId }, deps }) => {
-  const models = await accounts.listModelsOfAccount(
-    deps.database,
-    deps.modelProviders,
-    access.projectId,
-    connectionId,
-  );
+  const models = await accounts.listModelsOfAccount(deps.database, deps.modelProviders, access.projectId, connectionId);
   return {
     data: models.map(({ id, name, contextTokens }) => ({ modelId: id, name, contextTokens })),
   };

@@ -9,12 +9,7 @@ import { AppError } from '#lib/errors.ts';
 import { iso, returnedFields, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { ownerOf } from './device.ts';
-import {
-  modelConnection,
-  modelConnectionId,
-  presentModelConnection,
-  SIGN_IN_ERRORS,
-} from './schemas.ts';
+import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';
 
 const tag = 'Model accounts';
 const CALLBACK_PATH = '/v1/model-connections/provider-b/oauth/callback';
@@ -37,9 +32,7 @@ const startModelSignIn = route({
     data: z
       .strictObject({
         authorizationUrl: z.string(),
-        host: z
-          .string()
-          .meta({ description: 'Of that address, to be shown before the browser leaves.' }),
+        host: z.string().meta({ description: 'Of that address, to be shown before the browser leaves.' }),
         redirectUri: z.string(),
         redirect: z.enum(['callback', 'paste']),
         expiresAt: timestamp,
@@ -119,8 +112,7 @@ export const oauthRoutes: readonly Route[] = [startModelSignIn, completeModelSig
 
 function returnedOf(query: z.output<typeof returnedQuery>): ReturnedParameters {
   if (query.address !== undefined) return readReturnedAddress(query.address);
-  if (query.state === undefined)
-    throw new AppError('attempt_expired', 'state: missing; start the sign-in again');
+  if (query.state === undefined) throw new AppError('attempt_expired', 'state: missing; start the sign-in again');
   return {
     state: query.state,
     code: query.code,

@@ -32,10 +32,7 @@ const revocation = z
     revokedAt: timestamp,
     revokedBy: z.string().nullable().meta({ description: 'Id of who revoked it.' }),
     reason: z.enum(['owner', 'member_removed', 'project_deleted']).nullable(),
-    pausedRoutineCount: z
-      .number()
-      .int()
-      .meta({ description: 'Routines that were paused with it.' }),
+    pausedRoutineCount: z.number().int().meta({ description: 'Routines that were paused with it.' }),
     providerRevocation: z.enum(['pending', 'revoked', 'unsupported', 'failed']).meta({
       description:
         'Whether the provider has taken the credential back (RFC 7009); tried for a day, then erased here anyway.',

@@ -63,9 +63,7 @@ const pauseRoutine = route({
   success: { status: 200, data: routine, description: 'The paused routine.' },
   errors: ['routine_archived'],
 }).to(async ({ access, by, params: { routineId }, body: { cancelRuns }, deps }) => ({
-  data: presentRoutine(
-    await pauseWithRuns(deps, by, { projectId: access.projectId, id: routineId, cancelRuns }),
-  ),
+  data: presentRoutine(await pauseWithRuns(deps, by, { projectId: access.projectId, id: routineId, cancelRuns })),
 }));
 
 const rotateWebhookSecret = route({

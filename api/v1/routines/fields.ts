@@ -5,14 +5,7 @@ import { EXAMPLE, idOf, instantOfThisAge, nameOf, timestamp } from '../../http/s
 import { budgetFields, mailSettings } from '../settings-schemas.ts';
 
 /** Lists the fields that an assistant is told of a routine that it has changed. */
-export const CHANGED_ROUTINE = [
-  'id',
-  'name',
-  'state',
-  'stateReason',
-  'revision',
-  'nextRunAt',
-] as const;
+export const CHANGED_ROUTINE = ['id', 'name', 'state', 'stateReason', 'revision', 'nextRunAt'] as const;
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });
 
@@ -23,17 +16,12 @@ export const MAX_JITTER_SECONDS = 183 * 86_400;
 
 /** Five cron fields, and the zone in which they are meant. */
 export const scheduleFields = {
-  schedule: z
-    .string()
-    .max(200)
-    .meta({ description: 'Five cron fields, or @hourly to @yearly.', example: '0 7 * * 1' }),
+  schedule: z.string().max(200).meta({ description: 'Five cron fields, or @hourly to @yearly.', example: '0 7 * * 1' }),
   timezone: z.string().max(100).meta({ description: 'IANA name.', example: 'Europe/Berlin' }),
 };
 
 const notifications = {
-  mail: mailSettings
-    .nullable()
-    .meta({ description: 'Null follows the project. At most one mail an hour.' }),
+  mail: mailSettings.nullable().meta({ description: 'Null follows the project. At most one mail an hour.' }),
   successPingUrl: z.string().max(2_000).nullable().meta({
     description:
       'A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.',
@@ -46,7 +34,10 @@ const budget = z.strictObject({
   maxCostUsdPerMonth: budgetFields.maxCostUsdPerMonth.default(null),
 });
 
-/** The fields that people set beside the definition: when a routine runs, what it may spend, and who is told. None is material. */
+/**
+ * The fields that people set beside the definition: when a routine runs, what it may spend, and who is told. None is
+ * material.
+ */
 const SETTINGS = {
   name: {
     schema: nameOf(200).meta({ example: 'Weekly SEO audit' }),
@@ -132,12 +123,7 @@ const SETTINGS = {
     since: '0.1.0',
   },
   webhookUrl: {
-    schema: z
-      .string()
-      .max(2_000)
-      .nullable()
-      .meta({ example: 'https://example.com/hooks/routine' })
-      .default(null),
+    schema: z.string().max(2_000).nullable().meta({ example: 'https://example.com/hooks/routine' }).default(null),
     label: 'Webhook',
     since: '0.1.0',
   },

@@ -82,9 +82,7 @@ export const forecastFields = {
   }),
   perRun: estimate,
   total: z.strictObject(percentiles),
-  limits: z
-    .array(limitForecast)
-    .meta({ description: 'Every limit that binds the runs of the routine.' }),
+  limits: z.array(limitForecast).meta({ description: 'Every limit that binds the runs of the routine.' }),
   runsOut: z
     .strictObject({ scope: z.enum(LIMIT_SCOPES), limit: z.enum(LIMIT_NAMES), on: z.iso.date() })
     .nullable()
@@ -141,10 +139,7 @@ export function presentForecast(row: Forecast) {
       runsOutOn: runsOut === null ? null : { p50: runsOut.p50, p95: runsOut.p95 },
       raisedBy: RAISED_BY[scope],
     })),
-    runsOut:
-      first === undefined
-        ? null
-        : { scope: first.limit.scope, limit: first.limit.name, on: first.day },
+    runsOut: first === undefined ? null : { scope: first.limit.scope, limit: first.limit.name, on: first.day },
   };
 }
 

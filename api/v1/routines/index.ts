@@ -16,13 +16,7 @@ import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
 import { presentDetail, presentRoutine, presentRoutineSummary, presentSaved } from './present.ts';
 import { previewRoutes } from './preview.ts';
-import {
-  createdRoutine,
-  routine,
-  routineDetail,
-  routineSummary,
-  savedRoutine,
-} from './responses.ts';
+import { createdRoutine, routine, routineDetail, routineSummary, savedRoutine } from './responses.ts';
 import { versionRoutes } from './versions.ts';
 
 const tag = 'Routines';
@@ -41,17 +35,13 @@ const listRoutines = route({
   },
   scope: 'routines:read',
   query: pageQuery('routine', {
-    state: z
-      .enum(routines.ROUTINE_STATES)
-      .optional()
-      .meta({ description: 'Only those in this state.' }),
+    state: z.enum(routines.ROUTINE_STATES).optional().meta({ description: 'Only those in this state.' }),
     stateChangedBy: z.enum(['service', 'person']).optional().meta({
       description:
         'Only those whose state was changed last by the service itself, which paused them or returned them to draft and says why in `stateReason`; or only those where a person or an API key did.',
     }),
     sendsResults: z.enum(['true', 'false']).optional().meta({
-      description:
-        'Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither.',
+      description: 'Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither.',
     }),
     uses: z
       .string()
@@ -256,9 +246,7 @@ function namesOf(reference: string, { find }: SkillCatalogue): [string, ...strin
 }
 
 /** Drops the fields that Zod leaves `undefined`: a patch says nothing about an absent field. */
-function withoutUndefined(
-  body: z.output<typeof routinePatch>,
-): Parameters<typeof routines.patchRoutine>[1]['patch'] {
+function withoutUndefined(body: z.output<typeof routinePatch>): Parameters<typeof routines.patchRoutine>[1]['patch'] {
   const entries = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries);
 }

@@ -1,13 +1,7 @@
 import type { z } from 'zod';
 import { LRUCache } from 'lru-cache';
 import { shownNextRun, nextStarts, type Timing } from '#core/timetable/index.ts';
-import type {
-  Routine,
-  listRoutines,
-  patchRoutine,
-  RoutineWarning,
-  readRoutineDetail,
-} from '#core/routines/index.ts';
+import type { Routine, listRoutines, patchRoutine, RoutineWarning, readRoutineDetail } from '#core/routines/index.ts';
 import { minuteAtOrBefore } from '#lib/schedule/index.ts';
 import { present } from '../../http/present.ts';
 import type { mailDelivery } from '../settings-schemas.ts';
@@ -72,17 +66,7 @@ export function nextRunsOf(routine: Timing): readonly string[] {
   const { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds } = routine;
   const now = new Date();
   // Only the jitter differs from routine to routine, and brings in seconds.
-  const [id, time] =
-    jitterSeconds === 0 ? ['', minuteAtOrBefore(now)] : [routine.id, iso(now).slice(0, 19)];
-  const key = [
-    time,
-    timezone,
-    schedule,
-    startsAt?.getTime(),
-    endsAt?.getTime(),
-    skipDates.join(),
-    jitterSeconds,
-    id,
-  ];
+  const [id, time] = jitterSeconds === 0 ? ['', minuteAtOrBefore(now)] : [routine.id, iso(now).slice(0, 19)];
+  const key = [time, timezone, schedule, startsAt?.getTime(), endsAt?.getTime(), skipDates.join(), jitterSeconds, id];
   return known.memo(key.join(' '), { context: routine });
 }

@@ -66,16 +66,12 @@ const runPreview = z
     gate: previewedGate,
     preflight: z
       .strictObject({
-        ready: z
-          .boolean()
-          .meta({ description: 'Whether a run that began now would call its model.' }),
+        ready: z.boolean().meta({ description: 'Whether a run that began now would call its model.' }),
         reason: z
           .string()
           .nullable()
           .meta({
-            description: `The reason that the run would fail with, of the reasons of runs: ${Object.keys(
-              RUN_REASONS,
-            )
+            description: `The reason that the run would fail with, of the reasons of runs: ${Object.keys(RUN_REASONS)
               .filter((reason) => reason.startsWith('blocked_'))
               .map((reason) => `\`${reason}\``)
               .join(', ')}.`,

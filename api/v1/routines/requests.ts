@@ -55,10 +55,7 @@ export const activateBody = z
 
 export const pauseBody = z
   .strictObject({
-    cancelRuns: z
-      .boolean()
-      .default(false)
-      .meta({ description: 'Also cancels the runs of the routine that are open.' }),
+    cancelRuns: z.boolean().default(false).meta({ description: 'Also cancels the runs of the routine that are open.' }),
   })
   .meta({ id: 'PauseRoutine' });
 

@@ -37,9 +37,7 @@ export function shapeWith<T extends Fields>(fields: T) {
 
 export const shape = shapeWith(FIELDS);
 
-export const routineSummary = z
-  .strictObject(shapeWith(shortFields(FIELDS)))
-  .meta({ id: 'RoutineSummary' });
+export const routineSummary = z.strictObject(shapeWith(shortFields(FIELDS))).meta({ id: 'RoutineSummary' });
 
 export const routine = z.strictObject(shape).meta({ id: 'Routine' });
 
@@ -64,9 +62,7 @@ export const warnings = z
       'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then.',
   });
 
-export const activatedRoutine = z
-  .strictObject({ ...shape, warnings })
-  .meta({ id: 'ActivatedRoutine' });
+export const activatedRoutine = z.strictObject({ ...shape, warnings }).meta({ id: 'ActivatedRoutine' });
 
 export const savedRoutine = z
   .strictObject({ ...shape, webhookSecret: webhookSecret.optional(), warnings })
@@ -136,10 +132,7 @@ export const routineDetail = z
           .strictObject({
             skill: idOf('skill', EXAMPLE.skill),
             name: z.string(),
-            activated: z
-              .number()
-              .int()
-              .meta({ description: 'The revision that scheduled runs take.' }),
+            activated: z.number().int().meta({ description: 'The revision that scheduled runs take.' }),
             proven: z.number().int().nullable().meta({
               description:
                 'The revision that the latest proof had, which activating again has scheduled runs take; null for none.',

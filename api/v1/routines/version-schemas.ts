@@ -18,14 +18,9 @@ const summary = {
   revision: z.number().int(),
   createdAt: timestamp,
   createdBy: author.nullable().meta({
-    description:
-      'The person or the API key that made it; null when the service did, or when it is not on record.',
+    description: 'The person or the API key that made it; null when the service did, or when it is not on record.',
   }),
-  restoredFrom: z
-    .number()
-    .int()
-    .nullable()
-    .meta({ description: 'The revision that it took over again.' }),
+  restoredFrom: z.number().int().nullable().meta({ description: 'The revision that it took over again.' }),
   changed: z.array(z.enum(VERSION_FIELDS)).meta({
     description: 'What differs from the revision before; empty for the first one on record.',
     example: ['instructions'],
@@ -38,10 +33,7 @@ const tool = z
   .strictObject({
     connectionId: idOf('connection', EXAMPLE.connection),
     name: z.string(),
-    definitionHash: z
-      .string()
-      .nullable()
-      .meta({ description: 'Of the definition that was confirmed.' }),
+    definitionHash: z.string().nullable().meta({ description: 'Of the definition that was confirmed.' }),
     maxCallsPerRun: z.number().int().nullable(),
     argumentSchemaHash: z
       .string()
@@ -57,9 +49,7 @@ export function versionWith<T extends Fields>(definition: T) {
       ...summary,
       routineId: idOf('routine', EXAMPLE.routine),
       ...responseFields(definition),
-      tools: z
-        .array(tool)
-        .meta({ description: 'The tools that were automatic; restoring does not change them.' }),
+      tools: z.array(tool).meta({ description: 'The tools that were automatic; restoring does not change them.' }),
     })
     .meta({ id: 'RoutineVersion' });
 }

@@ -75,8 +75,4 @@ const restoreRoutineVersion = route({
   return { data: presentSaved(restored), headers: etagOf(restored.routine) };
 });
 
-export const versionRoutes: readonly Route[] = [
-  listRoutineVersions,
-  readRoutineVersion,
-  restoreRoutineVersion,
-];
+export const versionRoutes: readonly Route[] = [listRoutineVersions, readRoutineVersion, restoreRoutineVersion];

@@ -16,8 +16,7 @@ const count = z.number().int();
 const leftOut = z
   .strictObject({
     alreadyRan: count.meta({
-      description:
-        'A scheduled run stands for it, or a person has repeated it, or its gate saw no change then.',
+      description: 'A scheduled run stands for it, or a person has repeated it, or its gate saw no change then.',
     }),
     alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
     stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
@@ -45,14 +44,11 @@ const madeBackfill = z
   })
   .meta({ id: 'Backfill' });
 
-const backfillForecast = z
-  .strictObject({ ...forecastFields, leftOut, nextFrom })
-  .meta({ id: 'BackfillForecast' });
+const backfillForecast = z.strictObject({ ...forecastFields, leftOut, nextFrom }).meta({ id: 'BackfillForecast' });
 
 const window = {
   from: instant.meta({
-    description:
-      'The first instant of the window; not before the time for which the project keeps its runs.',
+    description: 'The first instant of the window; not before the time for which the project keeps its runs.',
     example: '2026-11-01T00:00:00Z',
   }),
   to: instant.meta({

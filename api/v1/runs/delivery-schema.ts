@@ -30,10 +30,7 @@ export const delivery = z
         durationMs: z.number().int().nullable(),
         status: z.number().int().nullable(),
         error: z.string().nullable(),
-        responseExcerpt: z
-          .string()
-          .nullable()
-          .meta({ description: 'The first 1 kB of the response.' }),
+        responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
       }),
     ),
   })

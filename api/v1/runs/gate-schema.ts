@@ -13,9 +13,7 @@ export const gateVerdict = z
     at: timestamp,
     asked: z
       .strictObject({
-        tool: z
-          .strictObject({ policyId: idOf('policy', EXAMPLE.policy), name: z.string().nullable() })
-          .nullable(),
+        tool: z.strictObject({ policyId: idOf('policy', EXAMPLE.policy), name: z.string().nullable() }).nullable(),
         url: z.string().nullable().meta({ description: 'Without its query.' }),
         status: z.number().int().nullable().meta({ description: 'HTTP status of the response.' }),
         sent: z.boolean().meta({ description: 'False when it was refused, or never arrived.' }),

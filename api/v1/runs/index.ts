@@ -14,15 +14,7 @@ import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
-import {
-  RUN_FOREIGN,
-  RUN_VIEW,
-  run,
-  runDetail,
-  runParams,
-  runQuery,
-  runSummary,
-} from './schemas.ts';
+import { RUN_FOREIGN, RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
@@ -44,20 +36,12 @@ const runRoutine = route({
   params: routineParams,
   body: z.strictObject({
     variables: variables.default({}),
-    runAt: instant
-      .optional()
-      .meta({ description: 'When it starts: in the future, within a year.' }),
+    runAt: instant.optional().meta({ description: 'When it starts: in the future, within a year.' }),
   }),
   bodyOptional: true,
   idempotent: true,
   success: { status: 202, data: run, description: 'The queued run.' },
-  errors: [
-    'routine_archived',
-    'invalid_variable',
-    'limit_reached',
-    'allowance_exceeded',
-    'provider_disabled',
-  ],
+  errors: ['routine_archived', 'invalid_variable', 'limit_reached', 'allowance_exceeded', 'provider_disabled'],
 }).to(async ({ access, params: { routineId }, body, deps, newId }) => {
   const { variables: values, runAt = null } = body;
   const id = newId('run');

@@ -4,12 +4,7 @@ import type { Config } from '#lib/config/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
 import { presentDelivery, presentNotification } from './delivery-schema.ts';
 import { presentGateVerdict } from './gate-schema.ts';
-import {
-  presentChanges,
-  presentChangesSummary,
-  presentOutcome,
-  presentUsage,
-} from './result-schema.ts';
+import { presentChanges, presentChangesSummary, presentOutcome, presentUsage } from './result-schema.ts';
 import { presentStep } from './step-schema.ts';
 
 export function presentRun(row: Run) {

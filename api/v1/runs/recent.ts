@@ -33,10 +33,7 @@ const recentRuns = z
         ...ended,
         outcomeSummary: z.string().nullable(),
         errorMessage: z.string().nullable(),
-        resultPreview: z
-          .string()
-          .nullable()
-          .meta({ description: 'The first 200 characters of the result.' }),
+        resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
         finishedAt: timestamp.nullable(),
       })
       .nullable()
@@ -59,9 +56,7 @@ export const listRecentRuns = route({
   mcp: false,
   scope: 'runs:read',
   query: pageQuery('routine', {
-    perRoutine: decimal(1, runs.MAX_RECENT)
-      .default(10)
-      .meta({ description: 'The runs of one routine.' }),
+    perRoutine: decimal(1, runs.MAX_RECENT).default(10).meta({ description: 'The runs of one routine.' }),
   }),
   success: {
     status: 200,
@@ -71,11 +66,7 @@ export const listRecentRuns = route({
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const input = { page, count: query.perRoutine };
-  return listReply(
-    await runs.listRecentRuns(deps.database, access.projectId, input),
-    page,
-    present,
-  );
+  return listReply(await runs.listRecentRuns(deps.database, access.projectId, input), page, present);
 });
 
 type Recent = Awaited<ReturnType<typeof runs.listRecentRuns>>[number];

@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import {
-  OUTCOMES,
-  type ChangeCounts,
-  type Changes,
-  type Outcome,
-  type RunOutcome,
-} from '#core/outcomes/index.ts';
+import { OUTCOMES, type ChangeCounts, type Changes, type Outcome, type RunOutcome } from '#core/outcomes/index.ts';
 import { RESULT_CHECK_TYPES } from '#core/definition/index.ts';
 import { WITHHELD, type Withheld } from '#core/run-states/index.ts';
 import type { diffRun, Run, RunSummary } from '#core/runs/index.ts';
@@ -29,17 +23,14 @@ export const data = z.unknown().meta({
 
 const count = z.number().int();
 
-const counts = z
-  .strictObject({ added: count, removed: count, changed: count })
-  .meta({ id: 'ChangeCounts' });
+const counts = z.strictObject({ added: count, removed: count, changed: count }).meta({ id: 'ChangeCounts' });
 
 const comparison = {
   against: idOf('run', EXAMPLE.run).nullable().meta({
     description: 'The run that was delivered last; null for the first, to which everything is new.',
   }),
   unchangedRuns: count.meta({
-    description:
-      'Runs in a row without a change: up to this one, or, where it brings a change, those before it.',
+    description: 'Runs in a row without a change: up to this one, or, where it brings a change, those before it.',
   }),
   counts,
 };
@@ -131,9 +122,7 @@ const checkResult = z
   .strictObject({
     type: z.enum(RESULT_CHECK_TYPES),
     passed: z.boolean(),
-    detail: z
-      .string()
-      .meta({ example: 'Distinct source addresses in the result: 2, at least 3 wanted.' }),
+    detail: z.string().meta({ example: 'Distinct source addresses in the result: 2, at least 3 wanted.' }),
   })
   .meta({ id: 'CheckResult' });
 
@@ -176,16 +165,12 @@ export const usage = z
       example: '0.00042',
     }),
     estimated: z.boolean().meta({
-      description:
-        'Whether tokens were counted by us from the texts, because the provider stated none.',
+      description: 'Whether tokens were counted by us from the texts, because the provider stated none.',
     }),
   })
   .meta({ id: 'Usage' });
 
-type Tokens = Pick<
-  Run['usage'],
-  'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'
->;
+type Tokens = Pick<Run['usage'], 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'>;
 
 export function presentTokens(row: Tokens) {
   return {

@@ -11,15 +11,7 @@ import { WAITS, type Wait } from '#core/admission/index.ts';
 import { EXAMPLE, idOf, pageQuery, timestamp } from '../../http/schemas.ts';
 import { delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
-import {
-  changes,
-  changesSummary,
-  data,
-  outcomeFields,
-  outcomes,
-  usage,
-  withheld,
-} from './result-schema.ts';
+import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld } from './result-schema.ts';
 import { step } from './step-schema.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
@@ -59,8 +51,7 @@ const shortShape = {
   ...outcomeFields,
   withheld,
   scheduledFor: timestamp.nullable().meta({
-    description:
-      'The instant of the schedule it stands for, or that the run stands for which this one repeats.',
+    description: 'The instant of the schedule it stands for, or that the run stands for which this one repeats.',
   }),
   runAt: timestamp.nullable().meta({
     description: 'The time that it was asked for, before which it does not start.',
@@ -85,9 +76,7 @@ const shortShape = {
   stepCount: z.number().int().meta({ description: 'Model steps on record.' }),
   usage,
   cancelRequestedAt: timestamp.nullable(),
-  pinned: z
-    .boolean()
-    .meta({ description: 'Whether it is kept beyond the retention of its project.' }),
+  pinned: z.boolean().meta({ description: 'Whether it is kept beyond the retention of its project.' }),
   contentErasedAt: timestamp.nullable().meta({
     description:
       'When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, ' +
@@ -112,10 +101,7 @@ export const runSummary = z
   .strictObject({
     ...shortShape,
     routineName,
-    resultPreview: z
-      .string()
-      .nullable()
-      .meta({ description: 'The first 200 characters of the result.' }),
+    resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of the result.' }),
     changes: changesSummary.nullable(),
   })
   .meta({ id: 'RunSummary' });
@@ -167,9 +153,7 @@ export const runDetail = z
 export const runQuery = pageQuery('run', {
   state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
   trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
-  outcome: outcomes
-    .optional()
-    .meta({ description: 'Only those that succeeded with this outcome.' }),
+  outcome: outcomes.optional().meta({ description: 'Only those that succeeded with this outcome.' }),
   backfillId: idOf('backfill', EXAMPLE.backfill)
     .optional()
     .meta({ description: 'Only those of this backfill.', example: EXAMPLE.backfill }),

@@ -22,8 +22,7 @@ const toolCall = z
     }),
     policyId: nullableText.meta({ description: 'Null for a built-in tool.' }),
     arguments: nullableText.meta({
-      description:
-        'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',
+      description: 'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',
       example: '{"message":"hello"}',
     }),
     argumentsLength: nullableLength.meta({ description: 'Characters before the cut.' }),

@@ -4,13 +4,7 @@ import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
-import {
-  keyParams,
-  namedFields,
-  nameFilters,
-  putFields,
-  renamedFields,
-} from '../external-names.ts';
+import { keyParams, namedFields, nameFilters, putFields, renamedFields } from '../external-names.ts';
 import {
   fields,
   params,
@@ -58,9 +52,7 @@ const listSkills = route({
   const rest = isNamed || (isCurated && seen === -1) ? [] : catalogue.slice(seen + 1);
   const rows = [
     ...custom.map((row) => ({ id: row.id, summary: summarizeCustom(row) })),
-    ...(custom.length > page.limit
-      ? []
-      : rest.map((row) => ({ id: row.slug, summary: summarizeCurated(row) }))),
+    ...(custom.length > page.limit ? [] : rest.map((row) => ({ id: row.slug, summary: summarizeCurated(row) }))),
   ];
   return listReply(rows.slice(0, page.limit + 1), page, ({ summary }) => summary);
 });
@@ -97,17 +89,7 @@ const readSkill = route({
   auth: 'key-or-session',
   mcp: {
     toolset: 'skills',
-    view: [
-      'id',
-      'slug',
-      'name',
-      'description',
-      'version',
-      'needs',
-      'suggestedSchedule',
-      'instructions',
-      'revision',
-    ],
+    view: ['id', 'slug', 'name', 'description', 'version', 'needs', 'suggestedSchedule', 'instructions', 'revision'],
   },
   scope: 'routines:read',
   params,
@@ -187,8 +169,7 @@ const deleteSkill = route({
   id: 'deleteSkill',
   tag: 'Skills',
   summary: 'Delete a custom skill',
-  description:
-    'Routines that have it attached skip it from their next run on; those runs do not fail.',
+  description: 'Routines that have it attached skip it from their next run on; those runs do not fail.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',

@@ -42,10 +42,7 @@ const summaryShape = {
     .string()
     .nullable()
     .meta({ description: 'A schedule of that cadence, to begin with.', example: '0 7 * * 1' }),
-  checked: z.iso
-    .date()
-    .nullable()
-    .meta({ description: 'When the facts of a curated skill were last checked.' }),
+  checked: z.iso.date().nullable().meta({ description: 'When the facts of a curated skill were last checked.' }),
   sourceCount: z.number().int().meta({
     description: 'How many sources those facts have; the skill itself lists them.',
   }),
@@ -59,11 +56,7 @@ export const skillSummary = z.strictObject(summaryShape).meta({ id: 'SkillSummar
 const source = z.strictObject({ name: z.string(), url: z.string(), backs: z.string() });
 
 const inUse = z
-  .array(
-    z
-      .strictObject({ revision: z.number().int(), routines: z.number().int() })
-      .meta({ id: 'SkillRevisionInUse' }),
-  )
+  .array(z.strictObject({ revision: z.number().int(), routines: z.number().int() }).meta({ id: 'SkillRevisionInUse' }))
   .meta({
     description:
       'How many active routines run which revision of a custom skill, the newest first: those that it was activated with.',

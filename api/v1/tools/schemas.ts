@@ -27,8 +27,7 @@ const definitionHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
   .meta({
-    description:
-      'SHA-256 of name, title, description, schemas and annotations as the server last said them.',
+    description: 'SHA-256 of name, title, description, schemas and annotations as the server last said them.',
   });
 
 const confirmedDefinition = z
@@ -71,22 +70,13 @@ export const toolPolicy = z
       description:
         'What was confirmed, where the definition is another one by now; null where it is the same, or none is known.',
     }),
-    confirmedBy: z
-      .string()
-      .nullable()
-      .meta({ description: 'Id of the person, or of the API key, that confirmed.' }),
+    confirmedBy: z.string().nullable().meta({ description: 'Id of the person, or of the API key, that confirmed.' }),
     confirmedAt: timestamp.nullable(),
-    vanishedAt: timestamp
-      .nullable()
-      .meta({ description: 'When a discovery no longer found the tool.' }),
+    vanishedAt: timestamp.nullable().meta({ description: 'When a discovery no longer found the tool.' }),
     maxCallsPerRun,
     argumentSchema,
     warnings: z
-      .array(
-        z
-          .strictObject({ code: z.enum(POLICY_WARNINGS), message: z.string() })
-          .meta({ id: 'PolicyWarning' }),
-      )
+      .array(z.strictObject({ code: z.enum(POLICY_WARNINGS), message: z.string() }).meta({ id: 'PolicyWarning' }))
       .meta({
         description:
           'What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition.',
@@ -118,15 +108,12 @@ export const discovery = z
     vanished: z.number().int(),
     unchanged: z.number().int(),
     skipped: z.number().int().meta({ description: 'Tools that were left out.' }),
-    skippedTools: z
-      .array(z.strictObject({ name: z.string(), reason: z.string() }).meta({ id: 'SkippedTool' }))
-      .meta({
-        description:
-          'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
-      }),
-    truncated: z.boolean().meta({
+    skippedTools: z.array(z.strictObject({ name: z.string(), reason: z.string() }).meta({ id: 'SkippedTool' })).meta({
       description:
-        'The server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not looked at.',
+        'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
+    }),
+    truncated: z.boolean().meta({
+      description: 'The server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not looked at.',
     }),
     tools: z.array(toolPolicy).meta({ description: 'All policies of this connection.' }),
   })

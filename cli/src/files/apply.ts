@@ -33,15 +33,11 @@ export async function applyPlan(ras: Ras, plan: Plan, options: Options): Promise
   const { changes } = plan;
   const written = changes.filter(({ action }) => action !== 'unchanged' && action !== 'orphan');
   // A skill goes after the routines that had it.
-  const orphans = options.prune
-    ? changes.filter(({ action }) => action === 'orphan').toReversed()
-    : [];
+  const orphans = options.prune ? changes.filter(({ action }) => action === 'orphan').toReversed() : [];
   const done: Applied[] = [];
   for (const change of [...written, ...orphans]) {
     options.signal.throwIfAborted();
-    const applied = await (change.action === 'orphan'
-      ? archive(writer, change)
-      : write(writer, change));
+    const applied = await (change.action === 'orphan' ? archive(writer, change) : write(writer, change));
     done.push(applied);
     for (const line of linesOf(applied)) options.say(line);
   }
@@ -82,8 +78,7 @@ async function write(writer: Writer, change: Change): Promise<Applied> {
   }
 }
 
-const SECRET =
-  'Its webhook has a signing secret, which is not shown here: rotate it in the dashboard to see one.';
+const SECRET = 'Its webhook has a signing secret, which is not shown here: rotate it in the dashboard to see one.';
 
 /** Puts the content of a file, where the service has what the plan has seen. */
 async function put(
@@ -162,12 +157,9 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
  */
 export function checkedPlan(saved: unknown, current: Plan): Plan {
   const { version, project, changes } = fieldsOf(saved);
-  if (version !== 1 || !Array.isArray(changes))
-    throw usageError('This is no plan of this version.');
+  if (version !== 1 || !Array.isArray(changes)) throw usageError('This is no plan of this version.');
   if (project !== current.project) throw new CliError('This plan was made for another project.');
-  const before = new Map(
-    changes.map(fieldsOf).map((each) => [`${String(each['kind'])} ${String(each['key'])}`, each]),
-  );
+  const before = new Map(changes.map(fieldsOf).map((each) => [`${String(each['kind'])} ${String(each['key'])}`, each]));
   const after = new Map(current.changes.map((each) => [nameOf(each), each]));
   const differing = [...new Set([...before.keys(), ...after.keys()])].filter((name) => {
     const [then, now] = [before.get(name)?.['desired'] ?? null, after.get(name)?.desired ?? null];

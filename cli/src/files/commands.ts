@@ -43,9 +43,7 @@ export async function initFiles(
   const written = await init(folderOf(context, dir), project ?? account?.projectId);
   if (!context.isTerminal) return context.out.json({ written });
   for (const file of written) context.out.text(`wrote ${file}`);
-  context.say(
-    'Next: ras pull writes what the project has; or write routines/<key>.md and see ras plan.',
-  );
+  context.say('Next: ras pull writes what the project has; or write routines/<key>.md and see ras plan.');
 }
 
 export function pullFiles(
@@ -61,10 +59,7 @@ export function pullFiles(
   });
 }
 
-export function planFiles(
-  context: Context,
-  { dir, out }: Dir & { readonly out?: string },
-): Promise<void> {
+export function planFiles(context: Context, { dir, out }: Dir & { readonly out?: string }): Promise<void> {
   return withFiles(context, async () => {
     const local = await readProject(folderOf(context, dir));
     const plan = await makePlan(await context.client(), local);
@@ -84,11 +79,7 @@ export function importFiles(
   return withFiles(context, async () => {
     const local = await readProject(folderOf(context, dir));
     const target = path.resolve(context.cwd, file);
-    const text = await readFileOf(
-      target,
-      (message) => usageError(`${file} ${message}.`),
-      4_194_304,
-    );
+    const text = await readFileOf(target, (message) => usageError(`${file} ${message}.`), 4_194_304);
     const report = await importJobs(kind, text, { local, target, ...options });
     const lines = report.written.flatMap(({ file: made, notes }) => [
       `wrote ${made}`,
@@ -101,28 +92,17 @@ export function importFiles(
   });
 }
 
-export function applyFiles(
-  context: Context,
-  file: string | undefined,
-  options: ApplyOptions,
-): Promise<void> {
+export function applyFiles(context: Context, file: string | undefined, options: ApplyOptions): Promise<void> {
   return withFiles(context, () => apply(context, file, options));
 }
 
-async function apply(
-  context: Context,
-  file: string | undefined,
-  options: ApplyOptions,
-): Promise<void> {
+async function apply(context: Context, file: string | undefined, options: ApplyOptions): Promise<void> {
   const { prove = false, maxCost, prune = false, yes = false } = options;
   if (maxCost !== undefined && !prove) throw usageError('--max-cost goes with --prove.');
   const local = await readProject(folderOf(context, options.dir));
   const ras = await context.client();
   const current = await makePlan(ras, local);
-  const plan =
-    file === undefined
-      ? current
-      : checkedPlan(await readPlan(path.resolve(context.cwd, file)), current);
+  const plan = file === undefined ? current : checkedPlan(await readPlan(path.resolve(context.cwd, file)), current);
   const origin = prove ? await dashboardUrl(context) : '';
   const isWritten = ({ action }: Change) => (action === 'orphan' ? prune : action !== 'unchanged');
   // A plan that was kept has been looked at.
@@ -141,9 +121,7 @@ async function apply(
     say(`Without a file, and left as they are: ${left.join(', ')}. --prune archives them.`);
   }
   if (!prove && unproven.length > 0) {
-    say(
-      'What is new runs on schedule once a run of it has succeeded: ras apply --prove runs and activates it.',
-    );
+    say('What is new runs on schedule once a run of it has succeeded: ras apply --prove runs and activates it.');
   }
   const bad = applied.filter(({ result }) => FAILURES.has(result)).length;
   const failed = proofs.filter(({ result }) => result !== 'activated').length;
@@ -159,19 +137,14 @@ async function apply(
 function unprovenOf({ changes }: Plan, applied: readonly Applied[]): { key: string; id: string }[] {
   const results = new Map(applied.map((each) => [nameOf(each), each]));
   const changedSkills = new Set(
-    applied.flatMap(({ kind, key, result }) =>
-      kind === 'skill' && result === 'changed' ? [key] : [],
-    ),
+    applied.flatMap(({ kind, key, result }) => (kind === 'skill' && result === 'changed' ? [key] : [])),
   );
   return changes.flatMap(({ kind, key, desired, state, isBehind, ...change }) => {
     const { result, id = change.id } = results.get(nameOf({ kind, key })) ?? {};
     if (kind !== 'routine' || desired === null || id === null) return [];
     if (result !== undefined && FAILURES.has(result)) return [];
     const { skills } = desired;
-    const hasNewText =
-      state === 'active' &&
-      Array.isArray(skills) &&
-      skills.some((skill) => changedSkills.has(skill));
+    const hasNewText = state === 'active' && Array.isArray(skills) && skills.some((skill) => changedSkills.has(skill));
     const isDraft = state === null || state === 'draft' || change.returnsToDraft;
     return isDraft || isBehind || hasNewText ? [{ key, id }] : [];
   });

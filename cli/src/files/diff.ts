@@ -47,8 +47,7 @@ function diffMiddle(a: readonly string[], b: readonly string[]): DiffLine[] {
       j += 1;
     } else if (
       left !== undefined &&
-      (right === undefined ||
-        (common[(i + 1) * width + j] ?? 0) >= (common[i * width + j + 1] ?? 0))
+      (right === undefined || (common[(i + 1) * width + j] ?? 0) >= (common[i * width + j + 1] ?? 0))
     ) {
       lines.push({ mark: '-', text: left });
       i += 1;

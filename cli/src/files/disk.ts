@@ -11,8 +11,7 @@ import { FaultyFiles } from './faults.ts';
 export async function readText(folder: string, file: string): Promise<string> {
   const refuse = (message: string) => new FaultyFiles([{ file, message }]);
   const [root, target] = await Promise.all([realpath(folder), realpath(path.join(folder, file))]);
-  if (!target.startsWith(path.join(root, path.sep)))
-    throw refuse('is a link that leads out of the folder');
+  if (!target.startsWith(path.join(root, path.sep))) throw refuse('is a link that leads out of the folder');
   return readFileOf(target, refuse);
 }
 
@@ -30,9 +29,7 @@ export async function readFileOf(
     const stat = await handle.stat();
     if (!stat.isFile()) throw refuse('is no file');
     if (stat.size > maxBytes) throw refuse(`has ${stat.size} bytes, of ${maxBytes} at most`);
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
-      await handle.readFile(),
-    );
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await handle.readFile());
   } catch (error) {
     if (error instanceof TypeError) throw refuse('is not UTF-8');
     throw error;
@@ -48,9 +45,7 @@ export async function writeFileIn(folder: string, file: string, text: string): P
   const [root, parent] = await Promise.all([realpath(folder), realpath(path.dirname(target))]);
   const isInside = `${parent}${path.sep}`.startsWith(path.join(root, path.sep));
   if (!isInside || (await isLink(target))) {
-    throw new CliError(
-      `${file} is a link, or its folder leads elsewhere; nothing is written through one.`,
-    );
+    throw new CliError(`${file} is a link, or its folder leads elsewhere; nothing is written through one.`);
   }
   await writeWhole(target, text);
 }

@@ -1,15 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  LineCounter,
-  parseDocument,
-  type ParsedNode,
-  visit,
-} from 'yaml';
+import { Document, isAlias, isMap, isNode, isScalar, LineCounter, parseDocument, type ParsedNode, visit } from 'yaml';
 import { type Fault, FaultyFiles, firstOf } from './faults.ts';
 
 /** Fields of a head, by their names in the API. */
@@ -104,9 +94,10 @@ export function parseYaml(file: string, yaml: string, linesBefore: number) {
     // The library compares each name with each other one.
     uniqueKeys: false,
   });
-  const faults: Fault[] = [...document.errors, ...document.warnings].map(
-    ({ pos: [offset], code, message }) => ({ ...at(offset), message: inWords(code, message) }),
-  );
+  const faults: Fault[] = [...document.errors, ...document.warnings].map(({ pos: [offset], code, message }) => ({
+    ...at(offset),
+    message: inWords(code, message),
+  }));
   visit(document, {
     Node(_, node) {
       const offset = offsetOf(node);
@@ -165,10 +156,7 @@ export function placeIn(
       ? node.items.find(({ key }) => isScalar(key) && String(key.value) === part)
       : undefined;
     const next: unknown =
-      pair?.value ??
-      (isNode(node) && 'get' in node && typeof part === 'number'
-        ? node.get(part, true)
-        : undefined);
+      pair?.value ?? (isNode(node) && 'get' in node && typeof part === 'number' ? node.get(part, true) : undefined);
     if (!isNode(next)) break;
     const isNamed = of === 'name' && index === path.length - 1;
     const { range } = isNamed && pair !== undefined ? pair.key : next;

@@ -14,9 +14,7 @@ export function registerFiles(program: Command, context: Context): void {
 
   add('init', 'Make a folder ready for routines as files.')
     .option('--project <id>', 'apply to no other project than this one')
-    .action(async (options: Dir & { project?: string }) =>
-      (await load()).initFiles(context, options),
-    );
+    .action(async (options: Dir & { project?: string }) => (await load()).initFiles(context, options));
 
   add('pull', 'Write the routines and skills of the project as files, all or some.')
     .argument('[names...]', 'ids, keys or names')
@@ -44,10 +42,7 @@ export function registerFiles(program: Command, context: Context): void {
     .argument('<file>', 'their file')
     .option('--model <id>', 'model of the routines, one of the service’s own')
     .option('--timezone <name>', 'where the jobs name none')
-    .option(
-      '--prompts <folder>',
-      'with claude: folder of <task>/SKILL.md (~/.claude/scheduled-tasks)',
-    )
+    .option('--prompts <folder>', 'with claude: folder of <task>/SKILL.md (~/.claude/scheduled-tasks)')
     .action(async (kind: JobKind, file: string, options: Dir & Named) =>
       (await load()).importFiles(context, [kind, file], options),
     );

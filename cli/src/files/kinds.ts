@@ -59,19 +59,13 @@ export function contentOf({ kind, document }: LocalItem, { defaults = {} }: Sett
 }
 
 /** Takes the content out of a routine or a skill of the API. */
-export function contentOfRemote(
-  kind: KindName,
-  remote: object,
-  keyOfSkill: (reference: string) => string,
-): Content {
+export function contentOfRemote(kind: KindName, remote: object, keyOfSkill: (reference: string) => string): Content {
   const all = fieldsOf(remote);
   const names = [...Object.keys(KINDS[kind].schema.properties ?? {}), 'instructions'];
   const content = Object.fromEntries(names.map((name) => [name, all[name]]));
   const { skills } = content;
   return stored(
-    Array.isArray(skills)
-      ? { ...content, skills: skills.map((each) => keyOfSkill(String(each))) }
-      : content,
+    Array.isArray(skills) ? { ...content, skills: skills.map((each) => keyOfSkill(String(each))) } : content,
   );
 }
 

@@ -1,14 +1,7 @@
 import type { Ras } from 'routine-automation-sdk';
 import { CliError, fieldsOf } from '../failure.ts';
 import { didYouMean, type Fault, FaultyFiles } from './faults.ts';
-import {
-  contentOf,
-  differingFields,
-  isMaterial,
-  type Content,
-  type KindName,
-  type LocalItem,
-} from './kinds.ts';
+import { contentOf, differingFields, isMaterial, type Content, type KindName, type LocalItem } from './kinds.ts';
 import type { LocalProject } from './project.ts';
 import { RemoteProject, type RemoteItem } from './remote.ts';
 
@@ -59,9 +52,7 @@ export async function makePlan(ras: Ras, local: LocalProject): Promise<Plan> {
   for (const item of await remote.read(related)) {
     if (item.key !== null) found.set(idOf({ kind: item.kind, key: item.key }), item);
   }
-  const changes = local.items.map((item) =>
-    changeOf(item, contentOf(item, local.settings), found.get(idOf(item))),
-  );
+  const changes = local.items.map((item) => changeOf(item, contentOf(item, local.settings), found.get(idOf(item))));
   await checkSchedules(ras, local, changes);
   const orphans = [...found].flatMap(([id, item]) => (wanted.has(id) ? [] : [orphanOf(item)]));
   return { version: 1, project: project ?? null, changes: [...changes, ...orphans] };
@@ -71,11 +62,7 @@ function idOf({ kind, key }: { readonly kind: KindName; readonly key: string }):
   return `${kind}/${key}`;
 }
 
-function changeOf(
-  { kind, key, file }: LocalItem,
-  desired: Content,
-  found: RemoteItem | undefined,
-): Change {
+function changeOf({ kind, key, file }: LocalItem, desired: Content, found: RemoteItem | undefined): Change {
   const before = found?.content ?? {};
   const fields = differingFields(before, desired).map((field) => ({
     field,
@@ -149,11 +136,7 @@ function checkSkills({ items, settings }: LocalProject, remote: RemoteProject): 
 }
 
 /** Asks the service for each schedule that would be written, so that a bad one is told before anything is applied. */
-async function checkSchedules(
-  ras: Ras,
-  { items }: LocalProject,
-  changes: readonly Change[],
-): Promise<void> {
+async function checkSchedules(ras: Ras, { items }: LocalProject, changes: readonly Change[]): Promise<void> {
   const faults: Fault[] = [];
   for (const { kind, file, action, fields, desired } of changes) {
     const isNew = action === 'create' || fields.some(({ field }) => TIMING.has(field));
@@ -180,12 +163,9 @@ async function checkProject(ras: Ras, project: string): Promise<void> {
     await ras.facts.read(project);
   } catch (error) {
     if (fieldsOf(error)['status'] !== 404 && fieldsOf(error)['status'] !== 403) throw error;
-    throw new CliError(
-      `These files are for the project ${project}, and you are signed in to another one.`,
-      {
-        hint: 'Take the profile of that project by --profile, or change `project` in ras.yaml.',
-      },
-    );
+    throw new CliError(`These files are for the project ${project}, and you are signed in to another one.`, {
+      hint: 'Take the profile of that project by --profile, or change `project` in ras.yaml.',
+    });
   }
 }
 

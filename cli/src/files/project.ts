@@ -59,12 +59,7 @@ export async function readProject(folder: string): Promise<LocalProject> {
 
 type Place = HeadedDocument['place'];
 
-function faultsOf(
-  kind: KindName,
-  file: string,
-  document: HeadedDocument,
-  { defaults }: Settings,
-): Fault[] {
+function faultsOf(kind: KindName, file: string, document: HeadedDocument, { defaults }: Settings): Fault[] {
   const { schema, text } = KINDS[kind];
   const { head, body } = document;
   const place: Place = (at, of) => document.place(at, of);
@@ -94,9 +89,7 @@ function faultIn(file: string, place: Place, fault: SchemaFault): Fault {
   return {
     file,
     ...place(at, ofName ? 'name' : 'value'),
-    message: isText
-      ? 'the instructions are the text below the head, and no field'
-      : named + message,
+    message: isText ? 'the instructions are the text below the head, and no field' : named + message,
   };
 }
 
@@ -107,9 +100,7 @@ async function readSettings(folder: string, faults: Fault[]): Promise<Settings> 
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked below
     const settings = (document.toJS() ?? {}) as Settings;
     const place: Place = (at, of) => placeIn(document, lines, at, of, 0);
-    faults.push(
-      ...firstOf(schemaFaults(SETTINGS_SCHEMA, settings)).map((each) => faultIn(file, place, each)),
-    );
+    faults.push(...firstOf(schemaFaults(SETTINGS_SCHEMA, settings)).map((each) => faultIn(file, place, each)));
     return settings;
   } catch (error) {
     if (error instanceof FaultyFiles) faults.push(...error.faults);
@@ -148,8 +139,7 @@ async function listFiles(folder: string, faults: Fault[]): Promise<Found[]> {
         message: 'only SKILL.md is read; the service keeps one text for a skill',
       });
     }
-    if (inside.length === others.length)
-      faults.push({ file: `skills/${name}`, message: 'has no SKILL.md' });
+    if (inside.length === others.length) faults.push({ file: `skills/${name}`, message: 'has no SKILL.md' });
     else add('skill', name, `skills/${name}/SKILL.md`, name);
   }
   for (const name of await namesIn(folder, 'routines')) {
@@ -158,9 +148,7 @@ async function listFiles(folder: string, faults: Fault[]): Promise<Found[]> {
     else faults.push({ file, message: 'is no .md file' });
   }
   if (found.length > MAX_FILES) {
-    throw new FaultyFiles([
-      { file: '.', message: `${found.length} files, of ${MAX_FILES} at most` },
-    ]);
+    throw new FaultyFiles([{ file: '.', message: `${found.length} files, of ${MAX_FILES} at most` }]);
   }
   return found;
 }

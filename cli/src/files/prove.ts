@@ -31,11 +31,7 @@ interface Candidate {
  * where the run succeeded. One with a proof is only activated. A run whose forecast would pass what is left of
  * `maxCost` is not started.
  */
-export async function proveAll(
-  ras: Ras,
-  candidates: readonly Candidate[],
-  options: Options,
-): Promise<Proof[]> {
+export async function proveAll(ras: Ras, candidates: readonly Candidate[], options: Options): Promise<Proof[]> {
   const proofs: Proof[] = [];
   let spent = 0;
   for (const candidate of candidates) {
@@ -44,9 +40,7 @@ export async function proveAll(
     const { state, activation, skillsBehind } = await ras.routines.read(candidate.id, { signal });
     const isDraft = state === 'draft';
     if (!isDraft && skillsBehind.length === 0) continue;
-    const isProven = isDraft
-      ? activation.ready
-      : skillsBehind.every(({ proven, newest }) => proven === newest);
+    const isProven = isDraft ? activation.ready : skillsBehind.every(({ proven, newest }) => proven === newest);
     const proof = isProven
       ? await activate(ras, candidate, { runId: null, costUsd: null })
       : await prove(ras, candidate, spent, options);
@@ -105,11 +99,7 @@ async function prove(
   return activate(ras, { key, id }, { runId: run.id, costUsd });
 }
 
-async function activate(
-  ras: Ras,
-  { key, id }: Candidate,
-  run: Pick<Proof, 'runId' | 'costUsd'>,
-): Promise<Proof> {
+async function activate(ras: Ras, { key, id }: Candidate, run: Pick<Proof, 'runId' | 'costUsd'>): Promise<Proof> {
   try {
     const { warnings } = await ras.routines.activate(id);
     const message = warnings.map((warning) => warning.message).join(' ');
@@ -132,7 +122,5 @@ async function toolsWaiting(ras: Ras, routineId: string, signal: AbortSignal): P
 
 function isWaiting(tool: Shape<'ToolPolicy'>): boolean {
   if (tool.vanishedAt !== null) return false;
-  return tool.state === 'automatic'
-    ? tool.confirmedHash !== tool.definitionHash
-    : tool.confirmedAt === null;
+  return tool.state === 'automatic' ? tool.confirmedHash !== tool.definitionHash : tool.confirmedAt === null;
 }

@@ -36,8 +36,7 @@ export async function pull(
       hint: 'Apply them, or take what the service has with pull --force.',
     });
   }
-  for (const item of items)
-    if (!item.isManaged || item.isNew || item.hasDrifted) await mark(ras, item);
+  for (const item of items) if (!item.isManaged || item.isNew || item.hasDrifted) await mark(ras, item);
   for (const { file, text, result } of files) {
     if (result === 'wrote') await writeFileIn(local.folder, file, text);
   }
@@ -58,11 +57,7 @@ function chosen(summaries: readonly Summary[], names: readonly string[]): Summar
   });
 }
 
-function giveKeys(
-  remote: RemoteProject,
-  wanted: readonly Summary[],
-  { items }: LocalProject,
-): void {
+function giveKeys(remote: RemoteProject, wanted: readonly Summary[], { items }: LocalProject): void {
   for (const kind of ['skill', 'routine'] as const) {
     const taken = new Set(kind === 'skill' ? remote.curated : []);
     for (const item of [...items, ...remote.summaries]) {
@@ -83,17 +78,13 @@ function fileOf(item: RemoteItem, { items, settings }: LocalProject) {
   const key = item.key ?? item.id;
   const { schemaPath, fileOf: pathOf } = KINDS[kind];
   // It becomes a path, so no service is trusted with it.
-  if (!KEY.test(key))
-    throw new CliError(`The service names a key that is none: ${key.slice(0, 80)}`);
+  if (!KEY.test(key)) throw new CliError(`The service names a key that is none: ${key.slice(0, 80)}`);
   const file = pathOf(key);
   const local = items.find((each) => each.kind === kind && each.key === key);
   const fields = local === undefined ? [] : differingFields(contentOf(local, settings), content);
   const head = headOf(kind, content, settings);
   const body = String(content['instructions']);
-  const text =
-    local === undefined
-      ? renderHeaded(head, body, schemaPath)
-      : local.document.rewritten(head, body);
+  const text = local === undefined ? renderHeaded(head, body, schemaPath) : local.document.rewritten(head, body);
   const differs = fields.length > 0;
   const result = local === undefined || differs ? ('wrote' as const) : ('unchanged' as const);
   return { kind, key, file, text, differs, fields, result };
@@ -108,9 +99,8 @@ async function mark(ras: Ras, { kind, id, key, etag }: RemoteItem): Promise<void
   } catch (error) {
     const { status, message } = fieldsOf(error);
     if (status !== 403 && status !== 412) throw error;
-    throw new CliError(
-      `${nameOf({ kind, key: key ?? id })} cannot be marked as kept in files: ${String(message)}`,
-      { hint: 'No file was written. Pulling needs the scope routines:write, as it gives keys.' },
-    );
+    throw new CliError(`${nameOf({ kind, key: key ?? id })} cannot be marked as kept in files: ${String(message)}`, {
+      hint: 'No file was written. Pulling needs the scope routines:write, as it gives keys.',
+    });
   }
 }

@@ -106,12 +106,7 @@ const AT_ONCE = 8;
 
 function summaryOf(
   kind: KindName,
-  {
-    id,
-    externalKey,
-    managedBy,
-    name,
-  }: Pick<Shape<'RoutineSummary'>, 'id' | 'externalKey' | 'managedBy' | 'name'>,
+  { id, externalKey, managedBy, name }: Pick<Shape<'RoutineSummary'>, 'id' | 'externalKey' | 'managedBy' | 'name'>,
 ): Summary {
   return { kind, id, key: externalKey, name, isManaged: managedBy === 'files' };
 }

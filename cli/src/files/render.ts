@@ -8,17 +8,14 @@ const MARKS = { create: '+', update: '~', adopt: '~', orphan: '-', unchanged: '=
 /** Says a plan in words. */
 export function renderPlan({ changes }: Plan): string {
   const shown = changes.filter(({ action }) => action !== 'unchanged');
-  const count = (...actions: Change['action'][]) =>
-    changes.filter(({ action }) => actions.includes(action)).length;
+  const count = (...actions: Change['action'][]) => changes.filter(({ action }) => actions.includes(action)).length;
   const counts = [
     `${count('create')} to create`,
     `${count('update', 'adopt')} to change`,
     `${count('orphan')} without a file`,
     `${count('unchanged')} unchanged`,
   ];
-  return [...shown.flatMap((change) => [...renderChange(change), '']), counts.join(', ')].join(
-    '\n',
-  );
+  return [...shown.flatMap((change) => [...renderChange(change), '']), counts.join(', ')].join('\n');
 }
 
 export function nameOf({ kind, key }: Pick<Change, 'kind' | 'key'>): string {
@@ -51,10 +48,7 @@ function renderField({ field, before, after }: FieldChange, material: boolean): 
     return [`    ${field}${mark}: ${old} -> ${now}`];
   }
   const lines = withContext(diffLines(textOf(before), textOf(after)));
-  return [
-    `    ${field}${mark}:`,
-    ...lines.map(({ mark: sign, text }) => `      ${sign} ${visible(text)}`.trimEnd()),
-  ];
+  return [`    ${field}${mark}:`, ...lines.map(({ mark: sign, text }) => `      ${sign} ${visible(text)}`.trimEnd())];
 }
 
 /** Makes a difference in spaces and line ends visible, and leaves out what a terminal would obey. */

@@ -52,9 +52,7 @@ export function schemaFaults(
   const within = (part: JsonSchema) => schemaFaults(root, value, part, path);
   if (said.oneOf !== undefined) {
     const branch = branchOf(said.oneOf, value);
-    return branch === undefined
-      ? fault(`its type is none of ${typesOf(said.oneOf)}`)
-      : within(branch);
+    return branch === undefined ? fault(`its type is none of ${typesOf(said.oneOf)}`) : within(branch);
   }
   const type = typeOf(value);
   const own = said.allOf?.flatMap(within) ?? [];
@@ -102,11 +100,7 @@ export function withDefaults(root: JsonSchema, value: unknown, schema: JsonSchem
 }
 
 /** Leaves out what is as its default; the value is complete. */
-export function withoutDefaults(
-  root: JsonSchema,
-  value: unknown,
-  schema: JsonSchema = root,
-): unknown {
+export function withoutDefaults(root: JsonSchema, value: unknown, schema: JsonSchema = root): unknown {
   const { items, properties } = shapeFor(root, resolved(root, schema), value);
   if (Array.isArray(value)) {
     return items === undefined ? value : value.map((item) => withoutDefaults(root, item, items));
@@ -132,9 +126,7 @@ function shapeFor(root: JsonSchema, schema: JsonSchema, value: unknown): JsonSch
   const branch =
     said.oneOf !== undefined
       ? branchOf(said.oneOf, value)
-      : [...(said.allOf ?? []), ...(said.anyOf ?? [])].find((each) =>
-          fits(resolved(root, each), typeOf(value)),
-        );
+      : [...(said.allOf ?? []), ...(said.anyOf ?? [])].find((each) => fits(resolved(root, each), typeOf(value)));
   return branch === undefined ? said : shapeFor(root, branch, value);
 }
 
@@ -198,10 +190,7 @@ function textFaults(said: JsonSchema, value: string): string[] {
   return [];
 }
 
-function numberFaults(
-  { type, minimum = -Infinity, maximum = Infinity }: JsonSchema,
-  value: number,
-) {
+function numberFaults({ type, minimum = -Infinity, maximum = Infinity }: JsonSchema, value: number) {
   if (type === 'integer' && !Number.isInteger(value)) return ['has to be a whole number'];
   if (value < minimum) return [`is below ${minimum}`];
   return value > maximum ? [`is above ${maximum}`] : [];
@@ -211,17 +200,10 @@ function listFaults(said: JsonSchema, value: readonly unknown[]): string[] {
   if (value.length < (said.minItems ?? 0)) return ['must not be empty'];
   if (value.length > (said.maxItems ?? Infinity)) return [`has more than ${said.maxItems} items`];
   const distinct = new Set(value.map((item) => JSON.stringify(item)));
-  return said.uniqueItems === true && distinct.size < value.length
-    ? ['has the same item twice']
-    : [];
+  return said.uniqueItems === true && distinct.size < value.length ? ['has the same item twice'] : [];
 }
 
-function objectFaults(
-  root: JsonSchema,
-  said: JsonSchema,
-  value: JsonObject,
-  path: FieldPath,
-): SchemaFault[] {
+function objectFaults(root: JsonSchema, said: JsonSchema, value: JsonObject, path: FieldPath): SchemaFault[] {
   const { properties = {}, additionalProperties: others, required = [] } = said;
   const names = Object.keys(value);
   const faults: SchemaFault[] = [];
@@ -240,13 +222,9 @@ function objectFaults(
       const { propertyNames: named } = said;
       const bad = named === undefined ? [] : textFaults(named, name);
       faults.push(...bad.map((message) => ({ path: inside, ofName: true as const, message })));
-      if (typeof others === 'object')
-        faults.push(...schemaFaults(root, value[name], others, inside));
+      if (typeof others === 'object') faults.push(...schemaFaults(root, value[name], others, inside));
     }
   }
   const missing = required.filter((name) => value[name] === undefined);
-  return [
-    ...faults,
-    ...missing.map((name) => ({ path, message: `the field "${name}" is missing` })),
-  ];
+  return [...faults, ...missing.map((name) => ({ path, message: `the field "${name}" is missing` }))];
 }

@@ -26,15 +26,13 @@ const SET_KEY = `Set ${KEY_VARIABLE} where you start it, to an API key of the pr
 export const CLIENTS: Readonly<Record<string, McpClient>> = {
   'claude-code': {
     file: ({ cwd }) => path.join(cwd, '.mcp.json'),
-    add: (text, url) =>
-      inJson(text, 'mcpServers', { type: 'http', url, ...bearer('${RAS_API_KEY}') }),
+    add: (text, url) => inJson(text, 'mcpServers', { type: 'http', url, ...bearer('${RAS_API_KEY}') }),
     next: SET_KEY,
   },
   'claude-desktop': {
     file: (where) => path.join(configFolder(where), 'Claude', 'claude_desktop_config.json'),
     // Its file takes programs only; this one passes on to an address and signs in by a browser.
-    add: (text, url) =>
-      inJson(text, 'mcpServers', { command: 'npx', args: ['-y', 'mcp-remote', url] }),
+    add: (text, url) => inJson(text, 'mcpServers', { command: 'npx', args: ['-y', 'mcp-remote', url] }),
     next: 'Restart it; it opens a browser for the sign-in.',
   },
   cursor: {
@@ -45,13 +43,11 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   vscode: {
     file: ({ cwd }) => path.join(cwd, '.vscode', 'mcp.json'),
     // It asks for the key once and keeps it sealed. In headers it has been reported not to read the environment.
-    add: (text, url) =>
-      withInput(inJson(text, 'servers', { type: 'http', url, ...bearer('${input:ras-api-key}') })),
+    add: (text, url) => withInput(inJson(text, 'servers', { type: 'http', url, ...bearer('${input:ras-api-key}') })),
     next: 'It asks for an API key of the project when it first connects, and keeps it.',
   },
   codex: {
-    file: ({ env, home }) =>
-      path.join(env['CODEX_HOME'] || path.join(home, '.codex'), 'config.toml'),
+    file: ({ env, home }) => path.join(env['CODEX_HOME'] || path.join(home, '.codex'), 'config.toml'),
     add: inToml,
     next: SET_KEY,
   },

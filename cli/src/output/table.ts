@@ -20,17 +20,11 @@ const GAP = '  ';
 const NARROWEST = 8;
 
 /** Renders rows under their titles, without columns that hold nothing; the widest are cut until the table fits. */
-export function renderTable<T>(
-  rows: readonly T[],
-  columns: readonly Column<T>[],
-  { width, bold }: TableStyle,
-): string {
+export function renderTable<T>(rows: readonly T[], columns: readonly Column<T>[], { width, bold }: TableStyle): string {
   const shown = columns.filter(({ value }) => rows.some((row) => (value(row) ?? '') !== ''));
   const titles = shown.map(({ title }) => title.toUpperCase());
   const cells = rows.map((row) => shown.map(({ value }) => plainLine(String(value(row) ?? '–'))));
-  const widths = shown.map((_, index) =>
-    Math.max(...[titles, ...cells].map((line) => widthOf(line[index] ?? ''))),
-  );
+  const widths = shown.map((_, index) => Math.max(...[titles, ...cells].map((line) => widthOf(line[index] ?? ''))));
   if (width !== undefined) shrink(widths, shown, width);
   const line = (texts: readonly string[]) =>
     texts

@@ -19,10 +19,7 @@ export function profileName(env: World['env'], { profile }: GlobalOptions): stri
  * Returns the address and key in use: the environment first, then the profile. The key of a profile goes to the address
  * of that profile only: an address of the environment must not draw it elsewhere.
  */
-export async function signedIn(
-  { env }: Pick<World, 'env'>,
-  options: GlobalOptions,
-): Promise<Account> {
+export async function signedIn({ env }: Pick<World, 'env'>, options: GlobalOptions): Promise<Account> {
   const profiles = await readProfiles(env);
   const name = profileName(env, options);
   const stored = profiles[name];
@@ -31,10 +28,7 @@ export async function signedIn(
   // A profile that is named outdoes a key of the environment.
   if (apiKey && options.profile === undefined) {
     if (baseUrl === undefined) {
-      throw usageError(
-        'RAS_API_KEY is set, and no address.',
-        'Set RAS_API_URL, or give --api-url.',
-      );
+      throw usageError('RAS_API_KEY is set, and no address.', 'Set RAS_API_URL, or give --api-url.');
     }
     return { profile: undefined, baseUrl, apiKey };
   }
@@ -49,10 +43,7 @@ export async function signedIn(
 }
 
 /** Returns the address in use, for what needs no key. @throws {CliError} where none is known */
-export async function addressInUse(
-  { env }: Pick<World, 'env'>,
-  options: GlobalOptions,
-): Promise<string> {
+export async function addressInUse({ env }: Pick<World, 'env'>, options: GlobalOptions): Promise<string> {
   const given = addressOf(options.apiUrl ?? env['RAS_API_URL']);
   const name = profileName(env, options);
   const address = given ?? (await readProfiles(env))[name]?.baseUrl;

@@ -64,19 +64,12 @@ export function registerRun(parent: Command, context: Context): void {
   addWaiting(parent.command('run'))
     .description('Start a run of a routine.')
     .argument('<routine>', 'id, key or name')
-    .option(
-      '--var <name=value>',
-      'value of a variable for this run; may be given again',
-      collect,
-      [],
-    )
+    .option('--var <name=value>', 'value of a variable for this run; may be given again', collect, [])
     .action(async (given: string, options: StartOptions) => {
       const variables = variablesOf(options.var);
       // A time that cannot be read is said before anything is started.
       timeoutOf(options.timeout);
-      const run = await withRoutine(context, given, (ras, id) =>
-        ras.routines.run(id, { variables }),
-      );
+      const run = await withRoutine(context, given, (ras, id) => ras.routines.run(id, { variables }));
       await showStarted(context, run, options);
     });
 }
@@ -105,11 +98,7 @@ function variablesOf(given: readonly string[]): Record<string, string> {
   );
 }
 
-async function showStarted(
-  context: Context,
-  run: Shape<'Run'>,
-  { wait = false, timeout }: WaitOptions,
-): Promise<void> {
+async function showStarted(context: Context, run: Shape<'Run'>, { wait = false, timeout }: WaitOptions): Promise<void> {
   const timeoutMs = timeoutOf(timeout);
   if (wait || timeoutMs !== undefined) return waitForRun(context, run.id, timeoutMs);
   showRun(context, run);
@@ -136,9 +125,7 @@ async function list(context: Context, { routine, limit, ...filters }: ListOption
   const runs =
     routine === undefined
       ? await listed(context, (await context.client()).runs.list(query), limit)
-      : await withRoutine(context, routine, (ras, id) =>
-          listed(context, ras.routines.runs(id, query), limit),
-        );
+      : await withRoutine(context, routine, (ras, id) => listed(context, ras.routines.runs(id, query), limit));
   context.out.table(runs, [
     { title: 'run', whole: true, value: ({ id }) => id },
     { title: 'routine', value: ({ routineName }) => routineName },

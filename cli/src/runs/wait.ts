@@ -16,11 +16,7 @@ const EXIT_OF: Readonly<Record<string, number>> = {
 };
 
 /** Waits for a run, shows how it goes, writes its result and sets the exit code. Ctrl-C leaves the run alone. */
-export async function waitForRun(
-  context: Context,
-  runId: string,
-  timeoutMs: number | undefined,
-): Promise<void> {
+export async function waitForRun(context: Context, runId: string, timeoutMs: number | undefined): Promise<void> {
   const ras = await context.client();
   const interrupted = context.interrupted();
   const limits = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];

@@ -39,9 +39,7 @@ async function login(context: Context, { withToken = false, browser }: LoginOpti
   const before = await readProfiles(env);
   const baseUrl = await addressFor(context, before[name]);
   if (isOpenToOthers(baseUrl)) {
-    context.say(
-      `Warning: ${baseUrl} is not encrypted, so that others on the way can read the key.`,
-    );
+    context.say(`Warning: ${baseUrl} is not encrypted, so that others on the way can read the key.`);
   }
   const profile: Profile = withToken
     ? { baseUrl, apiKey: await readToken(context) }
@@ -81,9 +79,7 @@ async function addressFor(context: Context, before: Profile | undefined): Promis
 }
 
 async function readToken(context: Context): Promise<string> {
-  const token = context.canAsk
-    ? await askedFor(context, 'API key', { secret: true })
-    : await readAll(context.stdin);
+  const token = context.canAsk ? await askedFor(context, 'API key', { secret: true }) : await readAll(context.stdin);
   if (!/^[\u0021-\u007E]{1,200}$/.test(token)) {
     throw usageError('stdin holds no API key: one line, such as ras_…');
   }
@@ -138,7 +134,5 @@ function show(context: Context, profile: Profile, name: string | undefined): voi
 
 function isOpenToOthers(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
-  return (
-    protocol === 'http:' && !/^(?:localhost|127\.[\d.]+|\[::1\]|.+\.localhost)$/.test(hostname)
-  );
+  return protocol === 'http:' && !/^(?:localhost|127\.[\d.]+|\[::1\]|.+\.localhost)$/.test(hostname);
 }

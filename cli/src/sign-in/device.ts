@@ -79,12 +79,10 @@ async function pollForToken(
   for (;;) {
     await context.pause(seconds * 1_000, interrupted);
     if (context.now() >= expiresAt) throw notConfirmed('The code has expired.');
-    const response = await request(context, `${baseUrl}/v1/auth/device/token`, body).catch(
-      (error: unknown) => {
-        interrupted.throwIfAborted();
-        return error;
-      },
-    );
+    const response = await request(context, `${baseUrl}/v1/auth/device/token`, body).catch((error: unknown) => {
+      interrupted.throwIfAborted();
+      return error;
+    });
     // Without a connection, and while a proxy or the service is in trouble, it asks less often.
     if (!(response instanceof Response) || response.status >= 500) {
       seconds *= 2;
@@ -116,8 +114,7 @@ function tokenOf(fields: Readonly<Record<string, unknown>>, baseUrl: string, now
   return {
     apiKey,
     projectId: typeof projectId === 'string' ? projectId : undefined,
-    expiresAt:
-      typeof expiresIn === 'number' ? new Date(now + expiresIn * 1_000).toISOString() : undefined,
+    expiresAt: typeof expiresIn === 'number' ? new Date(now + expiresIn * 1_000).toISOString() : undefined,
   };
 }
 

@@ -5,12 +5,7 @@ import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { planOfPrice } from '../plans.ts';
 import { ensureCustomer, requestSync, openPortal, returnAddresses } from './customers.ts';
-import {
-  expireCheckout,
-  isLatestAttempt,
-  listOpenCheckouts,
-  oneCheckoutAtATime,
-} from './open-checkouts.ts';
+import { expireCheckout, isLatestAttempt, listOpenCheckouts, oneCheckoutAtATime } from './open-checkouts.ts';
 import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
 
 /** The operator's launch switches; a new checkout needs the first two. */
@@ -44,13 +39,7 @@ const OPEN_SECONDS = 35 * 60;
 const LEFT_SECONDS = 10 * 60;
 
 /** States of a subscription that is changed in the portal instead of being bought again. */
-const SUBSCRIBED: ReadonlySet<string> = new Set([
-  'active',
-  'trialing',
-  'past_due',
-  'unpaid',
-  'paused',
-]);
+const SUBSCRIBED: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
 
 /** Returns the reason why no new checkout can be begun; undefined when one can. */
 export function checkoutBarrier({
@@ -88,8 +77,7 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
       return toPortal({ ...deps, processor }, { ...input, customer, subscribed });
     }
     const again = await openSession({ ...deps, processor }, customer, input.plan);
-    const session =
-      again ?? (await createSession({ ...deps, processor }, customer, input, attempt));
+    const session = again ?? (await createSession({ ...deps, processor }, customer, input, attempt));
     if (session.url === null) throw new AppError('provider_error');
     await record(database, input, session);
     // A later attempt looked for open checkouts before this one was there, or will find it.
@@ -136,9 +124,7 @@ async function openSession(
   const open = await listOpenCheckouts(deps, customer);
   const enough = Date.now() / 1_000 + LEFT_SECONDS;
   const price = deps.processor.prices[plan][0];
-  const again = open.find(
-    ({ metadata, expires_at: end }) => metadata?.['price'] === price && end > enough,
-  );
+  const again = open.find(({ metadata, expires_at: end }) => metadata?.['price'] === price && end > enough);
   for (const session of open) {
     if (session !== again) await expireCheckout(deps, session.id);
   }

@@ -1,12 +1,6 @@
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import {
-  callProcessor,
-  type PaymentDeps,
-  type PaymentWatch,
-  type Processor,
-  type ProcessorDeps,
-} from './processor.ts';
+import { callProcessor, type PaymentDeps, type PaymentWatch, type Processor, type ProcessorDeps } from './processor.ts';
 
 /** Returns the processor's id of an organization's customer; undefined before there is one. */
 async function findCustomer(db: Db, organizationId: string): Promise<string | undefined> {
@@ -102,9 +96,7 @@ export async function openPortal(
     processor.stripe.billingPortal.sessions.create({
       customer,
       return_url: back,
-      ...(processor.portalConfiguration === undefined
-        ? {}
-        : { configuration: processor.portalConfiguration }),
+      ...(processor.portalConfiguration === undefined ? {} : { configuration: processor.portalConfiguration }),
       ...(update === undefined
         ? {}
         : {

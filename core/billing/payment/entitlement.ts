@@ -52,11 +52,7 @@ export function readSubscription(rule: EntitlementRule, found: Stripe.Subscripti
   const plan = planOfPrice(rule.prices, item?.price.id ?? null) ?? null;
   const periodEnd = item === undefined ? null : instant(item.current_period_end);
   const cancelsAt =
-    found.cancel_at === null
-      ? found.cancel_at_period_end
-        ? periodEnd
-        : null
-      : instant(found.cancel_at);
+    found.cancel_at === null ? (found.cancel_at_period_end ? periodEnd : null) : instant(found.cancel_at);
   return {
     id: found.id,
     status: found.status,
@@ -105,10 +101,7 @@ function after(date: Date, days: number): Date {
 }
 
 /** Decides an organization's access from all of its subscriptions: the best plan, and of equal ones the longest. */
-export function decideAccess(
-  subscriptions: readonly Subscription[],
-  now: Date,
-): PaidAccess | undefined {
+export function decideAccess(subscriptions: readonly Subscription[], now: Date): PaidAccess | undefined {
   let best: PaidAccess | undefined;
   for (const { plan, entitledUntil: until, periodStart, periodEnd } of subscriptions) {
     if (plan === null || until === null || until <= now) continue;
@@ -152,11 +145,7 @@ export function listSubscriptions(db: Db, organizationId: string): Promise<Subsc
 }
 
 /** Stores what an organization has paid for, and leaves an audit event when that is another plan than before. */
-export async function recordAccess(
-  tx: Db,
-  organizationId: string,
-  access: PaidAccess | undefined,
-): Promise<void> {
+export async function recordAccess(tx: Db, organizationId: string, access: PaidAccess | undefined): Promise<void> {
   const plan = access?.plan ?? null;
   const before = await tx.row<{ plan: PaidPlan | null }>`
     with before as (

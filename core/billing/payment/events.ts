@@ -57,9 +57,7 @@ export function verifyEvent(
     const [time = '', another] = Array.from(signature.matchAll(/(?:^|,)t=([^,]*)/g), ([, t]) => t);
     const signedAt = /^\d{1,12}$/.test(time) && another === undefined ? Number(time) : NaN;
     if (!(signedAt * 1_000 < Date.now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
-    return paymentEvent.parse(
-      stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS),
-    );
+    return paymentEvent.parse(stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS));
   } catch {
     throw new AppError('invalid_signature');
   }
@@ -70,10 +68,7 @@ export function verifyEvent(
  * event's order nor its age nor its claims matter. The event's id and the request are one transaction.
  * @returns the organization to sync; undefined for an event that is a repetition or not about one of ours
  */
-export async function recordEvent(
-  deps: PaymentDeps,
-  event: PaymentEvent,
-): Promise<string | undefined> {
+export async function recordEvent(deps: PaymentDeps, event: PaymentEvent): Promise<string | undefined> {
   const { database, processor, watch } = deps;
   const ignored = (why: string) => {
     watch.metrics.paymentEvent({

@@ -29,14 +29,10 @@ export async function oneCheckoutAtATime<T>(
 }
 
 /**
- * Tells whether no other checkout of the organization was begun since this attempt, which may have taken longer than its
- * lease.
+ * Tells whether no other checkout of the organization was begun since this attempt, which may have taken longer than
+ * its lease.
  */
-export async function isLatestAttempt(
-  db: Db,
-  organizationId: string,
-  attempt: number,
-): Promise<boolean> {
+export async function isLatestAttempt(db: Db, organizationId: string, attempt: number): Promise<boolean> {
   const latest = await db.row`
     select from billing_customers
     where organization_id = ${organizationId} and checkout_attempt = ${attempt}
@@ -70,17 +66,12 @@ export function listOpenCheckouts(
   customer: string,
 ): Promise<Stripe.Checkout.Session[]> {
   return callProcessor(watch, () =>
-    stripe.checkout.sessions
-      .list({ customer, status: 'open', limit: 100 })
-      .autoPagingToArray({ limit: 1_000 }),
+    stripe.checkout.sessions.list({ customer, status: 'open', limit: 100 }).autoPagingToArray({ limit: 1_000 }),
   );
 }
 
 /** Expires a checkout; one that was completed or has expired meanwhile is no error. */
-export function expireCheckout(
-  { processor: { stripe }, watch }: ProcessorDeps,
-  id: string,
-): Promise<void> {
+export function expireCheckout({ processor: { stripe }, watch }: ProcessorDeps, id: string): Promise<void> {
   return callProcessor(watch, async () => {
     try {
       await stripe.checkout.sessions.expire(id);

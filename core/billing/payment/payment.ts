@@ -89,9 +89,7 @@ export async function priceFaults({ stripe, prices, livemode }: Processor): Prom
     const variable = `STRIPE_PRICE_${plan.toUpperCase()}`;
     try {
       const price = await stripe.prices.retrieve(id);
-      faults.push(
-        ...faultsOf(price, PLANS[plan].priceCents, livemode).map((f) => `${variable}: ${f}`),
-      );
+      faults.push(...faultsOf(price, PLANS[plan].priceCents, livemode).map((f) => `${variable}: ${f}`));
     } catch (error) {
       if (!isMissing(error)) throw error;
       faults.push(`${variable}: the processor has no such price`);
@@ -111,10 +109,7 @@ export async function reportPriceFaults({ processor, watch }: Payment): Promise<
   try {
     faults = await priceFaults(processor);
   } catch (err) {
-    watch.log.error(
-      { err },
-      'the prices could not be looked at; npm run billing:check does it again',
-    );
+    watch.log.error({ err }, 'the prices could not be looked at; npm run billing:check does it again');
     return;
   }
   if (faults.length > 0) throw new Error(`Payment is configured wrongly: ${faults.join('; ')}.`);

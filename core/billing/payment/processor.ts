@@ -96,17 +96,13 @@ export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<
 
 /** Returns true when the same request may soon succeed. */
 function isPassing(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
-  return (
-    error instanceof Stripe.errors.StripeConnectionError ||
-    error instanceof Stripe.errors.StripeRateLimitError
-  );
+  return error instanceof Stripe.errors.StripeConnectionError || error instanceof Stripe.errors.StripeRateLimitError;
 }
 
 /** Returns true when our own key was refused. */
 function isRefusal(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
   return (
-    error instanceof Stripe.errors.StripeAuthenticationError ||
-    error instanceof Stripe.errors.StripePermissionError
+    error instanceof Stripe.errors.StripeAuthenticationError || error instanceof Stripe.errors.StripePermissionError
   );
 }
 

@@ -70,8 +70,8 @@ async function dueForSync(db: Db): Promise<string[]> {
 }
 
 /**
- * Records checkouts that are over, so that no page waits for them any longer. One that has expired is closed once a sync
- * has seen what was paid by then; one that was paid is closed together with a request for a sync.
+ * Records checkouts that are over, so that no page waits for them any longer. One that has expired is closed once a
+ * sync has seen what was paid by then; one that was paid is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
   await database.run`
@@ -86,9 +86,7 @@ async function closeCheckouts({ database, processor, watch }: PaymentDeps): Prom
   `;
   for (const { id, organizationId } of open) {
     try {
-      const { status } = await callProcessor(watch, () =>
-        processor.stripe.checkout.sessions.retrieve(id),
-      );
+      const { status } = await callProcessor(watch, () => processor.stripe.checkout.sessions.retrieve(id));
       if (status === 'open') continue;
       await transaction(database, async (tx) => {
         if (status === 'complete') await requestSync(tx, organizationId);

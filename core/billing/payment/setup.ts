@@ -37,10 +37,7 @@ async function ensurePlan(stripe: Stripe, plan: PaidPlan, productName: string) {
   const price =
     prices.data.find(
       ({ unit_amount: cents, currency, recurring }) =>
-        cents === amount &&
-        currency === 'usd' &&
-        recurring?.interval === 'month' &&
-        recurring.interval_count === 1,
+        cents === amount && currency === 'usd' && recurring?.interval === 'month' && recurring.interval_count === 1,
     ) ??
     (await stripe.prices.create({
       product: product.id,
@@ -56,10 +53,7 @@ async function ensurePlan(stripe: Stripe, plan: PaidPlan, productName: string) {
  * Configures the portal: upgrades count at once, downgrades and cancellations at the end of the period; nothing can be
  * paused.
  */
-async function ensurePortal(
-  stripe: Stripe,
-  products: readonly { product: string; price: string }[],
-): Promise<string> {
+async function ensurePortal(stripe: Stripe, products: readonly { product: string; price: string }[]): Promise<string> {
   const features: Stripe.BillingPortal.ConfigurationCreateParams.Features = {
     customer_update: { enabled: true, allowed_updates: ['address', 'name', 'email', 'tax_id'] },
     invoice_history: { enabled: true },

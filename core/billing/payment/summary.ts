@@ -1,11 +1,5 @@
 import type { Db } from '#lib/database/index.ts';
-import {
-  readPeriodUsage,
-  type PeriodUsage,
-  effectivePlan,
-  type Plan,
-  type PlanRule,
-} from '../plans.ts';
+import { readPeriodUsage, type PeriodUsage, effectivePlan, type Plan, type PlanRule } from '../plans.ts';
 import { listSubscriptions, type Subscription } from './entitlement.ts';
 
 /** An organization's plan, its use of it, and what needs attention. */
@@ -29,11 +23,7 @@ interface Stored {
   readonly syncedAt: Date | null;
 }
 
-export async function readBilling(
-  db: Db,
-  rule: PlanRule,
-  organizationId: string,
-): Promise<BillingSummary> {
+export async function readBilling(db: Db, rule: PlanRule, organizationId: string): Promise<BillingSummary> {
   const [stored, subscriptions, usage] = await Promise.all([
     db.row<Stored>`
       select case when o.paid_until > now() then o.paid_plan end as "paidPlan",
@@ -53,21 +43,14 @@ export async function readBilling(
     subscription,
     usage,
     attention:
-      subscription?.status === 'past_due'
-        ? { code: 'payment_failed', until: subscription.entitledUntil }
-        : null,
+      subscription?.status === 'past_due' ? { code: 'payment_failed', until: subscription.entitledUntil } : null,
     isCustomer: stored?.isCustomer === true,
     syncedAt: stored?.syncedAt ?? null,
   };
 }
 
 /** Chooses the subscription to show: the one whose plan counts, else the newest. */
-function shown(
-  subscriptions: readonly Subscription[],
-  paidPlan: Plan | null,
-): Subscription | undefined {
-  const counting = subscriptions.find(
-    ({ plan, entitledUntil }) => plan === paidPlan && entitledUntil !== null,
-  );
+function shown(subscriptions: readonly Subscription[], paidPlan: Plan | null): Subscription | undefined {
+  const counting = subscriptions.find(({ plan, entitledUntil }) => plan === paidPlan && entitledUntil !== null);
   return (paidPlan === null ? undefined : counting) ?? subscriptions[0];
 }

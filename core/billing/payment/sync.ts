@@ -36,10 +36,7 @@ interface Lease {
  * @returns false when another process holds the lease or there is no customer
  * @throws {AppError} as `callProcessor`; it is then tried again by the reconciliation
  */
-export async function syncOrganization(
-  deps: PaymentDeps,
-  organizationId: string,
-): Promise<boolean> {
+export async function syncOrganization(deps: PaymentDeps, organizationId: string): Promise<boolean> {
   for (;;) {
     const lease = await takeLease(deps.database, organizationId);
     if (lease === undefined) return false;
@@ -71,10 +68,7 @@ const organizationDeleted = sql`exists (
           where o.id = billing_customers.organization_id and o.deleted_at is not null)`;
 
 /** Lists all subscriptions of a customer, ended ones too, page after page. */
-async function listSubscriptions(
-  { processor, watch }: PaymentDeps,
-  customer: string,
-): Promise<Subscription[]> {
+async function listSubscriptions({ processor, watch }: PaymentDeps, customer: string): Promise<Subscription[]> {
   const found = await callProcessor(watch, () =>
     processor.stripe.subscriptions
       .list({ customer, status: 'all', limit: 100, expand: ['data.latest_invoice'] })
@@ -144,22 +138,14 @@ const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeco
  * Asks the processor on behalf of a person who waits for the result, for at most `ms`. Beyond a limit it does nothing,
  * so that no member uses up the requests that the processor allows us.
  */
-export async function refreshWithin(
-  deps: PaymentDeps,
-  organizationId: string,
-  ms: number,
-): Promise<void> {
+export async function refreshWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   if ((await throttle(deps.database, REFRESHES, organizationId)) !== undefined) return;
   await requestSync(deps.database, organizationId);
   await syncWithin(deps, organizationId, ms);
 }
 
 /** Waits for a sync for at most `ms`; one that takes longer goes on, and one that fails is tried again later. */
-export async function syncWithin(
-  deps: PaymentDeps,
-  organizationId: string,
-  ms: number,
-): Promise<void> {
+export async function syncWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   const controller = new AbortController();
   const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>
     deps.watch.log.warn({ err, organizationId }, 'a sync with the payment processor failed'),

@@ -68,9 +68,7 @@ export function authenticateClient(
   body: URLSearchParams,
 ): void {
   const { id, secret = '' } = client;
-  const method = selectClientAuthMethod(clientInformationOf(client), [
-    ...server.tokenEndpointAuthMethods,
-  ]);
+  const method = selectClientAuthMethod(clientInformationOf(client), [...server.tokenEndpointAuthMethods]);
   if (method === 'client_secret_basic') {
     headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`);
     return;
@@ -103,16 +101,11 @@ export async function discoverServer(
   const described = await orUndefined(() =>
     discoverOAuthProtectedResourceMetadata(
       url,
-      asked.resourceMetadataUrl === undefined
-        ? {}
-        : { resourceMetadataUrl: asked.resourceMetadataUrl },
+      asked.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: asked.resourceMetadataUrl },
       fetch,
     ),
   );
-  const metadata =
-    described === undefined
-      ? await ownMetadata(fetch, url)
-      : await metadataFor(fetch, url, described);
+  const metadata = described === undefined ? await ownMetadata(fetch, url) : await metadataFor(fetch, url, described);
   if (metadata === undefined) throw new SignInError('no_metadata');
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
     throw new SignInError('no_pkce');
@@ -138,9 +131,7 @@ function revocationEndpointOf(metadata: Readonly<Record<string, unknown>>): stri
   return typeof endpoint === 'string' ? endpoint : undefined;
 }
 
-function readChallenge(
-  challenge: string | undefined,
-): ReturnType<typeof extractWWWAuthenticateParams> {
+function readChallenge(challenge: string | undefined): ReturnType<typeof extractWWWAuthenticateParams> {
   if (challenge === undefined) return {};
   const headers = { 'www-authenticate': challenge };
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers }));
@@ -180,8 +171,7 @@ async function ownMetadata(
 /** Refuses a server that names another's resource: it would get tokens that are good there (RFC 9728, section 3.3). */
 function assertOwnResource(url: string, { resource }: OAuthProtectedResourceMetadata): void {
   const isOwn =
-    URL.canParse(resource) &&
-    checkResourceAllowed({ requestedResource: url, configuredResource: resource });
+    URL.canParse(resource) && checkResourceAllowed({ requestedResource: url, configuredResource: resource });
   if (!isOwn) throw new SignInError('foreign_resource');
 }
 
@@ -192,9 +182,7 @@ function scopeOf(
 ): string | undefined {
   if (scope === undefined || scope === '') return undefined;
   const offline = known?.includes('offline_access') === true;
-  return offline && !scope.split(' ').includes('offline_access')
-    ? `${scope} offline_access`
-    : scope;
+  return offline && !scope.split(' ').includes('offline_access') ? `${scope} offline_access` : scope;
 }
 
 /**

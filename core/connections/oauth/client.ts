@@ -11,8 +11,7 @@ import { SignInError } from './sign-in.ts';
  * address. The one without a callback serves everything else.
  */
 export function clientMetadataUrlOf(publicUrl: string): (callback: string) => string {
-  return (callback) =>
-    `${publicUrl}/oauth/client-metadata${isIssuerCallback(callback) ? `/${callback}` : ''}.json`;
+  return (callback) => `${publicUrl}/oauth/client-metadata${isIssuerCallback(callback) ? `/${callback}` : ''}.json`;
 }
 
 /** Lists the callbacks of the document at this path; undefined where there is none. */
@@ -67,10 +66,7 @@ export function clientMetadataDocument(
  * Uses the address of our document as our client id. Undefined without https, which the draft demands, and for an
  * address that no outside server can read: that error would show only after the person has left for the provider.
  */
-export function clientByMetadata(
-  outbound: Pick<OutboundClient, 'checkUrl'>,
-  url: string,
-): OAuthClient | undefined {
+export function clientByMetadata(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): OAuthClient | undefined {
   if (!isHttpsUrl(url)) return undefined;
   try {
     outbound.checkUrl(url);
@@ -91,10 +87,7 @@ export async function registerAt(
   try {
     const registered = await registerClient(metadata.issuer, {
       metadata,
-      clientMetadata: clientMetadata(
-        [redirectUri],
-        authMethodFor(metadata.token_endpoint_auth_methods_supported),
-      ),
+      clientMetadata: clientMetadata([redirectUri], authMethodFor(metadata.token_endpoint_auth_methods_supported)),
       ...(scope === undefined ? {} : { scope }),
       fetchFn: fetch,
     });

@@ -33,16 +33,10 @@ export interface ProviderAnswer {
  * @throws {AppError} `attempt_expired` for a state that is not this session's, was used or is too old, and what
  * `SignInError` says
  */
-export async function completeSignIn(
-  deps: SignInDeps,
-  answer: ProviderAnswer,
-): Promise<Connection> {
+export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
   const flow = await takeFlow(deps.database, deps.secrets, answer);
   if (flow === undefined) {
-    throw new AppError(
-      'attempt_expired',
-      'This sign-in is over or was not begun here; start it again.',
-    );
+    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
   }
   assertIssuer(issuerOf(deps.providers, flow.provider, flow.issued).server, answer.iss);
   if (answer.error !== undefined) {
@@ -123,11 +117,7 @@ async function connectionOf(
   });
 }
 
-async function verify(
-  { outbound, providers, log }: SignInDeps,
-  { provider, url }: ConnectionDraft,
-  grant: Grant,
-) {
+async function verify({ outbound, providers, log }: SignInDeps, { provider, url }: ConnectionDraft, grant: Grant) {
   const headers = grantHeaders(grant);
   const verified =
     provider === null

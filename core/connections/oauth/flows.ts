@@ -67,7 +67,8 @@ export async function takeFlow(
   const taken = await db.row<FlowOwner & { sealed: string; live: boolean; member: boolean }>`
     delete from oauth_flows f
     where f.state_hash = ${hash} and f.user_id = ${presented.userId} and f.session_id = ${presented.sessionId}
-    returning f.project_id as "projectId", f.user_id as "userId", f.session_id as "sessionId", f.provider, f.connection_id as "connectionId",
+    returning f.project_id as "projectId", f.user_id as "userId", f.session_id as "sessionId", f.provider,
+    f.connection_id as "connectionId",
       f.name, f.sealed, f.expires_at > now() as live,
       exists (
         select 1 from projects p join memberships m on m.organization_id = p.organization_id

@@ -4,11 +4,7 @@ import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProviderCatalogue, OAuthProviderAuth, Provider } from '../providers/catalogue.ts';
 import type { Connection, ConnectionError, ConnectionState } from '../store/connection.ts';
-import {
-  type ConnectionSecrets,
-  credentialColumns,
-  type NewCredentials,
-} from '../store/credentials.ts';
+import { type ConnectionSecrets, credentialColumns, type NewCredentials } from '../store/credentials.ts';
 import {
   authorizationServer,
   oauthClient,
@@ -114,8 +110,7 @@ function named({ id, projectId }: ConnectionRef) {
 
 /** @throws {AppError} `connection_not_found` */
 export async function readStoredGrant(db: Db, connection: ConnectionRef): Promise<StoredGrant> {
-  const found =
-    await db.row<StoredGrant>`select ${grantColumns} from connections where ${named(connection)}`;
+  const found = await db.row<StoredGrant>`select ${grantColumns} from connections where ${named(connection)}`;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }

@@ -28,10 +28,7 @@ const ERRORS = {
     'invalid_request',
     'The authorization server registers no clients: register one there, and give clientId and clientSecret.',
   ],
-  registration_refused: [
-    'provider_error',
-    'The authorization server refused to register a client.',
-  ],
+  registration_refused: ['provider_error', 'The authorization server refused to register a client.'],
   foreign_response: [
     'provider_error',
     'The response is not from the authorization server that the sign-in was begun at; start it again.',
@@ -58,9 +55,7 @@ export class SignInError extends AppError {
 
   static of(error: OutboundError): SignInError {
     const isBlocked =
-      error.code === 'blocked_url' ||
-      error.code === 'blocked_address' ||
-      error.code === 'redirect_refused';
+      error.code === 'blocked_url' || error.code === 'blocked_address' || error.code === 'redirect_refused';
     return new SignInError(isBlocked ? 'blocked' : 'unreachable');
   }
 }

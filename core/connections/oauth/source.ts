@@ -25,11 +25,7 @@ import { renewTokens, scopesIn, TokenError } from './token-endpoint.ts';
  */
 export function createOAuthSource(deps: RenewalDeps): CredentialSource {
   const renewals = createRenewals<Grant>();
-  const renewed = (
-    connection: Connection,
-    stale: StoredGrant,
-    signal: AbortSignal,
-  ): Promise<Grant> => {
+  const renewed = (connection: Connection, stale: StoredGrant, signal: AbortSignal): Promise<Grant> => {
     const renew = () => renewGrant(deps, connection, stale);
     return renewals(`${connection.id} ${stale.version}`, renew, signal);
   };
@@ -77,10 +73,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
   };
 }
 
-type RenewalDeps = Pick<
-  ConnectionsCore,
-  'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers'
->;
+type RenewalDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers'>;
 
 /**
  * Renews the tokens of a connection once, however many callers ask in however many processes: the one that takes the
@@ -142,11 +135,7 @@ async function renewHeld(
 }
 
 /** Reads the grant that has replaced the renewed one: a person has signed in again meanwhile. */
-async function latestGrant(
-  deps: RenewalDeps,
-  connection: Connection,
-  renewed: Grant,
-): Promise<Grant> {
+async function latestGrant(deps: RenewalDeps, connection: Connection, renewed: Grant): Promise<Grant> {
   try {
     return openGrant(deps, connection, await readStoredGrant(deps.database, connection));
   } catch (error) {

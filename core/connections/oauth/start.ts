@@ -11,13 +11,7 @@ import { callbackOf, redirectUriOf } from './client.ts';
 import { insertFlow } from './flows.ts';
 import { openGrant, readStoredGrant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
-import {
-  assertAllowed,
-  discoveredTarget,
-  managedTarget,
-  type EarlierSignIn,
-  type SignInTarget,
-} from './target.ts';
+import { assertAllowed, discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
 
 export interface SignInRequest {
   readonly projectId: string;
@@ -51,10 +45,7 @@ export interface StartedSignIn {
  * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, `limit_reached`,
  *   `rate_limited`, and what `SignInError` says
  */
-export async function startSignIn(
-  deps: SignInDeps,
-  request: SignInRequest,
-): Promise<StartedSignIn> {
+export async function startSignIn(deps: SignInDeps, request: SignInRequest): Promise<StartedSignIn> {
   const connection =
     request.connectionId === undefined
       ? undefined
@@ -101,8 +92,7 @@ export async function startSignIn(
 
 function newDraft({ providers }: SignInDeps, request: SignInRequest): ConnectionDraft {
   const { projectId, name, userId: createdBy } = request;
-  const to =
-    request.provider === TOOL_SERVER ? toServer(request) : providers.find(request.provider);
+  const to = request.provider === TOOL_SERVER ? toServer(request) : providers.find(request.provider);
   return draftConnection({ id: '', projectId, to, name, auth: 'oauth', createdBy });
 }
 

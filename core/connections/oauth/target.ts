@@ -108,9 +108,7 @@ async function clientAt(
   if (given !== undefined) return { ...given, given: true };
   if (kept?.given === true) return kept;
   const readsMetadata = found.metadata.client_id_metadata_document_supported === true;
-  const described = readsMetadata
-    ? clientByMetadata(outbound, clientMetadataUrl(callback))
-    : undefined;
+  const described = readsMetadata ? clientByMetadata(outbound, clientMetadataUrl(callback)) : undefined;
   return described ?? registerAt(fetch, found, redirectUriOf(uiOrigin, callback));
 }
 

@@ -6,12 +6,7 @@ import {
   type OAuthTokens,
 } from '@modelcontextprotocol/client';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
-import {
-  clientInformationOf,
-  metadataOf,
-  type AuthorizationServer,
-  type OAuthClient,
-} from './authorization-server.ts';
+import { clientInformationOf, metadataOf, type AuthorizationServer, type OAuthClient } from './authorization-server.ts';
 
 export interface Tokens {
   readonly accessToken: string;
@@ -72,9 +67,7 @@ export function redeemCode(
 
 /** Exchanges a refresh token (RFC 6749, section 6); keeps the old one where no new one comes. @throws {TokenError} */
 export function renewTokens(context: TokenContext, refreshToken: string): Promise<Tokens> {
-  return ask(context, (shared) =>
-    refreshAuthorization(context.server.tokenEndpoint, { ...shared, refreshToken }),
-  );
+  return ask(context, (shared) => refreshAuthorization(context.server.tokenEndpoint, { ...shared, refreshToken }));
 }
 
 /** Returns the scopes in a list of them; some providers put commas between. */
@@ -127,9 +120,7 @@ function toTokenError(error: unknown): TokenError {
   if (IssuerMismatchError.isInstance(error)) return new TokenError('unavailable', 'wrong issuer');
   if (!OAuthError.isInstance(error)) return new TokenError('unavailable', 'no token response');
   const kind = REFUSALS.get(error.code);
-  return kind === undefined
-    ? new TokenError('unavailable', 'an error response')
-    : new TokenError(kind, error.code);
+  return kind === undefined ? new TokenError('unavailable', 'an error response') : new TokenError(kind, error.code);
 }
 
 /** RFC 6749, section 5.2, and the words that GitHub and Slack have for the same. */

@@ -1,9 +1,4 @@
-import {
-  checkToolServer,
-  fixedCredentials,
-  ToolServerError,
-  type ServerInfo,
-} from '#core/mcp/index.ts';
+import { checkToolServer, fixedCredentials, ToolServerError, type ServerInfo } from '#core/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
@@ -16,11 +11,7 @@ import type { AccountsLookup, ProviderRequest, Provider } from './catalogue.ts';
  * @throws {AppError} `connection_not_ready` when the provider does not take the credentials, `provider_error`
  */
 export async function listAccounts(
-  {
-    outbound,
-    credentials,
-    providers,
-  }: Pick<ConnectionsCore, 'credentials' | 'outbound' | 'providers'>,
+  { outbound, credentials, providers }: Pick<ConnectionsCore, 'credentials' | 'outbound' | 'providers'>,
   connection: Connection,
   signal: AbortSignal,
 ): Promise<ProviderAccount[]> {

@@ -27,10 +27,7 @@ const FOLDER = fileURLToPath(new URL('./catalogue/', import.meta.url));
  * name.
  * @throws naming the first broken file and its errors, or a client that belongs to no provider
  */
-export async function loadProviders(
-  clients: ConnectionClients,
-  ownFolder?: string,
-): Promise<ProviderCatalogue> {
+export async function loadProviders(clients: ConnectionClients, ownFolder?: string): Promise<ProviderCatalogue> {
   const folders = ownFolder === undefined ? [FOLDER] : [FOLDER, ownFolder];
   const byId = new Map<string, Provider>();
   for (const provider of (await Promise.all(folders.map(readFolder))).flat()) {
@@ -39,9 +36,7 @@ export async function loadProviders(
   const providers = [...byId.values()].toSorted(
     (a, b) => a.category.localeCompare(b.category) || a.name.localeCompare(b.name),
   );
-  const known = new Set(
-    providers.flatMap(({ auth }) => (auth.kind === 'oauth' ? auth.client : [])),
-  );
+  const known = new Set(providers.flatMap(({ auth }) => (auth.kind === 'oauth' ? auth.client : [])));
   for (const client of Object.keys(clients)) {
     if (!known.has(client)) throw new Error(`CONNECTION_${client}_CLIENT_ID: no such provider`);
   }
@@ -65,9 +60,7 @@ export async function loadProviders(
 
 async function readFolder(folder: string): Promise<Provider[]> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml'));
-  return Promise.all(
-    files.map(async (file) => readProvider(file, await readFile(path.join(folder, file), 'utf8'))),
-  );
+  return Promise.all(files.map(async (file) => readProvider(file, await readFile(path.join(folder, file), 'utf8'))));
 }
 
 /** @throws naming the file and its errors */
@@ -78,9 +71,7 @@ export function readProvider(file: string, text: string): Provider {
   }
   const parsed = providerFile.safeParse(parseYaml(text));
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(
-      ({ path: at, message }) => `${at.join('.')}: ${message}`,
-    );
+    const faults = parsed.error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`);
     throw new Error(`provider ${file}: ${faults.join('; ')}`);
   }
   return { id, ...parsed.data };

@@ -37,9 +37,7 @@ export async function connectWithKey(
   }
   const headers = { authorization: `${auth.scheme} ${input.apiKey}` };
   const existing =
-    input.connectionId === undefined
-      ? undefined
-      : await readConnection(database, input.projectId, input.connectionId);
+    input.connectionId === undefined ? undefined : await readConnection(database, input.projectId, input.connectionId);
   if (existing !== undefined && existing.provider !== provider.id) {
     throw new AppError('invalid_request', 'connectionId: a connection of another provider');
   }
@@ -59,10 +57,7 @@ export async function connectWithKey(
     throw new AppError('invalid_request', 'apiKey: the provider does not accept this key');
   }
   if (verified.kind === 'failed') {
-    throw new AppError(
-      'provider_error',
-      'The key could not be verified at the provider; try again.',
-    );
+    throw new AppError('provider_error', 'The key could not be verified at the provider; try again.');
   }
   const sealed = connectionSecrets.seal(draft.id, { kind: 'headers', headers });
   if (existing === undefined) {

@@ -7,11 +7,7 @@ export type ConnectionKind = (typeof CONNECTION_KINDS)[number];
 export const CONNECTION_AUTHS = ['none', 'bearer', 'headers', 'oauth', 'api_key'] as const;
 export type ConnectionAuth = (typeof CONNECTION_AUTHS)[number];
 
-export const CONNECTION_STATES = [
-  'pending_authorization',
-  'ready',
-  'needs_reauthorization',
-] as const;
+export const CONNECTION_STATES = ['pending_authorization', 'ready', 'needs_reauthorization'] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
 /** The reasons why a connection is not ready: fixed sentences, so that no server can write into them. */

@@ -72,9 +72,7 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
 }
 
 export function headersOf(credentials: StaticCredentials): Record<string, string> {
-  return credentials.kind === 'bearer'
-    ? { authorization: `Bearer ${credentials.token}` }
-    : { ...credentials.headers };
+  return credentials.kind === 'bearer' ? { authorization: `Bearer ${credentials.token}` } : { ...credentials.headers };
 }
 
 /**
@@ -94,8 +92,7 @@ export async function connectionsReady(
       await deps.credentials.headers(connection, signal);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === 'connection_not_ready' || error.code === 'connection_not_found')
-        return false;
+      if (error.code === 'connection_not_ready' || error.code === 'connection_not_found') return false;
       // A provider that is away for the moment may be back when the tool is called.
     }
   }

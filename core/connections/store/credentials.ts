@@ -52,7 +52,8 @@ export function storeCredentials(
   return transaction(database, async (tx) => {
     const touched = await tx.run`
       update connections set ${credentialColumns(credentials)}, state = 'ready', public_error = null,
-        checked_at = now(), signed_in_by = ${by.kind === 'person' ? by.id : null}, account_label = ${credentials.accountLabel},
+        checked_at = now(), signed_in_by = ${by.kind === 'person' ? by.id : null},
+        account_label = ${credentials.accountLabel},
         demanded_scopes = array(
           select each from unnest(demanded_scopes) each
           where each = any(coalesce(${credentials.askedScopes ?? null}::text[], demanded_scopes)))

@@ -16,16 +16,18 @@ export const connectionColumns = sql`
 
 /** @throws {AppError} `connection_not_found` */
 export async function readConnection(db: Db, projectId: string, id: string): Promise<Connection> {
-  const found =
-    await db.row<Connection>`select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId}`;
+  const found = await db.row<Connection>`
+    select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId}
+  `;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
 
 /** Reads the connection and holds it for the rest of the transaction. @throws {AppError} `connection_not_found` */
 export async function lockConnection(tx: Db, projectId: string, id: string): Promise<Connection> {
-  const found =
-    await tx.row<Connection>`select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId} for update`;
+  const found = await tx.row<Connection>`
+    select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId} for update
+  `;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
@@ -73,11 +75,7 @@ export function insertConnection(
   });
 }
 
-function insert(
-  db: Db,
-  secrets: ConnectionSecrets,
-  input: NewConnection,
-): Promise<Connection | undefined> {
+function insert(db: Db, secrets: ConnectionSecrets, input: NewConnection): Promise<Connection | undefined> {
   const { shown, query } = input.url === null ? NO_ADDRESS : splitAddress(input.url);
   const sealedQuery = query === null ? null : secrets.sealQuery(input.id, query);
   return db.row<Connection>`
@@ -95,10 +93,7 @@ function insert(
 const NO_ADDRESS = { shown: null, query: null };
 
 /** Notes that the server takes the credentials, which it may have refused before. */
-export async function markReady(
-  db: Db,
-  connection: Pick<Connection, 'id' | 'projectId'>,
-): Promise<void> {
+export async function markReady(db: Db, connection: Pick<Connection, 'id' | 'projectId'>): Promise<void> {
   await db.row`
     update connections set state = 'ready', public_error = null, checked_at = now(), updated_at = now()
     where id = ${connection.id} and project_id = ${connection.projectId}

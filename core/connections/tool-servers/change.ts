@@ -11,19 +11,11 @@ import { AppError } from '#lib/errors.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
 import type { StaticCredentials } from '../store/credential-source.ts';
-import {
-  isRedacted,
-  splitAddress,
-  withAddress,
-  type ConnectionSecrets,
-} from '../store/credentials.ts';
+import { isRedacted, splitAddress, withAddress, type ConnectionSecrets } from '../store/credentials.ts';
 import { readConnection } from '../store/queries.ts';
 import { allowedUrl, givenCredentials, refusal } from './create.ts';
 
-type ChangeDeps = Pick<
-  ConnectionsCore,
-  'connectionSecrets' | 'credentials' | 'database' | 'outbound'
->;
+type ChangeDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'credentials' | 'database' | 'outbound'>;
 
 export interface ConnectionChange {
   readonly name?: string | undefined;
@@ -112,11 +104,7 @@ function onTrial({ credentials }: ChangeDeps, connection: Connection): RequestCr
   };
 }
 
-async function tried(
-  { outbound }: ChangeDeps,
-  server: ToolServer,
-  field: string,
-): Promise<ServerInfo> {
+async function tried({ outbound }: ChangeDeps, server: ToolServer, field: string): Promise<ServerInfo> {
   try {
     return await checkToolServer({ outbound }, server);
   } catch (error) {
@@ -146,10 +134,7 @@ function write(
           , server = ${JSON.stringify(checked.server)}, state = 'ready', public_error = null, checked_at = now()
           ${checked.address} ${checked.credentials}
         `;
-  const fields = [
-    name === undefined ? [] : 'name',
-    checked === undefined ? [] : 'credentials',
-  ].flat();
+  const fields = [name === undefined ? [] : 'name', checked === undefined ? [] : 'credentials'].flat();
   return transaction(database, async (tx) => {
     const updated = await tx.row<{ id: string }>`
       update connections set name = coalesce(${name ?? null}, name), updated_at = now() ${working}

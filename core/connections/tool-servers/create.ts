@@ -11,11 +11,7 @@ import { AppError } from '#lib/errors.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
-import {
-  headersOf,
-  type CredentialSource,
-  type StaticCredentials,
-} from '../store/credential-source.ts';
+import { headersOf, type CredentialSource, type StaticCredentials } from '../store/credential-source.ts';
 import { withAddress, type ConnectionSecrets } from '../store/credentials.ts';
 import { assertRoomForConnection, insertConnection } from '../store/queries.ts';
 
@@ -36,11 +32,7 @@ export interface NewToolServer {
  * when the server is
  */
 export async function createToolServer(
-  {
-    database,
-    outbound,
-    connectionSecrets,
-  }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound'>,
+  { database, outbound, connectionSecrets }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound'>,
   input: NewToolServer,
 ): Promise<Connection> {
   const { id, credentials } = input;
@@ -56,10 +48,7 @@ export async function createToolServer(
   });
   let server;
   try {
-    server = await checkToolServer(
-      { outbound },
-      { url, credentials: givenCredentials(credentials) },
-    );
+    server = await checkToolServer({ outbound }, { url, credentials: givenCredentials(credentials) });
   } catch (error) {
     throw error instanceof ToolServerError ? refusal(error) : error;
   }
@@ -114,14 +103,10 @@ export function toolServerOf(
 export function refusal(error: ToolServerError): AppError {
   const passing = PASSING.has(error.kind);
   const hint = error.isDenial ? SIGN_IN_HINT : '';
-  return new AppError(
-    passing ? 'provider_error' : 'invalid_request',
-    `url: ${error.message}${hint}`,
-  );
+  return new AppError(passing ? 'provider_error' : 'invalid_request', `url: ${error.message}${hint}`);
 }
 
-const SIGN_IN_HINT =
-  '; where a person signs in, begin with POST /v1/connections/oauth/tool-server/start';
+const SIGN_IN_HINT = '; where a person signs in, begin with POST /v1/connections/oauth/tool-server/start';
 
 /** Errors that may be gone on the next attempt with the same address. */
 const PASSING: ReadonlySet<ToolServerErrorKind> = new Set([

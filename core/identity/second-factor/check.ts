@@ -27,11 +27,7 @@ export function createFactorCheck({ database, secrets, mails, log }: AuthSetting
   }
 
   /** Uses up a code or a recovery code. Returns false for a wrong one, which counts against the account. */
-  async function accept(
-    user: FactorOwner,
-    given: FactorProof,
-    headers: Headers | undefined,
-  ): Promise<boolean> {
+  async function accept(user: FactorOwner, given: FactorProof, headers: Headers | undefined): Promise<boolean> {
     const guess = guessByPerson('second-factor', user.id);
     await assertMayGuess(database, guess);
     const used = await transaction(database, async (tx) => {
@@ -63,10 +59,7 @@ export function noFactor(): APIError {
 }
 
 /** Changes of the way in which a person signs in. */
-export type FactorEvent = Extract<
-  AuditAction,
-  `member.${'second_factor' | 'recovery' | 'passkey'}_${string}`
->;
+export type FactorEvent = Extract<AuditAction, `member.${'second_factor' | 'recovery' | 'passkey'}_${string}`>;
 
 /** Records what happened to a person's second factor in each organization that they belong to. */
 export async function recordFactorEvent(

@@ -50,34 +50,26 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
     id: 'second-factor-enrolment',
     rateLimit: [{ pathMatcher: (path) => path.startsWith('/second-factor/'), window: 10, max: 5 }],
     endpoints: {
-      readSecondFactor: createAuthEndpoint(
-        '/second-factor',
-        { method: 'GET', use },
-        async (ctx) => {
-          const { id } = ctx.context.session.user;
-          const found = await findSecondFactor(database, id);
-          return ctx.json({
-            confirmedAt: found?.confirmedAt ?? null,
-            recoveryCodesLeft: found?.recoveryCodesLeft ?? 0,
-            passkeys: await listPasskeys(database, id),
+      readSecondFactor: createAuthEndpoint('/second-factor', { method: 'GET', use }, async (ctx) => {
+        const { id } = ctx.context.session.user;
+        const found = await findSecondFactor(database, id);
+        return ctx.json({
+          confirmedAt: found?.confirmedAt ?? null,
+          recoveryCodesLeft: found?.recoveryCodesLeft ?? 0,
+          passkeys: await listPasskeys(database, id),
+        });
+      }),
+      beginSecondFactor: createAuthEndpoint('/second-factor/begin', { method: 'POST', use }, async (ctx) => {
+        const { user } = ctx.context.session;
+        const secret = await beginSecondFactor(database, secrets, user.id);
+        if (secret === undefined) {
+          throw new APIError('CONFLICT', {
+            code: 'second_factor_exists',
+            message: 'You have a second factor; remove it first.',
           });
-        },
-      ),
-      beginSecondFactor: createAuthEndpoint(
-        '/second-factor/begin',
-        { method: 'POST', use },
-        async (ctx) => {
-          const { user } = ctx.context.session;
-          const secret = await beginSecondFactor(database, secrets, user.id);
-          if (secret === undefined) {
-            throw new APIError('CONFLICT', {
-              code: 'second_factor_exists',
-              message: 'You have a second factor; remove it first.',
-            });
-          }
-          return ctx.json({ secret, uri: totpUri(secret, { issuer, account: user.email }) });
-        },
-      ),
+        }
+        return ctx.json({ secret, uri: totpUri(secret, { issuer, account: user.email }) });
+      }),
       confirmSecondFactor: createAuthEndpoint(
         '/second-factor/confirm',
         { method: 'POST', body: z.object({ code: z.string() }), use },
@@ -111,27 +103,21 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
           const { user } = ctx.context.session;
           const by = { user, headers: ctx.headers };
           const recoveryCodes = await change(by, 'member.recovery_codes_replaced', async (tx) =>
-            (await findSecondFactor(tx, user.id)) === undefined
-              ? undefined
-              : replaceRecoveryCodes(tx, user.id),
+            (await findSecondFactor(tx, user.id)) === undefined ? undefined : replaceRecoveryCodes(tx, user.id),
           );
           if (recoveryCodes === undefined) throw noFactor();
           return ctx.json({ recoveryCodes });
         },
       ),
-      removeSecondFactor: createAuthEndpoint(
-        '/second-factor/remove',
-        { method: 'POST', use },
-        async (ctx) => {
-          const { user } = ctx.context.session;
-          const by = { user, headers: ctx.headers };
-          const removed = await change(by, 'member.second_factor_removed', async (tx) =>
-            (await removeSecondFactor(tx, user.id)) ? true : undefined,
-          );
-          if (removed === undefined) throw noFactor();
-          return ctx.json({ status: true });
-        },
-      ),
+      removeSecondFactor: createAuthEndpoint('/second-factor/remove', { method: 'POST', use }, async (ctx) => {
+        const { user } = ctx.context.session;
+        const by = { user, headers: ctx.headers };
+        const removed = await change(by, 'member.second_factor_removed', async (tx) =>
+          (await removeSecondFactor(tx, user.id)) ? true : undefined,
+        );
+        if (removed === undefined) throw noFactor();
+        return ctx.json({ status: true });
+      }),
     },
   };
 }

@@ -1,7 +1,4 @@
-import {
-  generateAuthenticationOptions,
-  verifyAuthenticationResponse,
-} from '@simplewebauthn/server';
+import { generateAuthenticationOptions, verifyAuthenticationResponse } from '@simplewebauthn/server';
 import { APIError } from 'better-auth/api';
 import { expireCookie, type setSessionCookie } from 'better-auth/cookies';
 import { generateRandomString } from 'better-auth/crypto';
@@ -68,10 +65,7 @@ export function createPasskeyCheck({ database, uiOrigin, log }: AuthSettings) {
    * Returns the id of the person whose passkey has signed the challenge, after a PIN or a finger.
    * @throws {APIError} `invalid_passkey`
    */
-  async function verify(
-    ctx: Context,
-    response: z.output<typeof passkeyAssertion>,
-  ): Promise<string> {
+  async function verify(ctx: Context, response: z.output<typeof passkeyAssertion>): Promise<string> {
     const expectedChallenge = await takeChallenge(ctx);
     const passkey = await findPasskey(database, response.id);
     if (passkey === undefined) throw invalidPasskey();
@@ -164,9 +158,6 @@ async function notePasskeyUse(db: Db, { id, counter }: Pick<Passkey, 'id' | 'cou
   return noted === 1;
 }
 
-export async function removePasskey(
-  tx: Db,
-  { id, userId }: Pick<Passkey, 'id' | 'userId'>,
-): Promise<boolean> {
+export async function removePasskey(tx: Db, { id, userId }: Pick<Passkey, 'id' | 'userId'>): Promise<boolean> {
   return (await tx.run`delete from passkeys where id = ${id} and user_id = ${userId}`) === 1;
 }

@@ -105,10 +105,8 @@ export function passkeys(settings: AuthSettings): BetterAuthPlugin {
           return ctx.json({ status: true });
         },
       ),
-      beginPasskeySignIn: createAuthEndpoint(
-        '/sign-in/passkey/begin',
-        { method: 'POST' },
-        async (ctx) => ctx.json(await check.begin(ctx)),
+      beginPasskeySignIn: createAuthEndpoint('/sign-in/passkey/begin', { method: 'POST' }, async (ctx) =>
+        ctx.json(await check.begin(ctx)),
       ),
       signInPasskey: createAuthEndpoint(
         '/sign-in/passkey',

@@ -30,11 +30,7 @@ export function findSecondFactor(db: Db, userId: string): Promise<SecondFactor |
  * Keeps a new secret, in place of one that was never confirmed. It counts for nothing until a code confirms it.
  * @returns the secret; undefined where the person has a second factor already
  */
-export async function beginSecondFactor(
-  db: Db,
-  secrets: SecretBox,
-  userId: string,
-): Promise<string | undefined> {
+export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: string): Promise<string | undefined> {
   const secret = newTotpSecret();
   const sealed = secrets.seal(secret, placeOf(userId));
   const kept = await db.run`

@@ -57,8 +57,7 @@ export function createServerDirectory(outbound: Pick<OutboundClient, 'fetchWithi
       issuer: auth.issuer,
       tokenEndpoint,
       authorizationEndpoint:
-        (auth.kind === 'oauth' ? auth.authorizationEndpoint : undefined) ??
-        found?.authorization_endpoint,
+        (auth.kind === 'oauth' ? auth.authorizationEndpoint : undefined) ?? found?.authorization_endpoint,
       deviceAuthorizationEndpoint:
         (auth.kind === 'device_code' ? auth.deviceAuthorizationEndpoint : undefined) ??
         found?.device_authorization_endpoint,

@@ -111,10 +111,7 @@ export async function postAsClient(
     parameters,
   );
   const isJson = auth.tokenBody === 'json';
-  headers.set(
-    'content-type',
-    isJson ? 'application/json' : 'application/x-www-form-urlencoded;charset=UTF-8',
-  );
+  headers.set('content-type', isJson ? 'application/json' : 'application/x-www-form-urlencoded;charset=UTF-8');
   const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES });
   try {
     const response = await fetch(request.url, {

@@ -4,13 +4,7 @@ import { sql, transaction, type Database, type Db, type Sql } from '#lib/databas
 import { AppError } from '#lib/errors.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
-import {
-  attemptSecrets,
-  type Attempt,
-  type AttemptOwner,
-  type AttemptSecrets,
-  type AttemptState,
-} from './attempt.ts';
+import { attemptSecrets, type Attempt, type AttemptOwner, type AttemptSecrets, type AttemptState } from './attempt.ts';
 import type { SignInFailureReason } from './failure.ts';
 
 /** The columns of an attempt, under the names of `Attempt`. */
@@ -32,11 +26,7 @@ export interface NewAttempt extends AttemptOwner {
 }
 
 /** Keeps an attempt in place of the one that the person had under way there. */
-export function insertAttempt(
-  database: Database,
-  box: SecretBox,
-  input: NewAttempt,
-): Promise<Attempt> {
+export function insertAttempt(database: Database, box: SecretBox, input: NewAttempt): Promise<Attempt> {
   const sealed = sealSecrets(box, input.id, input.secrets);
   return transaction(database, async (tx) => {
     const key = `model sign-in ${input.projectId} ${input.userId} ${input.provider}`;
@@ -122,10 +112,7 @@ export function hashState(state: string): Buffer {
   return createHash('sha256').update(state).digest();
 }
 
-async function expireOwn(
-  db: Db,
-  { projectId, userId }: Pick<AttemptOwner, 'projectId' | 'userId'>,
-): Promise<void> {
+async function expireOwn(db: Db, { projectId, userId }: Pick<AttemptOwner, 'projectId' | 'userId'>): Promise<void> {
   await db.run`
     update model_sign_ins set ${ended('expired', null)}
     where project_id = ${projectId} and user_id = ${userId} and state = 'pending' and expires_at <= now()

@@ -2,14 +2,7 @@ import { z } from 'zod';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SignInFailureReason } from './failure.ts';
 
-export const ATTEMPT_STATES = [
-  'pending',
-  'succeeded',
-  'denied',
-  'expired',
-  'cancelled',
-  'failed',
-] as const;
+export const ATTEMPT_STATES = ['pending', 'succeeded', 'denied', 'expired', 'cancelled', 'failed'] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
 /** The person who signs in, and for what. */

@@ -29,21 +29,14 @@ export interface KeyInput extends AttemptOwner {
  * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `invalid_request` when the provider does not take the
  *   key, `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and what `keepAccount` says
  */
-export async function connectModelAccountWithKey(
-  deps: AccountsCore,
-  input: KeyInput,
-): Promise<ModelConnection> {
+export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyInput): Promise<ModelConnection> {
   const { provider, runtime } = await openProvider(deps, SLOT);
   assertForm(provider, input.apiKey);
   const { connectionId, projectId } = input;
   await checkMayConnect(deps.database, input, provider, connectionId);
   await assertMayBeginSignIn(deps.database, input.userId, SLOT);
   const credential = { kind: 'api_key', key: input.apiKey } as const;
-  const tried = await tryCredential(
-    { runtime, log: deps.log },
-    { provider, projectId, connectionId },
-    credential,
-  );
+  const tried = await tryCredential({ runtime, log: deps.log }, { provider, projectId, connectionId }, credential);
   if (tried.verdict === 'unchecked') throw new SignInFailure('not_checked');
   if (tried.verdict === 'rejected') {
     throw new AppError('invalid_request', 'apiKey: the provider does not accept this key');

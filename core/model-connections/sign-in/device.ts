@@ -93,12 +93,7 @@ export async function cancelDeviceSignIn(
   return shown(deps, await readAttempt(deps.database, owner, SLOT, id));
 }
 
-async function settleTurn(
-  deps: AccountsCore,
-  open: OpenProvider,
-  turn: Attempt,
-  by: Actor,
-): Promise<void> {
+async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: Attempt, by: Actor): Promise<void> {
   let granted: Granted | undefined;
   try {
     if (turn.fileHash !== open.provider.hash) throw new SignInFailure('provider_changed');
@@ -109,8 +104,7 @@ async function settleTurn(
     // The tokens are kept with the attempt: the next poll goes on from them.
     const mayPass =
       error instanceof AppError &&
-      (error.code === 'runtime_unavailable' ||
-        (error instanceof SignInFailure && MAY_PASS.has(error.reason)));
+      (error.code === 'runtime_unavailable' || (error instanceof SignInFailure && MAY_PASS.has(error.reason)));
     if (mayPass) return endTurn(deps.database, turn, { pause: true });
     if (!(error instanceof AppError)) {
       await endTurn(deps.database, turn, { pause: true });
@@ -120,19 +114,14 @@ async function settleTurn(
     await endAttempt(deps.database, turn, { state: 'failed', error: reason });
     // A turn that took too long may find that the next one has stored these very tokens.
     const { state } = await readAttempt(deps.database, turn, SLOT, turn.id);
-    if (granted !== undefined && state !== 'succeeded')
-      void dropGrant(deps, open.provider, granted);
+    if (granted !== undefined && state !== 'succeeded') void dropGrant(deps, open.provider, granted);
   }
 }
 
 const MAY_PASS: ReadonlySet<string> = new Set(['not_checked', 'provider_unavailable']);
 
 /** Asks the provider once. @returns undefined when there are no tokens, and then the attempt says why */
-async function grantOf(
-  deps: AccountsCore,
-  { provider }: OpenProvider,
-  turn: Attempt,
-): Promise<Granted | undefined> {
+async function grantOf(deps: AccountsCore, { provider }: OpenProvider, turn: Attempt): Promise<Granted | undefined> {
   const secrets = openSecrets(deps.secrets, turn);
   if (secrets.kind === 'granted') return secrets;
   if (secrets.kind !== 'device') throw new SignInFailure('superseded');
@@ -163,21 +152,15 @@ async function noTokens(
 ): Promise<void> {
   if (error === 'authorization_pending') return endTurn(database, turn);
   if (error === 'slow_down') return endTurn(database, turn, { slowDown: true });
-  if (error === 'access_denied')
-    return void (await endAttempt(database, turn, { state: 'denied' }));
-  if (error === 'expired_token')
-    return void (await endAttempt(database, turn, { state: 'expired' }));
+  if (error === 'access_denied') return void (await endAttempt(database, turn, { state: 'denied' }));
+  if (error === 'expired_token') return void (await endAttempt(database, turn, { state: 'expired' }));
   log.warn({ attemptId: turn.id, detail: error }, 'a device code was not redeemed');
   if (kind !== 'refused' && !FATAL.has(error)) return endTurn(database, turn, { pause: true });
   await endAttempt(database, turn, { state: 'failed', error: 'provider_refused' });
 }
 
 /** Errors that the next poll would get again. */
-const FATAL: ReadonlySet<string> = new Set([
-  'invalid_request',
-  'invalid_scope',
-  'unsupported_grant_type',
-]);
+const FATAL: ReadonlySet<string> = new Set(['invalid_request', 'invalid_scope', 'unsupported_grant_type']);
 
 function shown({ secrets }: Pick<AccountsCore, 'secrets'>, attempt: Attempt): DeviceAttempt {
   const opened = attempt.state === 'pending' ? openSecrets(secrets, attempt) : undefined;
@@ -247,8 +230,7 @@ async function requestDeviceCode(
     deviceCode: said.device_code,
     userCode: said.user_code,
     verificationUri,
-    verificationUriComplete:
-      complete !== undefined && mayBeSentTo(deps.outbound, complete) ? complete : null,
+    verificationUriComplete: complete !== undefined && mayBeSentTo(deps.outbound, complete) ? complete : null,
     expiresInSeconds: Math.min(saneSeconds(said.expires_in, MAX_SECONDS), MAX_SECONDS),
     intervalSeconds: interval(said.interval),
   };

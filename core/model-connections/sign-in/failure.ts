@@ -2,34 +2,16 @@ import { AppError, type ErrorCode } from '#lib/errors.ts';
 
 /** Lists the reasons why a sign-in fails, in the service's own words: nothing that a provider sent is repeated. */
 export const SIGN_IN_FAILURES = {
-  provider_unavailable: [
-    'provider_error',
-    'The provider could not be asked just now; try again in a moment.',
-  ],
-  provider_refused: [
-    'provider_error',
-    'The provider answered the sign-in with an error; start it again.',
-  ],
-  not_checked: [
-    'provider_error',
-    'The account could not be checked at the provider; nothing was stored. Start again.',
-  ],
+  provider_unavailable: ['provider_error', 'The provider could not be asked just now; try again in a moment.'],
+  provider_refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
+  not_checked: ['provider_error', 'The account could not be checked at the provider; nothing was stored. Start again.'],
   wrong_issuer: ['provider_error', 'The response comes from another authorization server.'],
-  identity_not_verified: [
-    'provider_error',
-    'The provider did not prove whose account it is; nothing was stored.',
-  ],
+  identity_not_verified: ['provider_error', 'The provider did not prove whose account it is; nothing was stored.'],
   scopes_missing: ['forbidden', 'A permission that is needed was not granted at the provider.'],
   denied: ['forbidden', 'Access was not granted at the provider.'],
-  account_mismatch: [
-    'account_mismatch',
-    'This is another account than the one that the connection is for.',
-  ],
+  account_mismatch: ['account_mismatch', 'This is another account than the one that the connection is for.'],
   superseded: ['attempt_expired', 'The attempt was cancelled or replaced; start again.'],
-  provider_changed: [
-    'attempt_expired',
-    'The settings of the provider were changed during the sign-in; start again.',
-  ],
+  provider_changed: ['attempt_expired', 'The settings of the provider were changed during the sign-in; start again.'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 
 export type SignInFailureReason = keyof typeof SIGN_IN_FAILURES;

@@ -58,11 +58,7 @@ export async function finishSignIn(
 ): Promise<ModelConnection> {
   const { projectId, connectionId } = attempt;
   const credential = credentialOf(granted);
-  const tried = await tryCredential(
-    { runtime, log: deps.log },
-    { provider, projectId, connectionId },
-    credential,
-  );
+  const tried = await tryCredential({ runtime, log: deps.log }, { provider, projectId, connectionId }, credential);
   if (tried.verdict === 'unchecked') throw new SignInFailure('not_checked');
   return keepAccount(
     deps,
@@ -99,12 +95,7 @@ export async function dropGrant(
   }
 }
 
-function credentialOf({
-  accessToken,
-  refreshToken,
-  accountHeader,
-  clientId,
-}: Granted): OAuthCredential {
+function credentialOf({ accessToken, refreshToken, accountHeader, clientId }: Granted): OAuthCredential {
   return { kind: 'oauth', accessToken, refreshToken, account: accountHeader, clientId };
 }
 
@@ -132,17 +123,7 @@ export interface AccountIdentity {
 }
 
 /** Signatures by the issuer's own keys; never a shared secret, never none. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'EdDSA',
-];
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA'];
 const SKEW_SECONDS = 60;
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
@@ -196,10 +177,7 @@ async function readIdentity(
 
 const UNKNOWN: AccountIdentity = { accountId: null, accountLabel: null, accountHeader: null };
 
-async function fetchKeys(
-  outbound: Pick<OutboundClient, 'fetchWithin'>,
-  url: string,
-): Promise<JSONWebKeySet> {
+async function fetchKeys(outbound: Pick<OutboundClient, 'fetchWithin'>, url: string): Promise<JSONWebKeySet> {
   const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES });
   const response = await fetch(url, {
     headers: { accept: 'application/json' },

@@ -73,8 +73,7 @@ export async function checkMayConnect(
   provider: Pick<ModelProvider, 'slot' | 'identity'>,
   connectionId: string | null,
 ): Promise<void> {
-  if (connectionId !== null)
-    return void (await readOwnConnection(db, owner, provider, connectionId));
+  if (connectionId !== null) return void (await readOwnConnection(db, owner, provider, connectionId));
   await assertWithinKeptQuota(db, {
     all: sql`select from model_connections where project_id = ${owner.projectId}`,
     ever: { max: MAX_EVER, what: 'model accounts, revoked ones included' },
@@ -154,9 +153,7 @@ async function idFor(tx: Db, account: TriedAccount): Promise<string> {
     named.identity !== provider.identity ||
     (same !== undefined && same.id !== connectionId) ||
     // Keys have no subject: another key of the same person replaces the one before.
-    (provider.file.auth.kind !== 'api_key' &&
-      named.accountId !== null &&
-      named.accountId !== accountId);
+    (provider.file.auth.kind !== 'api_key' && named.accountId !== null && named.accountId !== accountId);
   if (isOther) throw new SignInFailure('account_mismatch');
   return connectionId;
 }

@@ -9,13 +9,7 @@ import type { ModelConnection } from '../connection.ts';
 import type { AccountsCore } from '../core.ts';
 import { mayBeSentTo, signInOf, type ProviderServer } from '../oauth/server.ts';
 import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
-import {
-  endAttempt,
-  hashState,
-  insertAttempt,
-  openSecrets,
-  takeByState,
-} from './attempt-queries.ts';
+import { endAttempt, hashState, insertAttempt, openSecrets, takeByState } from './attempt-queries.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
@@ -95,10 +89,7 @@ export async function completeOAuthSignIn(
     provider: SLOT,
   });
   if (taken === undefined || !taken.live || !taken.member) {
-    throw new AppError(
-      'attempt_expired',
-      'This sign-in is over or was not begun here; start it again.',
-    );
+    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
   }
   let granted: Granted | undefined;
   try {
@@ -200,8 +191,7 @@ async function redeem(
  */
 function assertIssuer({ issuer, sendsIssuer }: ProviderServer, iss: string | undefined): void {
   if (issuer === undefined || (iss === undefined && !sendsIssuer)) return;
-  if (iss?.replace(/\/$/, '') !== issuer.replace(/\/$/, ''))
-    throw new SignInFailure('wrong_issuer');
+  if (iss?.replace(/\/$/, '') !== issuer.replace(/\/$/, '')) throw new SignInFailure('wrong_issuer');
 }
 
 /** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */

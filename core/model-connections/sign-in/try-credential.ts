@@ -31,9 +31,7 @@ export async function tryCredential(
   credential: ModelCredential,
 ): Promise<TriedCredential> {
   try {
-    const verified = await runtime.client.verify(
-      await callOf('verify', VERIFY_MS, runtime, target, credential),
-    );
+    const verified = await runtime.client.verify(await callOf('verify', VERIFY_MS, runtime, target, credential));
     const notBefore = notBeforeOf(verified);
     if (verified.credential !== 'accepted') {
       return { verdict: verified.credential, notBefore, models: undefined };
@@ -65,10 +63,7 @@ async function listModels(
   } catch (error) {
     if (!(error instanceof CallFailure || error instanceof RuntimeUnreachable)) throw error;
     const detail = error instanceof CallFailure ? error.code : error.reason;
-    log.warn(
-      { provider: target.provider.slot, detail },
-      'the models of an account were not listed',
-    );
+    log.warn({ provider: target.provider.slot, detail }, 'the models of an account were not listed');
     return undefined;
   }
 }

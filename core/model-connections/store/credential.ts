@@ -22,20 +22,12 @@ export const modelCredential = z.discriminatedUnion('kind', [
 export type ModelCredential = z.output<typeof modelCredential>;
 export type OAuthCredential = Extract<ModelCredential, { kind: 'oauth' }>;
 
-export function sealCredential(
-  box: SecretBox,
-  connectionId: string,
-  credential: ModelCredential,
-): string {
+export function sealCredential(box: SecretBox, connectionId: string, credential: ModelCredential): string {
   return box.seal(JSON.stringify(credential), place(connectionId));
 }
 
 /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */
-export function openCredential(
-  box: SecretBox,
-  connectionId: string,
-  sealed: string,
-): ModelCredential {
+export function openCredential(box: SecretBox, connectionId: string, sealed: string): ModelCredential {
   return modelCredential.parse(JSON.parse(box.open(sealed, place(connectionId))));
 }
 
@@ -80,12 +72,8 @@ function named({ id, projectId }: ModelConnectionRef) {
 }
 
 /** @throws {AppError} `connection_not_found` */
-export async function readStoredCredential(
-  db: Db,
-  ref: ModelConnectionRef,
-): Promise<StoredCredential> {
-  const found =
-    await db.row<StoredCredential>`select ${columns} from model_connections where ${named(ref)}`;
+export async function readStoredCredential(db: Db, ref: ModelConnectionRef): Promise<StoredCredential> {
+  const found = await db.row<StoredCredential>`select ${columns} from model_connections where ${named(ref)}`;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
 }
@@ -95,11 +83,7 @@ export async function readStoredCredential(
  * refresh token is sent from now on: a process that dies in between leaves a token that is never sent again.
  * @returns the lease; undefined when another holds it, the token was sent before, or the credential is another by now
  */
-export async function takeRenewal(
-  db: Db,
-  ref: ModelConnectionRef,
-  version: number,
-): Promise<string | undefined> {
+export async function takeRenewal(db: Db, ref: ModelConnectionRef, version: number): Promise<string | undefined> {
   const lease = randomUUID();
   const touched = await db.run`
     update model_connections set renewal_lease = ${lease}, renewal_sent_version = credential_version,

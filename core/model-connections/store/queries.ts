@@ -6,11 +6,7 @@ import { afterCursor, type Page } from '#lib/paging.ts';
 import type { ModelConnection, ModelConnectionError, ModelConnectionRef } from '../connection.ts';
 
 /** @throws {AppError} `connection_not_found` */
-export async function readModelConnection(
-  db: Db,
-  projectId: string,
-  id: string,
-): Promise<ModelConnection> {
+export async function readModelConnection(db: Db, projectId: string, id: string): Promise<ModelConnection> {
   const found = await db.row<ModelConnection>`
     select ${connectionColumns} from model_connections c
     where c.id = ${id} and c.project_id = ${projectId}
@@ -20,11 +16,7 @@ export async function readModelConnection(
 }
 
 /** Lists every account of the project, those that cannot be used too, newest first. */
-export function listModelConnections(
-  db: Db,
-  projectId: string,
-  page: Page,
-): Promise<ModelConnection[]> {
+export function listModelConnections(db: Db, projectId: string, page: Page): Promise<ModelConnection[]> {
   return db.rows<ModelConnection>`
     select ${connectionColumns} from model_connections c
     where c.project_id = ${projectId} ${afterCursor(page, sql`c.id`)}
@@ -117,11 +109,7 @@ async function mailOwner(
 }
 
 /** Notes that the allowance of the account is used up until then. A later time stays. */
-export async function waitUntil(
-  db: Db,
-  { id, projectId }: ModelConnectionRef,
-  notBefore: Date,
-): Promise<void> {
+export async function waitUntil(db: Db, { id, projectId }: ModelConnectionRef, notBefore: Date): Promise<void> {
   await db.run`
     update model_connections set not_before = greatest(not_before, ${notBefore}), updated_at = now()
     where id = ${id} and project_id = ${projectId}

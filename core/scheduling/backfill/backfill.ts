@@ -46,11 +46,7 @@ export interface Backfill {
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
  * `provider_disabled`, and what `planBackfill` throws
  */
-export async function backfillRoutine(
-  deps: BackfillDeps,
-  by: Actor,
-  input: BackfillInput,
-): Promise<Backfill> {
+export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: BackfillInput): Promise<Backfill> {
   const { acceptForecast, organizationId, plan: planName, ...rest } = input;
   const { projectId, routineId, ...window } = rest;
   const { database, retention } = deps;
@@ -98,10 +94,7 @@ export async function backfillRoutine(
  * the last ones.
  * @throws {AppError} `allowance_exceeded`, `limit_reached`
  */
-async function takeAll(
-  tx: Db,
-  input: { organizationId: string; plan: Plan; wanted: number },
-): Promise<void> {
+async function takeAll(tx: Db, input: { organizationId: string; plan: Plan; wanted: number }): Promise<void> {
   const { organizationId, plan, wanted } = input;
   const granted = await takeRuns(tx, input);
   if (granted < wanted) {

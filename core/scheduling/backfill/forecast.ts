@@ -2,12 +2,7 @@ import type { Plan } from '#core/billing/index.ts';
 import type { RetentionRule } from '#core/settings/index.ts';
 import { readRoutine } from '#core/routines/index.ts';
 import { AppError } from '#lib/errors.ts';
-import {
-  overLimit,
-  forecastToday,
-  type Forecast,
-  type ForecastDeps,
-} from '#core/forecast/index.ts';
+import { overLimit, forecastToday, type Forecast, type ForecastDeps } from '#core/forecast/index.ts';
 import { planBackfill, type LeftOut, type PastWindow } from './plan.ts';
 
 export interface BackfillForecast {
@@ -56,13 +51,7 @@ const BASES = {
   limits: 'the most that the limits of the routine allow',
 } as const;
 
-function inWords({
-  tokens,
-  costUsd,
-}: {
-  readonly tokens: number | null;
-  readonly costUsd: string | null;
-}): string {
+function inWords({ tokens, costUsd }: { readonly tokens: number | null; readonly costUsd: string | null }): string {
   const used = tokens === null ? 'an unknown number of tokens' : `${tokens} tokens`;
   return `${used} and ${costUsd === null ? 'an unknown price' : `${costUsd} US dollars`}`;
 }

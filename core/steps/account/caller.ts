@@ -16,10 +16,7 @@ import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../mode
 import { ModelFailure, Stop, usedUp } from '../stop.ts';
 import { fromUnreachable, recordFailure, responseOf } from './response.ts';
 
-export interface AccountCallerDeps extends Pick<
-  AccountsCore,
-  'database' | 'log' | 'modelProviders' | 'modelRuntime'
-> {
+export interface AccountCallerDeps extends Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 'modelRuntime'> {
   readonly modelCredentials: ModelCredentials;
   /** The longest that one call may take. */
   readonly timeoutMs: number;
@@ -67,10 +64,7 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
   };
 }
 
-function targetOf(
-  { modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps,
-  input: ModelCall,
-): Target {
+function targetOf({ modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps, input: ModelCall): Target {
   const step = input.account;
   if (step === undefined) throw new Error('the call is on no account');
   const provider = modelProviders.find(step.provider);

@@ -7,25 +7,14 @@ import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/ind
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { assistantMessages } from '../gateway/caller.ts';
-import {
-  asStored,
-  usageOf,
-  type AccountStep,
-  type ModelCall,
-  type ModelResponse,
-} from '../model-call.ts';
+import { asStored, usageOf, type AccountStep, type ModelCall, type ModelResponse } from '../model-call.ts';
 import { ModelFailure, Stop } from '../stop.ts';
 
 /**
  * Reads the neutral response of a session as a response of the gateway is read.
  * @param secret the call's credential, removed from the response in case the provider repeats it
  */
-export function responseOf(
-  input: ModelCall,
-  result: RunResult,
-  call: IssuedCall,
-  secret: string,
-): ModelResponse {
+export function responseOf(input: ModelCall, result: RunResult, call: IssuedCall, secret: string): ModelResponse {
   const { text, messages, toolCalls, finishReason, usage } = without(secret, result);
   return {
     text: storable(text),
@@ -119,8 +108,7 @@ const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 /** Converts a sealed failure of the runtime into its consequence for the step. */
 function fromCallFailure({ code, message, details }: CallFailure): ModelFailure | Stop {
-  const retryAfterMs =
-    details.retryAfterMs == null ? undefined : Math.min(details.retryAfterMs, MAX_RETRY_AFTER_MS);
+  const retryAfterMs = details.retryAfterMs == null ? undefined : Math.min(details.retryAfterMs, MAX_RETRY_AFTER_MS);
   switch (code) {
     case 'provider_disabled':
       return Stop.fails('blocked_provider_disabled', message);
@@ -137,8 +125,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
         : new ModelFailure('model_credential_refused', message, { retryable: false });
     case 'model_error': {
       const refused = details.retryable === false;
-      const text =
-        details.status == null ? message : `The model provider answered ${details.status}.`;
+      const text = details.status == null ? message : `The model provider answered ${details.status}.`;
       return new ModelFailure(refused ? 'model_refused' : 'model_error', text, {
         retryable: !refused,
         retryAfterMs,
@@ -161,11 +148,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
 }
 
 /** Converts an exchange without a sealed outcome into its consequence for the step. The call keeps its request id. */
-export function fromUnreachable({
-  reason,
-  message,
-  retryAfterMs,
-}: RuntimeUnreachable): ModelFailure | Stop {
+export function fromUnreachable({ reason, message, retryAfterMs }: RuntimeUnreachable): ModelFailure | Stop {
   // Nothing was begun, and there may be room in a moment.
   if (reason === 'busy') return Stop.waits(retryAfterMs);
   return new ModelFailure('model_unreachable', message, { retryable: true });

@@ -10,13 +10,7 @@ import { causeOf, Refusal, toModelFailure } from './refusal.ts';
 import { adaptRequest, gatewayFetch } from './request.ts';
 import type { Beyond } from './response.ts';
 import { ModelFailure } from '../stop.ts';
-import {
-  asStored,
-  usageOf,
-  type ModelCall,
-  type ModelCaller,
-  type ModelResponse,
-} from '../model-call.ts';
+import { asStored, usageOf, type ModelCall, type ModelCaller, type ModelResponse } from '../model-call.ts';
 
 export interface ModelCallerSettings {
   readonly sources: readonly ModelSource[];
@@ -100,9 +94,7 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
     metadataExtractor: {
       extractMetadata: ({ parsedBody }) =>
         Promise.resolve(
-          isJsonObject(parsedBody)
-            ? { [PROVIDER]: asJson({ beyond: parsedBody['beyond'] }) }
-            : undefined,
+          isJsonObject(parsedBody) ? { [PROVIDER]: asJson({ beyond: parsedBody['beyond'] }) } : undefined,
         ),
       createStreamExtractor: () => ({
         processChunk: () => undefined,
@@ -169,11 +161,7 @@ function isKnown(lesson: ModelAbilities, learned: ModelAbilities): boolean {
 }
 
 /** Makes one request and reads its response. @throws what the library throws */
-async function generate(
-  model: LanguageModel,
-  call: ModelCall,
-  abortSignal: AbortSignal,
-): Promise<ModelResponse> {
+async function generate(model: LanguageModel, call: ModelCall, abortSignal: AbortSignal): Promise<ModelResponse> {
   const { maxOutputTokens, resultSchema, abilities } = call;
   const generated = await generateText({
     model,
@@ -189,9 +177,7 @@ async function generate(
   });
   const beyond = beyondOf(generated.providerMetadata);
   const reasoning = Object.values(beyond.reasoning).filter((text) => typeof text === 'string');
-  const invalid = new Set(
-    generated.toolCalls.flatMap((each) => (each.invalid === true ? [each.toolCallId] : [])),
-  );
+  const invalid = new Set(generated.toolCalls.flatMap((each) => (each.invalid === true ? [each.toolCallId] : [])));
   return {
     text: storable(generated.text),
     messages: asStored(assistantMessages(generated.response.messages, beyond, invalid)),
@@ -238,9 +224,7 @@ export function assistantMessages(
       typeof message.content === 'string' || invalid.size === 0
         ? message.content
         : message.content.map((part) =>
-            part.type === 'tool-call' &&
-            invalid.has(part.toolCallId) &&
-            typeof part.input !== 'object'
+            part.type === 'tool-call' && invalid.has(part.toolCallId) && typeof part.input !== 'object'
               ? { ...part, input: {} }
               : part,
           );

@@ -49,7 +49,10 @@ export class Refusal extends Error {
 /** Statuses by which servers refuse a field; llama.cpp and Ministral's template answer 500, OpenRouter 404. */
 const REFUSING: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 
-/** The wordings of OpenAI, llama.cpp, vLLM, LiteLLM, Mistral, Anthropic, Gemini and Ollama for a prompt that is too long. */
+/**
+ * The wordings of OpenAI, llama.cpp, vLLM, LiteLLM, Mistral, Anthropic, Gemini and Ollama for a prompt that is too
+ * long.
+ */
 const OVERFLOW =
   /exceed_context_size|context_length_exceeded|context[ _-]?(length|size|window)|maximum (model|sequence|prompt) length|(prompt|input)[^.]{0,40} (is )?too (long|large)|too many (input )?tokens|token count[^.]{0,40}exceeds|exceeds? the (available|maximum) context/i;
 
@@ -149,10 +152,7 @@ function wordsIn(value: unknown, names: readonly string[], depth = 0): string[] 
 const MAX_WORDS = 500;
 
 /** Takes keys, our own prompt and everything unprintable out of a provider's words, and cuts them. */
-function clean(
-  said: string,
-  { body, apiKey }: { body: string; apiKey: string | undefined },
-): string {
+function clean(said: string, { body, apiKey }: { body: string; apiKey: string | undefined }): string {
   // Enough to find what has to go, wherever the cut is.
   const start = said.slice(0, 8 * MAX_WORDS);
   const printable = start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
@@ -185,8 +185,7 @@ function withoutQuotes(words: string, prompt: string): string {
     let length = 0;
     if (prompt.includes(words.slice(at, at + QUOTE)) && at + QUOTE <= words.length) {
       length = QUOTE;
-      while (at + length < words.length && prompt.includes(words.slice(at, at + length + 1)))
-        length += 1;
+      while (at + length < words.length && prompt.includes(words.slice(at, at + length + 1))) length += 1;
     }
     result += length === 0 ? (words[at] ?? '') : '[…]';
     at += length === 0 ? 1 : length;
@@ -228,10 +227,7 @@ function reasonAndWords(error: unknown): [ModelFailure['reason'], string] {
 const UNREADABLE = /JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/;
 
 /** Finds an error of a class among an error and its causes. */
-export function causeOf<T extends Error>(
-  error: unknown,
-  kind: new (...args: never[]) => T,
-): T | undefined {
+export function causeOf<T extends Error>(error: unknown, kind: new (...args: never[]) => T): T | undefined {
   return causes(error).find((cause): cause is T => cause instanceof kind);
 }
 

@@ -126,10 +126,7 @@ interface ChatMessage extends Readonly<Record<string, unknown>> {
  * Fits the body of a request to what the model's server takes, and to what every server takes: roles that alternate, no
  * schema beside tools, no field that was refused before.
  */
-export function adaptRequest(
-  body: Record<string, unknown>,
-  abilities: ModelAbilities,
-): Record<string, unknown> {
+export function adaptRequest(body: Record<string, unknown>, abilities: ModelAbilities): Record<string, unknown> {
   const { max_tokens: limit, response_format: format, messages, ...rest } = body;
   const tools = Array.isArray(rest['tools']) && rest['tools'].length > 0;
   const streaming = abilities.streaming !== false;
@@ -140,24 +137,14 @@ export function adaptRequest(
     messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
     ...(limit === undefined || limitField === 'none' ? {} : { [limitField]: limit }),
     // A grammar for the text leaves llama.cpp and vLLM no way to call a tool; Groq and Gemini refuse both together.
-    ...(format === undefined || tools || abilities.structuredOutputs === false
-      ? {}
-      : { response_format: format }),
-    ...(oneCall && abilities.parallelToolCallsField !== false
-      ? { parallel_tool_calls: false }
-      : {}),
+    ...(format === undefined || tools || abilities.structuredOutputs === false ? {} : { response_format: format }),
+    ...(oneCall && abilities.parallelToolCallsField !== false ? { parallel_tool_calls: false } : {}),
     ...(streaming ? { stream: true } : {}),
-    ...(streaming && abilities.streamUsage !== false
-      ? { stream_options: { include_usage: true } }
-      : {}),
+    ...(streaming && abilities.streamUsage !== false ? { stream_options: { include_usage: true } } : {}),
   };
 }
 
-function adaptMessages(
-  messages: readonly unknown[],
-  abilities: ModelAbilities,
-  tools: boolean,
-): ChatMessage[] {
+function adaptMessages(messages: readonly unknown[], abilities: ModelAbilities, tools: boolean): ChatMessage[] {
   let adapted = messages.filter(isMessage);
   if (abilities.reasoningBack === false) adapted = adapted.map(withoutReasoning);
   if (!tools && abilities.callsWithoutTools === false) adapted = adapted.map(callsAsText);
@@ -175,9 +162,7 @@ function isMessage(value: unknown): value is ChatMessage {
 
 function withoutReasoning(message: ChatMessage): ChatMessage {
   if (!REASONING_FIELDS.some((field) => field in message)) return message;
-  const others = Object.entries(message).filter(
-    ([name]) => !REASONING_FIELDS.some((field) => field === name),
-  );
+  const others = Object.entries(message).filter(([name]) => !REASONING_FIELDS.some((field) => field === name));
   return { role: message.role, ...Object.fromEntries(others) };
 }
 
@@ -205,9 +190,7 @@ function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
-    .map((part: unknown) =>
-      isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : '',
-    )
+    .map((part: unknown) => (isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
     .join('');
 }
 
@@ -224,9 +207,7 @@ function callsAsText(message: ChatMessage): ChatMessage {
 
 /** Gives each call a turn of its own, with its result behind it, for templates that take one call a turn. */
 function splitTurns(messages: readonly ChatMessage[]): ChatMessage[] {
-  const results = new Map(
-    messages.flatMap((each) => (each.role === 'tool' ? [[each['tool_call_id'], each]] : [])),
-  );
+  const results = new Map(messages.flatMap((each) => (each.role === 'tool' ? [[each['tool_call_id'], each]] : [])));
   const split = new Set<unknown>();
   return messages.flatMap((message) => {
     if (message.role === 'tool') return split.has(message['tool_call_id']) ? [] : [message];

@@ -28,10 +28,7 @@ export interface Beyond {
  * Collects the events of a streamed completion into the body that a server sends without streaming.
  * @throws {ModelFailure} when the stream ends before the completion does
  */
-export async function collectStream(
-  chunks: AsyncIterable<Uint8Array>,
-  refuse: Refuse,
-): Promise<JsonObject> {
+export async function collectStream(chunks: AsyncIterable<Uint8Array>, refuse: Refuse): Promise<JsonObject> {
   const stream = new Collected();
   let refused: string | undefined;
   const parser = createParser({
@@ -241,14 +238,12 @@ export function readCompletion(value: unknown, refuse: Refuse): unknown {
  * Matches thinking at the start of a text: with both tags, or with the second alone, at the end of its line, where the
  * template wrote the first.
  */
-const THINKING =
-  /^\s*(?:<think(?:ing)?>([\s\S]*?)<\/think(?:ing)?>|([\s\S]*?)(?<!`)<\/think>[ \t]*(?:\n|$))\s*/;
+const THINKING = /^\s*(?:<think(?:ing)?>([\s\S]*?)<\/think(?:ing)?>|([\s\S]*?)(?<!`)<\/think>[ \t]*(?:\n|$))\s*/;
 
 function withoutThinking(content: unknown): { text: unknown; thinking: string } {
   if (typeof content !== 'string') return { text: content, thinking: '' };
   const found = THINKING.exec(content);
-  if (found !== null)
-    return { text: content.slice(found[0].length), thinking: found[1] ?? found[2] ?? '' };
+  if (found !== null) return { text: content.slice(found[0].length), thinking: found[1] ?? found[2] ?? '' };
   // Cut before it ended, it is no text either.
   const isOpen = /^\s*<think(?:ing)?>/.test(content);
   return isOpen ? { text: '', thinking: content } : { text: content, thinking: '' };

@@ -6,9 +6,7 @@ export const BAD_ANSWERS = {
   /** Sends 100 MB, announced as JSON. */
   huge: except('tools/call', async ({ id, response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.write(
-      `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":"`,
-    );
+    response.write(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"content":[{"type":"text","text":"`);
     const chunk = 'x'.repeat(1024 * 1024);
     for (let sent = 0; sent < 100 && !response.destroyed; sent += 1) {
       if (!response.write(chunk)) await drained(response);

@@ -24,10 +24,7 @@ export async function honest(exchange: Exchange): Promise<void> {
     await sleep(control.delayMs);
     await control.held;
     const answer = control.answer(call);
-    return result(
-      exchange,
-      typeof answer === 'string' ? { content: [{ type: 'text', text: answer }] } : answer,
-    );
+    return result(exchange, typeof answer === 'string' ? { content: [{ type: 'text', text: answer }] } : answer);
   }
   return unknownMethod(exchange);
 }

@@ -11,10 +11,7 @@ export class Connections {
     this.#transport = transport;
   }
 
-  list(
-    query: Query<'listConnections'> = {},
-    options?: CallOptions,
-  ): Pages<Item<'listConnections'>> {
+  list(query: Query<'listConnections'> = {}, options?: CallOptions): Pages<Item<'listConnections'>> {
     return this.#transport.list('listConnections', { ...options, query });
   }
 
@@ -26,11 +23,7 @@ export class Connections {
     return this.#transport.send('readConnection', { ...options, ids: [connectionId] });
   }
 
-  update(
-    connectionId: string,
-    body: Body<'updateConnection'>,
-    options?: CallOptions,
-  ): Call<Data<'updateConnection'>> {
+  update(connectionId: string, body: Body<'updateConnection'>, options?: CallOptions): Call<Data<'updateConnection'>> {
     return this.#transport.send('updateConnection', { ...options, ids: [connectionId], body });
   }
 
@@ -66,19 +59,11 @@ export class Tools {
   }
 
   /** Asks a connection for its tools. */
-  discover(
-    routineId: string,
-    connectionId: string,
-    options?: CallOptions,
-  ): Call<Data<'discoverTools'>> {
+  discover(routineId: string, connectionId: string, options?: CallOptions): Call<Data<'discoverTools'>> {
     return this.#transport.send('discoverTools', { ...options, ids: [routineId, connectionId] });
   }
 
-  list(
-    routineId: string,
-    query: Query<'listTools'> = {},
-    options?: CallOptions,
-  ): Pages<Item<'listTools'>> {
+  list(routineId: string, query: Query<'listTools'> = {}, options?: CallOptions): Pages<Item<'listTools'>> {
     return this.#transport.list('listTools', { ...options, ids: [routineId], query });
   }
 

@@ -29,10 +29,7 @@ export class ModelAccounts {
     this.#transport = transport;
   }
 
-  list(
-    query: Query<'listModelConnections'> = {},
-    options?: CallOptions,
-  ): Pages<Item<'listModelConnections'>> {
+  list(query: Query<'listModelConnections'> = {}, options?: CallOptions): Pages<Item<'listModelConnections'>> {
     return this.#transport.list('listModelConnections', { ...options, query });
   }
 

@@ -20,10 +20,7 @@ export class Results {
   }
 
   /** Counts the results of each day, by what they are to a reader. */
-  countByDay(
-    query: Query<'countResultsByDay'> = {},
-    options?: CallOptions,
-  ): Call<Data<'countResultsByDay'>> {
+  countByDay(query: Query<'countResultsByDay'> = {}, options?: CallOptions): Call<Data<'countResultsByDay'>> {
     return this.#transport.send('countResultsByDay', { ...options, query });
   }
 
@@ -50,10 +47,7 @@ export class Schedules {
   }
 
   /** Lists the times at which active routines fall due. */
-  occurrences(
-    query: Query<'listScheduledOccurrences'>,
-    options?: CallOptions,
-  ): Call<Data<'listScheduledOccurrences'>> {
+  occurrences(query: Query<'listScheduledOccurrences'>, options?: CallOptions): Call<Data<'listScheduledOccurrences'>> {
     return this.#transport.send('listScheduledOccurrences', { ...options, query });
   }
 }
@@ -66,10 +60,7 @@ export class Usage {
   }
 
   /** Sums up the usage of the project. */
-  read(
-    query: Query<'readProjectUsage'> = {},
-    options?: CallOptions,
-  ): Call<Data<'readProjectUsage'>> {
+  read(query: Query<'readProjectUsage'> = {}, options?: CallOptions): Call<Data<'readProjectUsage'>> {
     return this.#transport.send('readProjectUsage', { ...options, query });
   }
 }

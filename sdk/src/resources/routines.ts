@@ -40,20 +40,12 @@ export class Routines {
   }
 
   /** Changes the fields that are given; a material change makes the routine a draft again. */
-  update(
-    routineId: string,
-    body: Body<'updateRoutine'>,
-    options?: ChangeOptions,
-  ): Call<Data<'updateRoutine'>> {
+  update(routineId: string, body: Body<'updateRoutine'>, options?: ChangeOptions): Call<Data<'updateRoutine'>> {
     return this.#transport.send('updateRoutine', { ...options, ids: [routineId], body });
   }
 
   /** Creates the routine of a key of yours, or replaces it; fields that are left out take their defaults. */
-  put(
-    externalKey: string,
-    body: Body<'putRoutine'>,
-    options?: PutOptions,
-  ): Call<Data<'putRoutine'>> {
+  put(externalKey: string, body: Body<'putRoutine'>, options?: PutOptions): Call<Data<'putRoutine'>> {
     return this.#transport.send('putRoutine', { ...options, ids: [externalKey], body });
   }
 
@@ -71,25 +63,13 @@ export class Routines {
     return this.#transport.send('activateRoutine', { ...options, ids: [routineId], body });
   }
 
-  pause(
-    routineId: string,
-    body: Body<'pauseRoutine'> = {},
-    options?: CallOptions,
-  ): Call<Data<'pauseRoutine'>> {
+  pause(routineId: string, body: Body<'pauseRoutine'> = {}, options?: CallOptions): Call<Data<'pauseRoutine'>> {
     return this.#transport.send('pauseRoutine', { ...options, ids: [routineId], body });
   }
 
   /** Starts a run by hand. */
-  run(
-    routineId: string,
-    body: Body<'runRoutine'> & Wait,
-    options?: CreateOptions,
-  ): Promise<Shape<'RunDetail'>>;
-  run(
-    routineId: string,
-    body?: Body<'runRoutine'>,
-    options?: CreateOptions,
-  ): Call<Data<'runRoutine'>>;
+  run(routineId: string, body: Body<'runRoutine'> & Wait, options?: CreateOptions): Promise<Shape<'RunDetail'>>;
+  run(routineId: string, body?: Body<'runRoutine'>, options?: CreateOptions): Call<Data<'runRoutine'>>;
   run(
     routineId: string,
     { wait, ...body }: Body<'runRoutine'> & Partial<Wait> = {},
@@ -104,20 +84,12 @@ export class Routines {
   }
 
   /** The runs of the routine, newest first. */
-  runs(
-    routineId: string,
-    query: Query<'listRoutineRuns'> = {},
-    options?: CallOptions,
-  ): Pages<Item<'listRoutineRuns'>> {
+  runs(routineId: string, query: Query<'listRoutineRuns'> = {}, options?: CallOptions): Pages<Item<'listRoutineRuns'>> {
     return this.#transport.list('listRoutineRuns', { ...options, ids: [routineId], query });
   }
 
   /** Shows what a run would be told and offered now, without one. */
-  preview(
-    routineId: string,
-    body: Body<'previewRoutine'> = {},
-    options?: CallOptions,
-  ): Call<Data<'previewRoutine'>> {
+  preview(routineId: string, body: Body<'previewRoutine'> = {}, options?: CallOptions): Call<Data<'previewRoutine'>> {
     return this.#transport.send('previewRoutine', { ...options, ids: [routineId], body });
   }
 
@@ -127,11 +99,7 @@ export class Routines {
   }
 
   /** Makes runs for past times of the schedule. */
-  backfill(
-    routineId: string,
-    body: Body<'backfillRoutine'>,
-    options?: CreateOptions,
-  ): Call<Data<'backfillRoutine'>> {
+  backfill(routineId: string, body: Body<'backfillRoutine'>, options?: CreateOptions): Call<Data<'backfillRoutine'>> {
     return this.#transport.send('backfillRoutine', { ...options, ids: [routineId], body });
   }
 
@@ -152,20 +120,12 @@ export class Routines {
     return this.#transport.list('listRoutineVersions', { ...options, ids: [routineId], query });
   }
 
-  version(
-    routineId: string,
-    revision: number,
-    options?: CallOptions,
-  ): Call<Data<'readRoutineVersion'>> {
+  version(routineId: string, revision: number, options?: CallOptions): Call<Data<'readRoutineVersion'>> {
     return this.#transport.send('readRoutineVersion', { ...options, ids: [routineId, revision] });
   }
 
   /** Saves what a version said as a new one. */
-  restore(
-    routineId: string,
-    revision: number,
-    options?: CreateOptions,
-  ): Call<Data<'restoreRoutineVersion'>> {
+  restore(routineId: string, revision: number, options?: CreateOptions): Call<Data<'restoreRoutineVersion'>> {
     return this.#transport.send('restoreRoutineVersion', {
       ...options,
       ids: [routineId, revision],

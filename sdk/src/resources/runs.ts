@@ -1,23 +1,8 @@
 import type { Call } from '../call.ts';
-import {
-  followRun,
-  waitForEnd,
-  type FollowOptions,
-  type RunEvent,
-  type WaitOptions,
-} from '../follow.ts';
+import { followRun, waitForEnd, type FollowOptions, type RunEvent, type WaitOptions } from '../follow.ts';
 import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
-import type {
-  Body,
-  CallOptions,
-  CreateOptions,
-  Data,
-  Item,
-  Query,
-  ReadRunOptions,
-  Shape,
-} from '../types.ts';
+import type { Body, CallOptions, CreateOptions, Data, Item, Query, ReadRunOptions, Shape } from '../types.ts';
 
 export class Runs {
   readonly #transport: Transport;
@@ -31,10 +16,7 @@ export class Runs {
   }
 
   /** The last runs of each routine. */
-  recent(
-    query: Query<'listRecentRuns'> = {},
-    options?: CallOptions,
-  ): Pages<Item<'listRecentRuns'>> {
+  recent(query: Query<'listRecentRuns'> = {}, options?: CallOptions): Pages<Item<'listRecentRuns'>> {
     return this.#transport.list('listRecentRuns', { ...options, query });
   }
 
@@ -57,11 +39,7 @@ export class Runs {
     return followRun(this.#transport, runId, options);
   }
 
-  steps(
-    runId: string,
-    query: Query<'listRunSteps'> = {},
-    options?: CallOptions,
-  ): Pages<Item<'listRunSteps'>> {
+  steps(runId: string, query: Query<'listRunSteps'> = {}, options?: CallOptions): Pages<Item<'listRunSteps'>> {
     return this.#transport.list('listRunSteps', { ...options, ids: [runId], query });
   }
 
@@ -79,11 +57,7 @@ export class Runs {
     return this.#transport.send('retryRun', { ...options, ids: [runId] });
   }
 
-  redeliverWebhook(
-    runId: string,
-    deliveryId: string,
-    options?: CreateOptions,
-  ): Call<Data<'redeliverWebhook'>> {
+  redeliverWebhook(runId: string, deliveryId: string, options?: CreateOptions): Call<Data<'redeliverWebhook'>> {
     return this.#transport.send('redeliverWebhook', { ...options, ids: [runId, deliveryId] });
   }
 }

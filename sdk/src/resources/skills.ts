@@ -1,16 +1,7 @@
 import type { Call } from '../call.ts';
 import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
-import type {
-  Body,
-  CallOptions,
-  ChangeOptions,
-  CreateOptions,
-  Data,
-  Item,
-  PutOptions,
-  Query,
-} from '../types.ts';
+import type { Body, CallOptions, ChangeOptions, CreateOptions, Data, Item, PutOptions, Query } from '../types.ts';
 
 export class Skills {
   readonly #transport: Transport;
@@ -32,11 +23,7 @@ export class Skills {
     return this.#transport.send('readSkill', { ...options, ids: [skillId] });
   }
 
-  update(
-    skillId: string,
-    body: Body<'updateSkill'>,
-    options?: ChangeOptions,
-  ): Call<Data<'updateSkill'>> {
+  update(skillId: string, body: Body<'updateSkill'>, options?: ChangeOptions): Call<Data<'updateSkill'>> {
     return this.#transport.send('updateSkill', { ...options, ids: [skillId], body });
   }
 
@@ -70,11 +57,7 @@ export class Facts {
     return this.#transport.send('readFacts', { ...options, ids: [projectId] });
   }
 
-  write(
-    projectId: string,
-    body: Body<'writeFacts'>,
-    options?: ChangeOptions,
-  ): Call<Data<'writeFacts'>> {
+  write(projectId: string, body: Body<'writeFacts'>, options?: ChangeOptions): Call<Data<'writeFacts'>> {
     return this.#transport.send('writeFacts', { ...options, ids: [projectId], body });
   }
 
@@ -86,11 +69,7 @@ export class Facts {
     return this.#transport.list('listFactsVersions', { ...options, ids: [projectId], query });
   }
 
-  version(
-    projectId: string,
-    version: number,
-    options?: CallOptions,
-  ): Call<Data<'readFactsVersion'>> {
+  version(projectId: string, version: number, options?: CallOptions): Call<Data<'readFactsVersion'>> {
     return this.#transport.send('readFactsVersion', { ...options, ids: [projectId, version] });
   }
 }

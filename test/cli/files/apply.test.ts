@@ -15,10 +15,7 @@ own(
   async ({ own: key }) => {
     const folder = await folderFor(key);
     await folder.routine('weekly');
-    await folder.write(
-      'skills/style/SKILL.md',
-      '---\nname: Style\n---\nWrite short sentences, please.\n',
-    );
+    await folder.write('skills/style/SKILL.md', '---\nname: Style\n---\nWrite short sentences, please.\n');
     await folder.routine('styled', { skills: '[style, seo-audit]' });
     const planned = await folder.ras(['plan'], { isTerminal: true });
     expect(planned.code).toBe(2);
@@ -30,9 +27,7 @@ own(
     expect(applied).toMatchObject({ code: 0, json: { proofs: [] } });
     const { data } = await key.get('/v1/routines?externalKey=styled');
     const { data: skills } = await key.get('/v1/skills?externalKey=style');
-    expect(data).toMatchObject([
-      { state: 'draft', managedBy: 'files', skills: [skills[0].id, 'seo-audit'] },
-    ]);
+    expect(data).toMatchObject([{ state: 'draft', managedBy: 'files', skills: [skills[0].id, 'seo-audit'] }]);
     expect(await folder.ras(['plan'], { isTerminal: true })).toMatchObject({
       code: 0,
       stdout: '0 to create, 0 to change, 0 without a file, 3 unchanged\n',
@@ -40,50 +35,37 @@ own(
   },
 );
 
-own(
-  'a change is shown by field, with what returns it to draft; a text line by line',
-  async ({ own: key }) => {
-    const folder = await folderFor(key);
-    await folder.routine('weekly', {}, 'First.\n\nSecond.\nThird.\n\n\nLast.');
-    await folder.ras(['apply', '--yes', '--prove']);
-    await folder.routine(
-      'weekly',
-      { schedule: '0 8 * * *' },
-      'First.\n\nSecond!\nThird.\n\n\nLast.',
-    );
-    const { code, stdout } = await folder.ras(['plan'], { isTerminal: true });
-    expect(code).toBe(2);
-    expect(stdout).toBe(
-      [
-        '~ routine weekly  (active: returns to draft, and needs a new proof)',
-        '    schedule: "0 7 * * *" -> "0 8 * * *"',
-        '    instructions *:',
-        '        First.',
-        '',
-        '      - Second.',
-        '      + Second!',
-        '        Third.',
-        '',
-        '        …',
-        '',
-        '0 to create, 1 to change, 0 without a file, 0 unchanged',
-        '',
-      ].join('\n'),
-    );
-    await folder.routine(
-      'weekly',
-      { schedule: '0 8 * * *' },
-      'First.\n\nSecond.\nThird.\n\n\nLast.',
-    );
-    const { json } = await folder.ras(['plan']);
-    expect(json.changes).toMatchObject([
-      { action: 'update', returnsToDraft: false, fields: [{ field: 'schedule' }] },
-    ]);
-    await folder.ras(['apply', '--yes']);
-    const { data } = await key.get('/v1/routines?externalKey=weekly');
-    expect(data).toMatchObject([{ state: 'active', schedule: '0 8 * * *' }]);
-  },
-);
+own('a change is shown by field, with what returns it to draft; a text line by line', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.routine('weekly', {}, 'First.\n\nSecond.\nThird.\n\n\nLast.');
+  await folder.ras(['apply', '--yes', '--prove']);
+  await folder.routine('weekly', { schedule: '0 8 * * *' }, 'First.\n\nSecond!\nThird.\n\n\nLast.');
+  const { code, stdout } = await folder.ras(['plan'], { isTerminal: true });
+  expect(code).toBe(2);
+  expect(stdout).toBe(
+    [
+      '~ routine weekly  (active: returns to draft, and needs a new proof)',
+      '    schedule: "0 7 * * *" -> "0 8 * * *"',
+      '    instructions *:',
+      '        First.',
+      '',
+      '      - Second.',
+      '      + Second!',
+      '        Third.',
+      '',
+      '        …',
+      '',
+      '0 to create, 1 to change, 0 without a file, 0 unchanged',
+      '',
+    ].join('\n'),
+  );
+  await folder.routine('weekly', { schedule: '0 8 * * *' }, 'First.\n\nSecond.\nThird.\n\n\nLast.');
+  const { json } = await folder.ras(['plan']);
+  expect(json.changes).toMatchObject([{ action: 'update', returnsToDraft: false, fields: [{ field: 'schedule' }] }]);
+  await folder.ras(['apply', '--yes']);
+  const { data } = await key.get('/v1/routines?externalKey=weekly');
+  expect(data).toMatchObject([{ state: 'active', schedule: '0 8 * * *' }]);
+});
 
 own(
   'a routine that was edited in the dashboard since the plan is left alone, and told with its fields',
@@ -102,9 +84,7 @@ own(
     });
     const { code, json, stderr } = await folder.ras(['apply', 'plan.json']);
     expect(code).toBe(1);
-    expect(stderr).toContain(
-      'routine a: conflict: it was changed by someone else (name, instructions) since the plan',
-    );
+    expect(stderr).toContain('routine a: conflict: it was changed by someone else (name, instructions) since the plan');
     expect(json.applied).toMatchObject([
       { key: 'a', result: 'conflict' },
       { key: 'b', result: 'changed' },
@@ -114,39 +94,33 @@ own(
   },
 );
 
-own(
-  'a run, a pause and an activation since the plan are no change of what files say',
-  async ({ own: key }) => {
-    const folder = await folderFor(key);
-    await folder.routine('a');
-    await folder.ras(['apply', '--yes', '--prove']);
-    await folder.routine('a', { name: 'Other' });
-    await folder.ras(['plan', '--out', 'plan.json']);
-    const { data } = await key.get('/v1/routines?externalKey=a');
-    await key.post(`/v1/routines/${data[0].id}/pause`);
-    expect(await folder.ras(['apply', 'plan.json'])).toMatchObject({
-      code: 0,
-      json: { applied: [{ result: 'changed' }] },
-    });
-    const { data: after } = await key.get(`/v1/routines/${data[0].id}`);
-    expect(after).toMatchObject({ name: 'Other', state: 'paused' });
-  },
-);
+own('a run, a pause and an activation since the plan are no change of what files say', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.routine('a');
+  await folder.ras(['apply', '--yes', '--prove']);
+  await folder.routine('a', { name: 'Other' });
+  await folder.ras(['plan', '--out', 'plan.json']);
+  const { data } = await key.get('/v1/routines?externalKey=a');
+  await key.post(`/v1/routines/${data[0].id}/pause`);
+  expect(await folder.ras(['apply', 'plan.json'])).toMatchObject({
+    code: 0,
+    json: { applied: [{ result: 'changed' }] },
+  });
+  const { data: after } = await key.get(`/v1/routines/${data[0].id}`);
+  expect(after).toMatchObject({ name: 'Other', state: 'paused' });
+});
 
-own(
-  'a plan is refused when files have changed since, and when it is none',
-  async ({ own: key }) => {
-    const folder = await folderFor(key);
-    await folder.routine('a');
-    await folder.ras(['plan', '--out', 'plan.json']);
-    await folder.routine('a', { name: 'Other' });
-    const { code, stderr } = await folder.ras(['apply', 'plan.json']);
-    expect(code).toBe(1);
-    expect(stderr).toContain('The files have changed since the plan: routine a.');
-    expect((await folder.ras(['apply', 'none.json'])).code).toBe(2);
-    expect((await key.get('/v1/routines')).data).toEqual([]);
-  },
-);
+own('a plan is refused when files have changed since, and when it is none', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.routine('a');
+  await folder.ras(['plan', '--out', 'plan.json']);
+  await folder.routine('a', { name: 'Other' });
+  const { code, stderr } = await folder.ras(['apply', 'plan.json']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('The files have changed since the plan: routine a.');
+  expect((await folder.ras(['apply', 'none.json'])).code).toBe(2);
+  expect((await key.get('/v1/routines')).data).toEqual([]);
+});
 
 own(
   'two that apply at once never mix: each routine is as one of them wrote it, and the other says so',
@@ -167,9 +141,7 @@ own(
       expect(data).toHaveLength(1);
       const { data: whole } = await key.get(`/v1/routines/${data[0].id}`);
       expect(whole.instructions).toBe(whole.name);
-      const results = both.map(
-        ({ json }) => json.applied.find((each: { key: string }) => each.key === name)?.result,
-      );
+      const results = both.map(({ json }) => json.applied.find((each: { key: string }) => each.key === name)?.result);
       expect(results.filter((result) => result === 'conflict')).toHaveLength(1);
     }
     expect(both.some(({ code }) => code === 1)).toBe(true);
@@ -197,9 +169,7 @@ own('prune archives only what files keep', async ({ own: key }) => {
   await folder.remove('routines/gone.md');
   const planned = await folder.ras(['plan'], { isTerminal: true });
   expect(planned.code).toBe(2);
-  expect(planned.stdout).toContain(
-    '- routine gone  (has no file any more; apply --prune archives it)',
-  );
+  expect(planned.stdout).toContain('- routine gone  (has no file any more; apply --prune archives it)');
   const left = await folder.ras(['apply', '--yes']);
   expect(left).toMatchObject({ code: 0, json: { applied: [] } });
   expect(left.stderr).toContain('Without a file, and left as they are: routine gone.');
@@ -208,41 +178,31 @@ own('prune archives only what files keep', async ({ own: key }) => {
   ]);
   const { data } = await key.get('/v1/routines');
   const open = data.filter(({ state }: { state: string }) => state !== 'archived');
-  expect(open.map(({ name }: { name: string }) => name).toSorted()).toEqual([
-    'By a program',
-    'By hand',
-    'Report',
-  ]);
+  expect(open.map(({ name }: { name: string }) => name).toSorted()).toEqual(['By a program', 'By hand', 'Report']);
   expect((await folder.ras(['plan'])).code).toBe(0);
 });
 
-own(
-  'a schedule that cannot be is told with its place, and nothing is applied',
-  async ({ own: key }) => {
-    const folder = await folderFor(key);
-    await folder.routine('a');
-    await folder.routine('b', { schedule: 'at seven' });
-    const { code, stderr } = await folder.ras(['apply', '--yes']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('routines/b.md:3:11: schedule: ');
-    expect((await key.get('/v1/routines')).data).toEqual([]);
-  },
-);
+own('a schedule that cannot be is told with its place, and nothing is applied', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.routine('a');
+  await folder.routine('b', { schedule: 'at seven' });
+  const { code, stderr } = await folder.ras(['apply', '--yes']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('routines/b.md:3:11: schedule: ');
+  expect((await key.get('/v1/routines')).data).toEqual([]);
+});
 
-own(
-  'what the service refuses is told with the file, and the rest is applied',
-  async ({ own: key }) => {
-    const folder = await folderFor(key);
-    await folder.routine('a', { model: '{ provider: gateway, modelId: no/such }' });
-    await folder.routine('b');
-    const { code, json } = await folder.ras(['apply', '--yes']);
-    expect(code).toBe(1);
-    expect(json.applied).toMatchObject([
-      { key: 'a', result: 'refused', message: expect.stringContaining('routines/a.md: ') },
-      { key: 'b', result: 'created' },
-    ]);
-  },
-);
+own('what the service refuses is told with the file, and the rest is applied', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.routine('a', { model: '{ provider: gateway, modelId: no/such }' });
+  await folder.routine('b');
+  const { code, json } = await folder.ras(['apply', '--yes']);
+  expect(code).toBe(1);
+  expect(json.applied).toMatchObject([
+    { key: 'a', result: 'refused', message: expect.stringContaining('routines/a.md: ') },
+    { key: 'b', result: 'created' },
+  ]);
+});
 
 own('without a terminal apply asks nothing and wants --yes', async ({ own: key }) => {
   const folder = await folderFor(key);
@@ -281,9 +241,7 @@ own('a webhook secret is written nowhere', async ({ own: key }) => {
 own('pull keeps comments, and never writes over another text unasked', async ({ own: key }) => {
   const id = await activeRoutine(key, { name: 'Weekly report', instructions: 'One.' });
   const folder = await folderFor(key);
-  expect((await folder.ras(['pull'])).json.pulled).toMatchObject([
-    { file: 'routines/weekly-report.md' },
-  ]);
+  expect((await folder.ras(['pull'])).json.pulled).toMatchObject([{ file: 'routines/weekly-report.md' }]);
   const { data } = await key.get(`/v1/routines/${id}`);
   expect(data).toMatchObject({ state: 'active', externalKey: 'weekly-report', managedBy: 'files' });
   const text = await folder.read('routines/weekly-report.md');
@@ -302,10 +260,7 @@ own('pull keeps comments, and never writes over another text unasked', async ({ 
       '',
     ].join('\n'),
   );
-  await folder.write(
-    'routines/weekly-report.md',
-    text.replace('schedule:', '# Before work.\nschedule:'),
-  );
+  await folder.write('routines/weekly-report.md', text.replace('schedule:', '# Before work.\nschedule:'));
   await key.patch(`/v1/routines/${id}`, { schedule: '0 6 * * *', instructions: 'Two.' });
   const refused = await folder.ras(['pull']);
   expect(refused.code).toBe(1);
@@ -317,28 +272,23 @@ own('pull keeps comments, and never writes over another text unasked', async ({ 
   expect((await folder.ras(['plan'])).code).toBe(0);
 });
 
-own(
-  'a response that is lost on the way leaves nothing half, and nothing twice',
-  async ({ own: key }) => {
-    const folder = await folderFor(key);
-    await folder.routine('a');
-    await folder.routine('b');
-    const fetchCut: typeof fetch = async (address, options) => {
-      const response = await fetch(address, options);
-      if (options?.method === 'PUT') throw new TypeError('cut');
-      return response;
-    };
-    const cut = await folder.ras(['apply', '--yes'], { fetch: fetchCut });
-    expect(cut.code).toBe(1);
-    expect(cut.stderr).toContain('No connection to ');
-    expect((await key.get('/v1/routines')).data).toHaveLength(1);
-    expect((await folder.ras(['apply', '--yes'])).json.applied).toMatchObject([
-      { key: 'b', result: 'created' },
-    ]);
-    expect((await key.get('/v1/routines')).data).toHaveLength(2);
-    expect((await folder.ras(['plan'])).code).toBe(0);
-  },
-);
+own('a response that is lost on the way leaves nothing half, and nothing twice', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.routine('a');
+  await folder.routine('b');
+  const fetchCut: typeof fetch = async (address, options) => {
+    const response = await fetch(address, options);
+    if (options?.method === 'PUT') throw new TypeError('cut');
+    return response;
+  };
+  const cut = await folder.ras(['apply', '--yes'], { fetch: fetchCut });
+  expect(cut.code).toBe(1);
+  expect(cut.stderr).toContain('No connection to ');
+  expect((await key.get('/v1/routines')).data).toHaveLength(1);
+  expect((await folder.ras(['apply', '--yes'])).json.applied).toMatchObject([{ key: 'b', result: 'created' }]);
+  expect((await key.get('/v1/routines')).data).toHaveLength(2);
+  expect((await folder.ras(['plan'])).code).toBe(0);
+});
 
 own('of a plan that was tampered with nothing is believed but versions', async ({ own: key }) => {
   const folder = await folderFor(key);
@@ -363,34 +313,29 @@ own('of a plan that was tampered with nothing is believed but versions', async (
   }
 });
 
-own(
-  'a change in the dashboard is drift until the files are applied or pulled',
-  async ({ own: key }) => {
-    const folder = await folderFor(key);
-    await folder.routine('weekly');
-    await folder.ras(['apply', '--yes']);
-    const read = async () => (await key.get('/v1/routines?externalKey=weekly')).data[0];
-    const { id, name } = await read();
-    const rename = (to: string) => key.patch(`/v1/routines/${id}`, { name: to });
+own('a change in the dashboard is drift until the files are applied or pulled', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.routine('weekly');
+  await folder.ras(['apply', '--yes']);
+  const read = async () => (await key.get('/v1/routines?externalKey=weekly')).data[0];
+  const { id, name } = await read();
+  const rename = (to: string) => key.patch(`/v1/routines/${id}`, { name: to });
 
-    // There and back: the content is that of the file, and the mark of drift goes with the next apply.
-    await rename('Another');
-    await rename(name);
-    expect((await read()).driftedAt).toEqual(expect.any(String));
-    expect((await folder.ras(['plan'])).code).toBe(2);
-    expect((await folder.ras(['apply', '--yes'])).code).toBe(0);
-    expect((await read()).driftedAt).toBeNull();
-    expect((await folder.ras(['plan'])).code).toBe(0);
+  // There and back: the content is that of the file, and the mark of drift goes with the next apply.
+  await rename('Another');
+  await rename(name);
+  expect((await read()).driftedAt).toEqual(expect.any(String));
+  expect((await folder.ras(['plan'])).code).toBe(2);
+  expect((await folder.ras(['apply', '--yes'])).code).toBe(0);
+  expect((await read()).driftedAt).toBeNull();
+  expect((await folder.ras(['plan'])).code).toBe(0);
 
-    await rename('Another');
-    expect((await folder.ras(['plan'], { isTerminal: true })).stdout).toContain(
-      'name: "Another" -> ',
-    );
-    expect((await folder.ras(['pull', '--force'])).code).toBe(0);
-    expect(await read()).toMatchObject({ name: 'Another', driftedAt: null });
-    expect((await folder.ras(['plan'])).code).toBe(0);
-  },
-);
+  await rename('Another');
+  expect((await folder.ras(['plan'], { isTerminal: true })).stdout).toContain('name: "Another" -> ');
+  expect((await folder.ras(['pull', '--force'])).code).toBe(0);
+  expect(await read()).toMatchObject({ name: 'Another', driftedAt: null });
+  expect((await folder.ras(['plan'])).code).toBe(0);
+});
 
 own('so is one of a skill', async ({ own: key }) => {
   const folder = await folderFor(key);

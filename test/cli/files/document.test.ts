@@ -6,9 +6,7 @@ import { ROUTINE_HEAD } from '../../../cli/src/files/generated/head-schemas.ts';
 import { schemaFaults, withDefaults, withoutDefaults } from '../../../cli/src/files/schema.ts';
 import { awkward } from './awkward.ts';
 
-const json = fc
-  .jsonValue({ maxDepth: 3, stringUnit: 'binary' })
-  .map((value) => JSON.parse(JSON.stringify(value)));
+const json = fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }).map((value) => JSON.parse(JSON.stringify(value)));
 
 test('every head and every text come back as they were', () => {
   fc.assert(
@@ -61,8 +59,7 @@ test('a difference of lines gives either text', () => {
   fc.assert(
     fc.property(lines, lines, (a, b) => {
       const diff = diffLines(a.join('\n'), b.join('\n'));
-      const side = (mark: string) =>
-        diff.filter((line) => line.mark !== mark).map((line) => line.text);
+      const side = (mark: string) => diff.filter((line) => line.mark !== mark).map((line) => line.text);
       expect(side('+').join('\n')).toBe(a.join('\n'));
       expect(side('-').join('\n')).toBe(b.join('\n'));
     }),

@@ -19,12 +19,7 @@ async function faultsOf(text: string | Buffer): Promise<string[]> {
   return faultsIn(folder);
 }
 
-const HEAD = [
-  '---',
-  'name: Weekly',
-  'schedule: 0 7 * * 1',
-  'model: { provider: gateway, modelId: some/model }',
-];
+const HEAD = ['---', 'name: Weekly', 'schedule: 0 7 * * 1', 'model: { provider: gateway, modelId: some/model }'];
 
 function withHead(...lines: string[]): string {
   return [...HEAD, ...lines, '---', 'Write one line.', ''].join('\n');
@@ -64,25 +59,13 @@ test('all faults of all files are listed together, and ras exits with 2', async 
 
 test.for([
   ['a byte order mark', `\uFEFF${withHead()}`, 'weekly.md:1:1: begins with a byte order mark'],
-  [
-    'Windows line ends',
-    withHead().replaceAll('\n', '\r\n'),
-    'weekly.md:1:4: has Windows line ends',
-  ],
-  [
-    'a Windows line end in the head',
-    withHead('overlap: skip\r'),
-    'weekly.md:5: has Windows line ends',
-  ],
+  ['Windows line ends', withHead().replaceAll('\n', '\r\n'), 'weekly.md:1:4: has Windows line ends'],
+  ['a Windows line end in the head', withHead('overlap: skip\r'), 'weekly.md:5: has Windows line ends'],
   ['no head', 'Write one line.\n', 'weekly.md:1:1: has no head'],
   ['an empty file', '', 'weekly.md:1:1: has no head'],
   ['a head that is not closed', HEAD.join('\n'), 'weekly.md:1:1: its head is not closed'],
   ['a tab', withHead('limits:', '\tmaxSteps: 3'), 'weekly.md:6:1: a tab sets it in'],
-  [
-    'the same field twice',
-    withHead('name: Other'),
-    'weekly.md:5:1: the field "name" a second time',
-  ],
+  ['the same field twice', withHead('name: Other'), 'weekly.md:5:1: the field "name" a second time'],
   ['an anchor', withHead('variables: &a { x: y }'), 'anchors and aliases'],
   ['an alias', withHead('skills: *a'), 'anchors and aliases'],
   ['a tag', withHead('variables: !!binary aGVsbG8='), 'tags (!) are not supported'],
@@ -91,25 +74,13 @@ test.for([
   ['no text', `${HEAD.join('\n')}\n---\n`, 'the text below the head is too short'],
   ['a NUL', withHead() + '\0', 'the text has a NUL'],
   ['bytes that are no UTF-8', Buffer.from([0x2d, 0xff, 0xfe]), 'is not UTF-8'],
-  [
-    'a file that is too large',
-    Buffer.alloc(1_048_577, 0x61),
-    'has 1048577 bytes, of 1048576 at most',
-  ],
+  ['a file that is too large', Buffer.alloc(1_048_577, 0x61), 'has 1048577 bytes, of 1048576 at most'],
   ['a text that is too long', `${withHead()}${'a'.repeat(100_001)}`, 'of 100000 at most'],
-  [
-    'instructions in the head',
-    withHead('instructions: x'),
-    'the instructions are the text below the head',
-  ],
+  ['instructions in the head', withHead('instructions: x'), 'the instructions are the text below the head'],
   ['a check of no type', withHead('checks: [{ type: result_match }]'), 'its type is none of'],
   ['a gate with both', withHead('gate: { url: a, tool: { policyId: b } }'), 'gate'],
   ['a wrong type', withHead('schedule: 7'), 'schedule'],
-  [
-    'variables that are no text',
-    withHead('variables: { x: 1 }'),
-    'variables.x: has to be text, not a number',
-  ],
+  ['variables that are no text', withHead('variables: { x: 1 }'), 'variables.x: has to be text, not a number'],
   ['a variable of the service', withHead('variables: { now: x }'), 'this name is built in'],
 ])('%s is told', async ([, text, fault]) => {
   expect((await faultsOf(text as string)).join('\n')).toContain(fault as string);
@@ -129,10 +100,7 @@ test('names that are no keys, other files and folders without a skill are told',
   await folder.write('routines/Weekly Report.md', withHead());
   await folder.write('routines/notes.txt', 'x');
   await folder.write('routines/.hidden', 'x');
-  await folder.write(
-    'skills/Style/SKILL.md',
-    '---\nname: A\n---\nWrite short sentences, please.\n',
-  );
+  await folder.write('skills/Style/SKILL.md', '---\nname: A\n---\nWrite short sentences, please.\n');
   await folder.write('skills/empty/notes.md', 'x');
   expect(await faultsIn(folder)).toEqual([
     expect.stringMatching(/^skills\/Style\/SKILL\.md: "Style" is no key: .*try "style"$/),
@@ -188,8 +156,6 @@ test('init writes once, and a second time keeps what is there', async () => {
   await folder.write('ras.yaml', 'version: 1\n');
   await folder.write('.gitattributes', '*.png binary');
   expect((await folder.ras(['init'])).json).toEqual({ written: ['.gitattributes'] });
-  expect(await folder.read('.gitattributes')).toBe(
-    '*.png binary\nroutines/** -text\nskills/** -text\n',
-  );
+  expect(await folder.read('.gitattributes')).toBe('*.png binary\nroutines/** -text\nskills/** -text\n');
   expect(await folder.read('ras.yaml')).toBe('version: 1\n');
 });

@@ -4,12 +4,7 @@ import { readProject } from '../../../cli/src/files/project.ts';
 import { folderFor } from './folder.ts';
 
 /** Imports a text, and returns what was said with the files by their names. */
-async function imported(
-  kind: string,
-  text: string,
-  options: readonly string[] = [],
-  name = 'jobs',
-) {
+async function imported(kind: string, text: string, options: readonly string[] = [], name = 'jobs') {
   const folder = await folderFor();
   await folder.write(name, text);
   const said = await folder.ras(['import', kind, path.join(folder.folder, name), ...options]);
@@ -105,15 +100,9 @@ const N8N = {
 
 test('each rule of a schedule trigger of n8n becomes a routine with the texts of its agents', async () => {
   const { files, json } = await imported('n8n', JSON.stringify(N8N));
-  expect(Object.keys(files).toSorted()).toEqual([
-    'morning-brief',
-    'morning-brief-2',
-    'morning-brief-3',
-  ]);
+  expect(Object.keys(files).toSorted()).toEqual(['morning-brief', 'morning-brief-2', 'morning-brief-3']);
   expect(files['morning-brief']).toContain('schedule: 30 7 * * 1,3\ntimezone: America/New_York\n');
-  expect(files['morning-brief']).toContain(
-    '---\nYou are brief.\n\nSummarize {{ $json.body }} for {{ team }}\n',
-  );
+  expect(files['morning-brief']).toContain('---\nYou are brief.\n\nSummarize {{ $json.body }} for {{ team }}\n');
   expect(files['morning-brief']).toContain('variables:\n  team: ""\n');
   expect(files['morning-brief-2']).toContain('schedule: "*/7 * * * *"');
   expect(files['morning-brief-3']).toContain('schedule: 15 8 * * *');
@@ -182,10 +171,7 @@ test('jobs of OpenClaw keep their time zone, limit and webhook', async () => {
   expect(files['odd']).toContain('schedule: 0 * * * *');
   expect(json.written.map(({ notes }: { notes: string[] }) => notes)).toMatchObject([
     ['the model has no counterpart (a/b)', 'choose a model: `model.modelId` in its head'],
-    expect.arrayContaining([
-      'it was switched off there',
-      'it names no time zone: chose Europe/Paris',
-    ]),
+    expect.arrayContaining(['it was switched off there', 'it names no time zone: chose Europe/Paris']),
     expect.arrayContaining(['every 90 minutes is no cron schedule: chose 0 * * * *']),
   ]);
   expect(json.skipped).toEqual([
@@ -246,10 +232,7 @@ test('jobs of Hermes are read; scripts and one-time jobs are left out', async ()
 
 test('scheduled tasks of Claude are read, with their prompts beside them; a path in the file is not followed', async () => {
   const folder = await folderFor();
-  await folder.write(
-    'tasks/inbox/SKILL.md',
-    '---\nname: inbox\ndescription: Sorts mail\n---\nSort the inbox.\n',
-  );
+  await folder.write('tasks/inbox/SKILL.md', '---\nname: inbox\ndescription: Sorts mail\n---\nSort the inbox.\n');
   await folder.write('secret/SKILL.md', 'A secret.');
   await folder.write(
     'scheduled-tasks.json',
@@ -291,9 +274,7 @@ test('scheduled tasks of Claude are read, with their prompts beside them; a path
   const terminal = await imported(
     'claude',
     JSON.stringify({
-      tasks: [
-        { id: 'b98bd9dc', cron: '8,23 * * * *', prompt: 'Check the build.', recurring: true },
-      ],
+      tasks: [{ id: 'b98bd9dc', cron: '8,23 * * * *', prompt: 'Check the build.', recurring: true }],
     }),
   );
   expect(terminal.files['b98bd9dc']).toContain('schedule: 8,23 * * * *');

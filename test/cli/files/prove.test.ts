@@ -5,13 +5,9 @@ import { startHostileTools } from '#dev/hostile-tools/server.ts';
 import { discovered } from '#test/tools/support.ts';
 import { folderFor } from './folder.ts';
 
-const test = serviceTest({ worker: true }).extend('own', async ({ service }) =>
-  (await signUp(service)).key(),
-);
+const test = serviceTest({ worker: true }).extend('own', async ({ service }) => (await signUp(service)).key());
 
-test('apply --prove runs each draft once, activates it, and lets alone what is proven', async ({
-  own,
-}) => {
+test('apply --prove runs each draft once, activates it, and lets alone what is proven', async ({ own }) => {
   const folder = await folderFor(own);
   await folder.routine('a');
   await folder.routine('b');
@@ -31,21 +27,16 @@ test('apply --prove runs each draft once, activates it, and lets alone what is p
   expect(runs).toHaveLength(3);
 });
 
-test('another text of a skill is proven by a run, and then scheduled runs take it', async ({
-  own,
-}) => {
+test('another text of a skill is proven by a run, and then scheduled runs take it', async ({ own }) => {
   const folder = await folderFor(own);
-  const style = (text: string) =>
-    folder.write('skills/style/SKILL.md', `---\nname: Style\n---\n${text}\n`);
+  const style = (text: string) => folder.write('skills/style/SKILL.md', `---\nname: Style\n---\n${text}\n`);
   await style('Write short sentences, please.');
   await folder.routine('a', { skills: '[style]' });
   await folder.routine('b');
   await folder.ras(['apply', '--yes', '--prove']);
   await style('Write long sentences, please.');
   const planned = await folder.ras(['plan'], { isTerminal: true });
-  expect(planned.stdout).toContain(
-    '~ skill style  (scheduled runs take it once their routine is proven again)',
-  );
+  expect(planned.stdout).toContain('~ skill style  (scheduled runs take it once their routine is proven again)');
   const left = await folder.ras(['apply', '--yes']);
   expect(left.stderr).toContain('ras apply --prove runs and activates it');
   const [{ id }] = (await own.get('/v1/routines?externalKey=a')).data;
@@ -72,27 +63,20 @@ test('a routine that people have paused stays paused', async ({ own }) => {
   });
 });
 
-test('what was broken off between its run and its activation is only activated', async ({
-  own,
-}) => {
+test('what was broken off between its run and its activation is only activated', async ({ own }) => {
   const folder = await folderFor(own);
   await folder.routine('a');
   await folder.ras(['apply', '--yes']);
   const [{ id }] = (await own.get('/v1/routines')).data;
   await own.post(`/v1/routines/${id}/run`);
-  await expect
-    .poll(async () => (await own.get(`/v1/routines/${id}`)).data.activation.ready)
-    .toBe(true);
+  await expect.poll(async () => (await own.get(`/v1/routines/${id}`)).data.activation.ready).toBe(true);
   expect((await folder.ras(['apply', '--prove'])).json.proofs).toMatchObject([
     { key: 'a', result: 'activated', runId: null },
   ]);
   expect((await own.get('/v1/runs')).data).toHaveLength(1);
 });
 
-test('a run that fails activates nothing; the others go on, and the exit code is 1', async ({
-  own,
-  service,
-}) => {
+test('a run that fails activates nothing; the others go on, and the exit code is 1', async ({ own, service }) => {
   const folder = await folderFor(own);
   await folder.routine('a');
   await folder.routine('b');
@@ -122,9 +106,7 @@ test('no run is started whose forecast would pass --max-cost', async ({ own }) =
     {
       key: 'a',
       result: 'not_run',
-      message: expect.stringMatching(
-        /a run may cost \$[\d.]+ by its limits, and \$0\.0000 of --max-cost are left/,
-      ),
+      message: expect.stringMatching(/a run may cost \$[\d.]+ by its limits, and \$0\.0000 of --max-cost are left/),
     },
     { key: 'b', result: 'not_run' },
   ]);
@@ -141,9 +123,7 @@ test('no run is started whose forecast would pass --max-cost', async ({ own }) =
 test('tools that wait for a person are named, with their page', async ({ own, service }) => {
   const folder = await folderFor(own);
   const server = await startHostileTools();
-  server.control.tools = [
-    { name: 'search', description: 'Searches.', inputSchema: { type: 'object' } },
-  ];
+  server.control.tools = [{ name: 'search', description: 'Searches.', inputSchema: { type: 'object' } }];
   const { routineId } = await discovered(own, { url: server.url('honest') });
   await folder.ras(['pull']);
   const { stderr, code } = await folder.ras(['apply', '--prove']);

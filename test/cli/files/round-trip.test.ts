@@ -14,9 +14,7 @@ const text = awkward
   .map((value) => value.replaceAll('{{', '{'))
   .filter((value) => value.trim() !== '' && !value.includes('{{'));
 
-const json = fc
-  .jsonValue({ maxDepth: 3, stringUnit: 'grapheme' })
-  .map((value) => JSON.parse(JSON.stringify(value)));
+const json = fc.jsonValue({ maxDepth: 3, stringUnit: 'grapheme' }).map((value) => JSON.parse(JSON.stringify(value)));
 
 const routine = fc.record(
   {
@@ -30,16 +28,10 @@ const routine = fc.record(
     overlap: fc.constantFrom('skip', 'queue'),
     budget: fc.constantFrom({}, { maxCostUsdPerMonth: '01.50' }, { maxTokensPerDay: 5_000_000 }),
     pauseAfterFailures: fc.constantFrom(5, 7),
-    notifications: fc.constantFrom(
-      {},
-      { mail: { on: ['failed'], to: 'owners' } },
-      { mail: { on: [], to: 'admins' } },
-    ),
-    variables: fc.dictionary(
-      fc.constantFrom('topic', 'Yes', 'null', '_x', 'constructor', 'y'),
-      awkward,
-      { maxKeys: 3 },
-    ),
+    notifications: fc.constantFrom({}, { mail: { on: ['failed'], to: 'owners' } }, { mail: { on: [], to: 'admins' } }),
+    variables: fc.dictionary(fc.constantFrom('topic', 'Yes', 'null', '_x', 'constructor', 'y'), awkward, {
+      maxKeys: 3,
+    }),
     facts: fc.boolean(),
     limits: fc.constantFrom(
       {},
@@ -50,11 +42,7 @@ const routine = fc.record(
     carryResult: fc.boolean(),
     builtInTools: fc.constantFrom([], ['calculate']),
     outcome: fc.constantFrom('optional', 'required'),
-    checks: fc.constantFrom(
-      [],
-      [{ type: 'result_not_empty' }],
-      [{ type: 'result_matches', pattern: '^#\\s"' }],
-    ),
+    checks: fc.constantFrom([], [{ type: 'result_not_empty' }], [{ type: 'result_matches', pattern: '^#\\s"' }]),
     gate: fc.constantFrom(
       null,
       { url: 'https://example.com/feed.json' },

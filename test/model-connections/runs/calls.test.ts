@@ -107,12 +107,8 @@ test('an account that is taken away ends its calls, which frees nothing for a la
   const order = await orderOn(await world.account('provider-c'));
   await issue(order);
   const ended = await endOpenCalls(database, order.connection, 'revoked');
-  expect(ended).toEqual([
-    { requestId: `${order.runId}/0/0`, lease: { instanceId: 'one', epoch: 1 } },
-  ]);
-  expect(await world.calls(order.runId)).toMatchObject([
-    { state: 'unknown_outcome', failure: 'revoked' },
-  ]);
+  expect(ended).toEqual([{ requestId: `${order.runId}/0/0`, lease: { instanceId: 'one', epoch: 1 } }]);
+  expect(await world.calls(order.runId)).toMatchObject([{ state: 'unknown_outcome', failure: 'revoked' }]);
 });
 
 test('none is issued without a lease on the runtime, and the next lease has a higher epoch', async () => {

@@ -83,9 +83,7 @@ test('a credential of an account is in no history, log, response, row or file, w
   said.push((await key.get('/v1/models')).headers.get('link') ?? '', await tables());
   const histories = await Promise.all(runIds.map((runId) => historyOf(world.service, runId)));
   const state = path.join(rig.folder, 'state');
-  const files = readdirSync(state).map((file) =>
-    readFileSync(path.join(state, file)).toString('latin1'),
-  );
+  const files = readdirSync(state).map((file) => readFileSync(path.join(state, file)).toString('latin1'));
   const places = {
     responses: said.join('\n'),
     histories: histories.join('\n'),

@@ -22,18 +22,14 @@ async function runOnAccount(): Promise<string> {
 }
 
 function perform(runId: string) {
-  return performModelStep(
-    world.service.deps,
-    { runId, index: 0 },
-    new AbortController().signal,
-  ).catch((error: unknown) => error);
+  return performModelStep(world.service.deps, { runId, index: 0 }, new AbortController().signal).catch(
+    (error: unknown) => error,
+  );
 }
 
 /** Reads the input tokens in each place that counts them, and what is still reserved. */
 function counted(runId: string) {
-  return world.service.deps.database.row<
-    Record<'run' | 'step' | 'ledger' | 'entries' | 'total' | 'reserved', number>
-  >`
+  return world.service.deps.database.row<Record<'run' | 'step' | 'ledger' | 'entries' | 'total' | 'reserved', number>>`
     select r.input_tokens as run, s.input_tokens as step, r.estimated_usage as estimated,
       t.day_tokens as total, t.reserved_tokens as reserved,
       (select count(*)::integer from usage_ledger where run_id = r.id) as entries,
@@ -58,9 +54,7 @@ test.each(['hang', 'silent'] as const)(
     const runId = await runOnAccount();
     world.rig.providers.control.script({ kind });
     expect(await perform(runId)).toMatchObject({ reason: 'model_unreachable', cutOff: true });
-    expect(await world.calls(runId)).toEqual([
-      { requestId: `${runId}/0/0`, state: 'failed', failure: 'timeout' },
-    ]);
+    expect(await world.calls(runId)).toEqual([{ requestId: `${runId}/0/0`, state: 'failed', failure: 'timeout' }]);
     await expectOneInput(runId);
     const cut = (await counted(runId))!.run;
     expect(await perform(runId)).toEqual({ next: 'ended', state: 'succeeded' });

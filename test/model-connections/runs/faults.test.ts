@@ -39,10 +39,7 @@ function startWorker() {
 /** Starts a run on an account of its own, and gives it when its call is out. */
 async function runWithCallOut(credential?: string) {
   const { key } = world;
-  const connectionId = await world.account(
-    'provider-c',
-    credential === undefined ? {} : { credential },
-  );
+  const connectionId = await world.account('provider-c', credential === undefined ? {} : { credential });
   const routineId = await createRoutine(key, { model: modelOn('provider-c', connectionId) });
   const { data } = await key.post(`/v1/routines/${routineId}/run`);
   await expect.poll(() => world.asked()).toBe(1);
@@ -65,9 +62,7 @@ describe('in the middle of a call', () => {
     const ended = await runEnded(world.key, runId);
     expect(ended).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
     expect(world.asked()).toBe(1);
-    expect(await world.calls(runId)).toEqual([
-      { requestId: `${runId}/0/0`, state: 'succeeded', failure: null },
-    ]);
+    expect(await world.calls(runId)).toEqual([{ requestId: `${runId}/0/0`, state: 'succeeded', failure: null }]);
     await workers.stop();
   });
 
@@ -122,9 +117,7 @@ describe('with a worker', () => {
     await world.key.post(`/v1/runs/${runId}/cancel`);
     expect(await runEnded(world.key, runId)).toMatchObject({ state: 'cancelled' });
     await expect.poll(() => world.rig.providers.control.requests()[0]?.aborted).toBe(true);
-    expect(await world.calls(runId)).toMatchObject([
-      { state: 'unknown_outcome', failure: 'run_ended' },
-    ]);
+    expect(await world.calls(runId)).toMatchObject([{ state: 'unknown_outcome', failure: 'run_ended' }]);
   });
 
   test('an account that is revoked ends its call, and the run with it', async () => {

@@ -22,8 +22,7 @@ async function runOnAccount() {
 /** Makes two attempts at the first step; the second begins while the call of the first is out. */
 async function twoAttempts(runId: string) {
   world.rig.providers.control.script({ kind: 'slow', pauseMs: 150 });
-  const perform = () =>
-    performModelStep(world.service.deps, { runId, index: 0 }, new AbortController().signal);
+  const perform = () => performModelStep(world.service.deps, { runId, index: 0 }, new AbortController().signal);
   const first = perform();
   await expect.poll(() => world.asked()).toBe(1);
   const second = perform();
@@ -40,9 +39,7 @@ async function twoAttempts(runId: string) {
 
 /** Reads the tokens in each place that counts them, and what is still reserved. */
 function counted(runId: string) {
-  return world.service.deps.database.row<
-    Record<'ledger' | 'entries' | 'total' | 'reserved' | 'run' | 'step', number>
-  >`
+  return world.service.deps.database.row<Record<'ledger' | 'entries' | 'total' | 'reserved' | 'run' | 'step', number>>`
     select r.input_tokens + r.output_tokens as run, s.input_tokens + s.output_tokens as step,
       t.day_tokens as total, t.reserved_tokens as reserved,
       (select count(*)::integer from usage_ledger where run_id = r.id) as entries,
@@ -70,9 +67,7 @@ test('two attempts that are given the response of one call count its usage once'
     { next: 'ended', state: 'succeeded' },
   ]);
   expect(world.asked()).toBe(1);
-  expect(await world.calls(runId)).toEqual([
-    { requestId: `${runId}/0/0`, state: 'succeeded', failure: null },
-  ]);
+  expect(await world.calls(runId)).toEqual([{ requestId: `${runId}/0/0`, state: 'succeeded', failure: null }]);
   expect(await counted(runId)).toEqual({
     run: used,
     step: used,
@@ -89,9 +84,7 @@ test('a response that comes when its run has ended is spend, once for all attemp
   const { database } = world.service.deps;
   const attempts = twoAttempts(runId);
   await expect.poll(() => world.asked()).toBe(1);
-  await expect
-    .poll(() => database.rows`select attempt from steps where run_id = ${runId}`)
-    .toEqual([{ attempt: 2 }]);
+  await expect.poll(() => database.rows`select attempt from steps where run_id = ${runId}`).toEqual([{ attempt: 2 }]);
   // As the end of a run leaves it, for any reason.
   await transaction(database, async (tx) => {
     await changeRuns(tx, runId, { state: 'cancelled', finishedAt: AT_ONCE });
@@ -107,9 +100,7 @@ test('a response that comes when its run has ended is spend, once for all attemp
     entries: 1,
     reserved: 0,
   });
-  expect(await world.calls(runId)).toEqual([
-    { requestId: `${runId}/0/0`, state: 'succeeded', failure: 'run_ended' },
-  ]);
+  expect(await world.calls(runId)).toEqual([{ requestId: `${runId}/0/0`, state: 'succeeded', failure: 'run_ended' }]);
 });
 
 test('nothing is asked for a run that ends before its call is issued, and nothing stays reserved', async () => {

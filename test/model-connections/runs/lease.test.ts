@@ -69,9 +69,7 @@ test('one worker of many takes a lease that has run out, under the next epoch', 
   expect(new Set(leases.map((lease) => JSON.stringify(lease))).size).toBe(1);
   await runOut();
   const next = await Promise.all(workers.map((worker) => worker.lease()));
-  expect(new Set(next.map(({ epoch }) => epoch))).toEqual(
-    new Set([(leases[0]?.epoch ?? Number.NaN) + 1]),
-  );
+  expect(new Set(next.map(({ epoch }) => epoch))).toEqual(new Set([(leases[0]?.epoch ?? Number.NaN) + 1]));
   await runtime.stop();
 });
 

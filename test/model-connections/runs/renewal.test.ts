@@ -55,9 +55,7 @@ test('a renewed token that is refused too takes the account out of use, after tw
   const { id } = await connectByDevice(fixture, session);
   const routineId = await createRoutine(session, { model: modelOn('provider-a', id) });
   fixture.providers.control.reset();
-  fixture.providers.control.script(
-    ...Array.from({ length: 5 }, () => ({ kind: 'error' as const, status: 401 })),
-  );
+  fixture.providers.control.script(...Array.from({ length: 5 }, () => ({ kind: 'error' as const, status: 401 })));
   const run = await runOnce(session, routineId);
   expect(run).toMatchObject({ state: 'failed', reason: 'model_credential_refused' });
   expect(completions()).toHaveLength(2);

@@ -21,8 +21,7 @@ afterAll(() => world?.close());
 /** The same parts with provider-a switched off. */
 function switchedOff() {
   const { deps } = world.service;
-  const providerEnabled = (provider: string) =>
-    provider !== 'provider-a' && deps.providerEnabled(provider);
+  const providerEnabled = (provider: string) => provider !== 'provider-a' && deps.providerEnabled(provider);
   return { ...deps, providerEnabled };
 }
 

@@ -2,13 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Runtime } from '#runtime/start.ts';
 import { SLOTS } from '#test/runtime/rig.ts';
 import { proves } from '#test/support/proves.ts';
-import {
-  activeRoutine,
-  createRoutine,
-  routineBody,
-  runEnded,
-  runOnce,
-} from '#test/support/routines.ts';
+import { activeRoutine, createRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
 import { confirm, discovered, toolSteps } from '#test/tools/support.ts';
 import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 import { MODEL, modelOn, startWorld, type World } from './world.ts';
@@ -20,10 +14,7 @@ let everything: EverythingServer;
 
 beforeAll(async () => {
   world = await startWorld({ worker: true });
-  [runtime, everything] = await Promise.all([
-    world.rig.start(world.runtimeEnv),
-    startEverythingServer(),
-  ]);
+  [runtime, everything] = await Promise.all([world.rig.start(world.runtimeEnv), startEverythingServer()]);
 });
 afterAll(async () => {
   await everything?.stop();
@@ -54,9 +45,7 @@ describe.each(SLOTS)('a routine on an account of %s', (slot) => {
     const scheduled = await world.occurrence(found.routineId);
     const ended = await runEnded(key, scheduled.id);
     expect(ended).toMatchObject({ state: 'succeeded', trigger: 'schedule', model });
-    expect(service.gateway.control.requests().filter(({ path }) => path.includes('chat'))).toEqual(
-      [],
-    );
+    expect(service.gateway.control.requests().filter(({ path }) => path.includes('chat'))).toEqual([]);
   });
 
   test('states its outcome, after a call that was refused and a reminder', async () => {

@@ -36,12 +36,7 @@ test(
     ];
     const { data } = await session.get('/v1/models');
     const same = data.filter(({ modelId }: { modelId: string }) => modelId === MODEL);
-    expect(
-      same.map((each: { provider: string; connectionId: string }) => [
-        each.provider,
-        each.connectionId,
-      ]),
-    ).toEqual([
+    expect(same.map((each: { provider: string; connectionId: string }) => [each.provider, each.connectionId])).toEqual([
       ['provider-a', accounts[0]],
       ['provider-b', accounts[1]],
       ['provider-c', accounts[2]],

@@ -27,9 +27,7 @@ const DATA = prices({ tea: 3 });
 
 function completions(): Record<string, unknown>[] {
   const requests = world.rig.providers.control.requests();
-  return requests.flatMap(({ method, body }) =>
-    method === 'POST' ? [body as Record<string, unknown>] : [],
-  );
+  return requests.flatMap(({ method, body }) => (method === 'POST' ? [body as Record<string, unknown>] : []));
 }
 
 test.for<[ProviderSlot, string, object]>([
@@ -41,11 +39,7 @@ test.for<[ProviderSlot, string, object]>([
       json_schema: { name: 'result', strict: false, schema: FORM.resultSchema },
     },
   ],
-  [
-    'provider-b',
-    'text',
-    { format: { type: 'json_schema', name: 'result', strict: false, schema: FORM.resultSchema } },
-  ],
+  ['provider-b', 'text', { format: { type: 'json_schema', name: 'result', strict: false, schema: FORM.resultSchema } }],
 ])(
   'an account of %s is asked for data by the schema in the request itself, also to repair it',
   async ([slot, field, asked]) => {
@@ -92,9 +86,7 @@ test.for<[ProviderSlot, boolean]>([
     const { key } = world;
     const connectionId = await world.account(slot, { models: [MODEL, OTHER_MODEL] });
     const { data: options } = await key.get('/v1/models');
-    const taking = (
-      options as { connectionId: string; modelId: string; structuredOutputs: boolean }[]
-    )
+    const taking = (options as { connectionId: string; modelId: string; structuredOutputs: boolean }[])
       .filter((option) => option.connectionId === connectionId)
       .map(({ modelId, structuredOutputs }) => [modelId, structuredOutputs]);
     expect(Object.fromEntries(taking)).toEqual({ [MODEL]: true, [OTHER_MODEL]: heldToSchema });

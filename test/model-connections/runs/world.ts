@@ -133,11 +133,7 @@ async function plantAccount(
   return id;
 }
 
-function credentialOf(
-  slot: ProviderSlot,
-  value: string,
-  refreshToken: string | undefined,
-): ModelCredential {
+function credentialOf(slot: ProviderSlot, value: string, refreshToken: string | undefined): ModelCredential {
   if (slot === 'provider-c') return { kind: 'api_key', key: value };
   return {
     kind: 'oauth',

@@ -86,16 +86,9 @@ export async function plantDeliveries(
   {
     count = 1,
     ...fields
-  }: Values<
-    | 'runId'
-    | 'host'
-    | 'eventType'
-    | 'body'
-    | 'state'
-    | 'attemptCount'
-    | 'nextAttemptAt'
-    | 'finishedAt'
-  > & { readonly count?: number } = {},
+  }: Values<'runId' | 'host' | 'eventType' | 'body' | 'state' | 'attemptCount' | 'nextAttemptAt' | 'finishedAt'> & {
+    readonly count?: number;
+  } = {},
 ): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('delivery'));
   const values = {
@@ -137,14 +130,7 @@ export async function plantAccounts(
     id,
     ...fields
   }: Values<
-    | 'ownerId'
-    | 'provider'
-    | 'providerName'
-    | 'providerIdentity'
-    | 'state'
-    | 'credential'
-    | 'validatedAt'
-    | 'revokedAt'
+    'ownerId' | 'provider' | 'providerName' | 'providerIdentity' | 'state' | 'credential' | 'validatedAt' | 'revokedAt'
   > & { readonly count?: number; readonly id?: string } = {},
 ): Promise<string[]> {
   const ids = Array.from({ length: count }, () => id ?? newId('modelConnection'));
@@ -174,31 +160,18 @@ export async function plantBreaker(
 }
 
 /** Puts into the database how many runs an organization has begun in a period. */
-export async function plantPeriodRuns(
-  db: Db,
-  organizationId: string,
-  periodStart: Date,
-  runs: number,
-): Promise<void> {
+export async function plantPeriodRuns(db: Db, organizationId: string, periodStart: Date, runs: number): Promise<void> {
   await plant(db, 'period_runs', { organizationId, periodStart, runs });
 }
 
 /** Puts an open checkout of an organization into the database, as a request that has not ended leaves it. */
-export async function plantCheckout(
-  db: Db,
-  organizationId: string,
-  sessionId: string,
-): Promise<void> {
+export async function plantCheckout(db: Db, organizationId: string, sessionId: string): Promise<void> {
   const expiresAt = sql`now() + interval '30 minutes'`;
   await plant(db, 'billing_checkouts', { sessionId, organizationId, plan: 'starter', expiresAt });
 }
 
 /** Puts projects into an organization, each called "Planted". */
-export async function plantProjects(
-  db: Db,
-  organizationId: string,
-  count: number,
-): Promise<string[]> {
+export async function plantProjects(db: Db, organizationId: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('project'));
   const values = { id: sql`planted.id`, organizationId, name: 'Planted' };
   await plant(db, 'projects', values, sql`from unnest(${ids}::text[]) as planted (id)`);
@@ -206,9 +179,7 @@ export async function plantProjects(
 }
 
 /** Puts an organization with a project and without members into the database. */
-export async function plantOrganization(
-  db: Db,
-): Promise<{ organizationId: string; projectId: string }> {
+export async function plantOrganization(db: Db): Promise<{ organizationId: string; projectId: string }> {
   const organizationId = newId('organization');
   await plant(db, 'organizations', { id: organizationId, name: 'Planted' });
   const [projectId] = await plantProjects(db, organizationId, 1);

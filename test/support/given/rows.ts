@@ -7,9 +7,7 @@ type Value = string | number | boolean | Date | null | Sql | readonly string[];
 export type Values<Name extends string> = Readonly<Partial<Record<Name, Value>>>;
 
 /** The same; a function gets the column: it makes a new value of an old one, or a condition on it. */
-export type Fields<Name extends string> = Readonly<
-  Partial<Record<Name, Value | ((column: Sql) => Sql)>>
->;
+export type Fields<Name extends string> = Readonly<Partial<Record<Name, Value | ((column: Sql) => Sql)>>>;
 
 /** Says which rows are meant: those with these ids, or those whose columns are so. */
 export type Which<Name extends string> = string | readonly string[] | Fields<Name>;
@@ -80,12 +78,7 @@ export function remover<Name extends string = never>(table: string) {
 }
 
 /** Inserts what `from` selects, with these values: the same for each row, but for pieces of SQL that name what it has. */
-export async function plant(
-  db: Db,
-  table: string,
-  values: Values<string>,
-  from: Sql = empty,
-): Promise<void> {
+export async function plant(db: Db, table: string, values: Values<string>, from: Sql = empty): Promise<void> {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   const columns = join(given.map(([name]) => columnOf(name)));
   const planted =

@@ -51,11 +51,7 @@ export type PlantedRun = Values<
  * Puts a run of a routine into the database, where nothing carries it out.
  * @returns its id
  */
-export async function plantRun(
-  db: Db,
-  routineId: string,
-  fields: PlantedRun = {},
-): Promise<string> {
+export async function plantRun(db: Db, routineId: string, fields: PlantedRun = {}): Promise<string> {
   const { id = newId('run'), ...others } = fields;
   await insertRuns(db, routineId, [id], others);
   return id;
@@ -132,9 +128,7 @@ async function insertRuns(
 export async function plantSteps(
   db: Db,
   runIds: readonly string[],
-  fields: Values<
-    'index' | 'kind' | 'state' | 'text' | 'messages' | 'inputTokens' | 'outputTokens'
-  > = {},
+  fields: Values<'index' | 'kind' | 'state' | 'text' | 'messages' | 'inputTokens' | 'outputTokens'> = {},
 ): Promise<void> {
   const values = {
     runId: sql`run.id`,
@@ -190,11 +184,7 @@ export interface PlantedUsage {
 }
 
 /** Puts what a project has used on some days into the database. */
-export async function plantUsage(
-  db: Db,
-  projectId: string,
-  days: readonly PlantedUsage[],
-): Promise<void> {
+export async function plantUsage(db: Db, projectId: string, days: readonly PlantedUsage[]): Promise<void> {
   const values = {
     projectId,
     day: sql`(now() at time zone 'utc')::date - "daysAgo"`,

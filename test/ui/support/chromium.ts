@@ -29,9 +29,7 @@ export function findChromium(): Promise<{ executablePath: string; env: Record<st
     const executablePath = await chromiumPackage.executablePath();
     const { stdout } = await run('ldd', [executablePath]);
     if (!stdout.includes('not found')) return { executablePath, env: {} };
-    const folder = path.dirname(
-      createRequire(import.meta.url).resolve('@sparticuz/chromium/package.json'),
-    );
+    const folder = path.dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium/package.json'));
     const libraries = await inflate(path.join(folder, 'bin', 'al2023.tar.br'));
     return { executablePath, env: { LD_LIBRARY_PATH: path.join(libraries, 'lib') } };
   });

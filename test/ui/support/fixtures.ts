@@ -6,12 +6,7 @@ import { freePort } from '#dev/ports.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import {
-  sharedService,
-  startService,
-  type Service,
-  type ServiceOptions,
-} from '#test/support/service.ts';
+import { sharedService, startService, type Service, type ServiceOptions } from '#test/support/service.ts';
 import { createDashboard } from '../../../ui/server/app.ts';
 import { readFiles, serveFiles, type BuiltFiles } from '../../../ui/server/files.ts';
 import { listen } from '../../../ui/server/listen.ts';

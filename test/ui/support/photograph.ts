@@ -34,11 +34,7 @@ const ALL_VIEWS = FULL_SIZE || SHOTS !== undefined;
  * takes a third of a second for each view on a busy machine. Pictures are taken where a folder is named for them. All
  * states that a person sees are opened in one tab, one after the other, which holds the compiled scripts.
  */
-export async function photograph(
-  visit: Visit,
-  pageName: string,
-  states: readonly State[],
-): Promise<void> {
+export async function photograph(visit: Visit, pageName: string, states: readonly State[]): Promise<void> {
   const tabs = new Map<State['as'], Watched>();
   for (const [turn, state] of states.entries()) {
     const watched = tabs.get(state.as) ?? (await visit('about:blank', state));
@@ -184,11 +180,7 @@ export function forbidding(pathOf: string | RegExp) {
   return refusing(pathOf, 403, { code: 'forbidden', message: 'Your role does not allow this.' });
 }
 
-function refusing(
-  pathOf: string | RegExp,
-  status: number,
-  error: { readonly code: string; readonly message: string },
-) {
+function refusing(pathOf: string | RegExp, status: number, error: { readonly code: string; readonly message: string }) {
   return (page: Page) =>
     page.route(matcher(pathOf), (route) =>
       route.fulfill({
@@ -207,8 +199,7 @@ export function holding(pathOf: string | RegExp) {
 }
 
 function matcher(pathOf: string | RegExp) {
-  return (url: URL) =>
-    typeof pathOf === 'string' ? url.pathname === pathOf : pathOf.test(url.pathname);
+  return (url: URL) => (typeof pathOf === 'string' ? url.pathname === pathOf : pathOf.test(url.pathname));
 }
 
 /** Writes the page to leaf through the pictures. */

@@ -1,7 +1,6 @@
 /** A report as models write them, of about so many words, with all that Markdown has. */
 export function longReport(words: number): string {
-  const sentence =
-    'The page answers sooner than last week, and its pictures are smaller by a third. ';
+  const sentence = 'The page answers sooner than last week, and its pictures are smaller by a third. ';
   const parts = Math.ceil(words / (15 * 9));
   const body = Array.from(
     { length: parts },

@@ -72,11 +72,7 @@ async function callOnce<P extends keyof paths, M extends Method>(
   return replyOf(response, await bodyOf(response));
 }
 
-type UntypedRequest = (
-  method: string,
-  path: string,
-  init: object,
-) => Promise<{ response: Response; error?: unknown }>;
+type UntypedRequest = (method: string, path: string, init: object) => Promise<{ response: Response; error?: unknown }>;
 
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
@@ -84,8 +80,7 @@ async function bodyOf(response: Response): Promise<unknown> {
 }
 
 function replyOf<D>(response: Response, body: unknown): Reply<D> {
-  const isEnvelope =
-    typeof body === 'object' && body !== null && 'data' in body && 'requestId' in body;
+  const isEnvelope = typeof body === 'object' && body !== null && 'data' in body && 'requestId' in body;
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API checks its responses against the document that the types come from
     data: (isEnvelope ? body.data : body) as D,

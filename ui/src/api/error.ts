@@ -51,10 +51,7 @@ export function errorOf(response: Response, body: unknown): ApiError {
     status: response.status,
     code: typeof code === 'string' ? code : 'unknown',
     message: typeof message === 'string' ? message : 'The service did not say why.',
-    requestId:
-      typeof requestId === 'string'
-        ? requestId
-        : (response.headers.get('x-request-id') ?? undefined),
+    requestId: typeof requestId === 'string' ? requestId : (response.headers.get('x-request-id') ?? undefined),
     retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
   });
 }

@@ -50,10 +50,7 @@ export function submitTo<Values extends FieldValues>(
 }
 
 /** Finds the field of a path; `skills[0].id` is a fault of `skills` where the form has no such part. */
-function fieldOf<Values extends FieldValues>(
-  path: string,
-  values: Values,
-): FieldPath<Values> | undefined {
+function fieldOf<Values extends FieldValues>(path: string, values: Values): FieldPath<Values> | undefined {
   const parts = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
   const top = parts[0] ?? '';
   if (!Object.hasOwn(values, top)) return undefined;
@@ -65,9 +62,7 @@ function fieldOf<Values extends FieldValues>(
 
 /** Says what the service said, with the request on a line of its own, by which the operator finds it. */
 export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'>): string;
-export function errorInWords(
-  error: Pick<ApiError, 'message' | 'requestId'> | null | undefined,
-): string | undefined;
+export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'> | null | undefined): string | undefined;
 export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'> | null | undefined) {
   return error == null ? undefined : withRequest(sentence(error.message), error);
 }

@@ -6,10 +6,7 @@ type NewPasskey = InputOf<'/auth/passkeys/add', 'post'>['body']['passkey'];
 
 /** Tells whether this browser has passkeys, and speaks of them in JSON. */
 export function hasPasskeys(): boolean {
-  return (
-    typeof PublicKeyCredential !== 'undefined' &&
-    'parseRequestOptionsFromJSON' in PublicKeyCredential
-  );
+  return typeof PublicKeyCredential !== 'undefined' && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
 }
 
 /** Has the browser make a passkey and adds it. Resolves with false when the person gives it up. */

@@ -24,14 +24,9 @@ export function useProjectId(): string {
 export const ACCOUNT = 'account';
 
 /** Returns the cache key of a read, so that two projects never share a response. */
-export function keyOf(
-  projectId: string | undefined,
-  path: string,
-  input: object,
-): readonly unknown[] {
+export function keyOf(projectId: string | undefined, path: string, input: object): readonly unknown[] {
   return [ACCOUNT_PATHS.test(path) ? ACCOUNT : (projectId ?? ACCOUNT), path, input];
 }
 
 /** Matches the operations of a person, whichever project is open. */
-const ACCOUNT_PATHS =
-  /^\/(auth|public)\/|^\/v1\/(organizations|projects|sessions|invitations)(\/|$)/;
+const ACCOUNT_PATHS = /^\/(auth|public)\/|^\/v1\/(organizations|projects|sessions|invitations)(\/|$)/;

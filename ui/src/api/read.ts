@@ -1,9 +1,4 @@
-import {
-  useInfiniteQuery,
-  useQuery,
-  type InfiniteData,
-  type QueryClient,
-} from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, type InfiniteData, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { call, type Reply } from './call.ts';
 import type { ApiError } from './error.ts';
@@ -88,8 +83,7 @@ function replyQuery<M extends 'get' | 'post', P extends PathOf<M>>(
 ) {
   return {
     queryKey: keyOf(projectId, path, input),
-    queryFn: ({ signal }: { signal: AbortSignal }) =>
-      call(method, path, input, { projectId, signal }),
+    queryFn: ({ signal }: { signal: AbortSignal }) => call(method, path, input, { projectId, signal }),
   };
 }
 
@@ -160,11 +154,7 @@ export function useList<P extends PathOf<'get'>>(
   };
 }
 
-function listQuery<P extends PathOf<'get'>>(
-  path: P,
-  input: InputOf<P, 'get'>,
-  projectId: string | undefined,
-) {
+function listQuery<P extends PathOf<'get'>>(path: P, input: InputOf<P, 'get'>, projectId: string | undefined) {
   return {
     queryKey: [...keyOf(projectId, path, input), 'list'],
     queryFn: ({ pageParam, signal }: { pageParam: unknown; signal: AbortSignal }) =>
@@ -199,10 +189,7 @@ function itemsOf({ pages }: InfiniteData<Reply<unknown>>): readonly unknown[] {
   return pages.flatMap(({ data }) => data);
 }
 
-function withCursor<P extends PathOf<'get'>>(
-  input: InputOf<P, 'get'>,
-  cursor: string,
-): InputOf<P, 'get'> {
+function withCursor<P extends PathOf<'get'>>(input: InputOf<P, 'get'>, cursor: string): InputOf<P, 'get'> {
   if (cursor === '') return input;
   const query = 'query' in input && typeof input.query === 'object' ? input.query : {};
   return { ...input, query: { ...query, cursor } };

@@ -35,12 +35,7 @@ export function useRunEvents(runId: string | undefined, listener: RunListener): 
       onEvent: (event) => onEvent(event),
       onStatus: (status) => onStatus(status),
       poll: async () => {
-        const { data } = await call(
-          'get',
-          '/v1/runs/{runId}',
-          { path: { runId } },
-          { projectId, signal },
-        );
+        const { data } = await call('get', '/v1/runs/{runId}', { path: { runId } }, { projectId, signal });
         onRead(data);
         return isOver(data);
       },

@@ -45,11 +45,7 @@ export function useSend<M extends 'post' | 'put' | 'patch' | 'delete', P extends
   const projectId = useOptionalProjectId();
   const client = useQueryClient();
   const keys = useRef(new Map<string, string>());
-  const mutation = useMutation<
-    Reply<DataOf<P, M>>,
-    ApiError,
-    { input: InputOf<P, M>; now: SendNow }
-  >({
+  const mutation = useMutation<Reply<DataOf<P, M>>, ApiError, { input: InputOf<P, M>; now: SendNow }>({
     mutationFn: async ({ input, now }) => {
       const idempotencyKey = method === 'post' ? keyFor(keys.current, input) : undefined;
       return call(method, path, input, { projectId, idempotencyKey, ...now }).then(

@@ -10,23 +10,17 @@ export type PathOf<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<M, object> ? P : never;
 }[keyof paths];
 
-type OperationOf<P extends keyof paths, M extends Method> =
-  paths[P] extends Record<M, infer O> ? O : never;
+type OperationOf<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never;
 
 /** Data of a success: the content of the envelope, or the whole body where there is none. */
-export type DataOf<P extends keyof paths, M extends Method> = Unwrapped<
-  SuccessOf<OperationOf<P, M>>
->;
+export type DataOf<P extends keyof paths, M extends Method> = Unwrapped<SuccessOf<OperationOf<P, M>>>;
 
-type SuccessOf<O> = O extends { responses: infer R }
-  ? JsonOf<R[keyof R & (200 | 201 | 202)]>
-  : never;
+type SuccessOf<O> = O extends { responses: infer R } ? JsonOf<R[keyof R & (200 | 201 | 202)]> : never;
 type JsonOf<R> = R extends { content: { 'application/json': infer B } } ? B : never;
 type Unwrapped<B> = B extends { data: infer D; requestId: string } ? D : B;
 
 /** The item of a list. */
-export type ItemOf<P extends PathOf<'get'>> =
-  DataOf<P, 'get'> extends readonly (infer Item)[] ? Item : never;
+export type ItemOf<P extends PathOf<'get'>> = DataOf<P, 'get'> extends readonly (infer Item)[] ? Item : never;
 
 /** Input of a call: `path` and `query` parameters and a `body`, each where the operation has it. */
 export type InputOf<P extends keyof paths, M extends Method> = PathInput<OperationOf<P, M>> &

@@ -77,11 +77,7 @@ const RULE = /^[ \t]*([-*_])(?:[ \t]*\1)+[ \t]*$/;
 function markersOf(line: string): number {
   let markers = 0;
   MARKER.lastIndex = 0;
-  for (
-    let found = MARKER.exec(line);
-    found !== null && markers <= MAX_MARKERS;
-    found = MARKER.exec(line)
-  ) {
+  for (let found = MARKER.exec(line); found !== null && markers <= MAX_MARKERS; found = MARKER.exec(line)) {
     if (found[0].trim() !== '') markers += 1;
   }
   return markers > MAX_MARKERS && RULE.test(line) ? 0 : markers;

@@ -1,6 +1,5 @@
 /** The characters that a browser draws nothing for, or that turn text round; as the service refuses them in tools. */
-const UNSEEN =
-  /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSEEN = /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Replaces the invisible characters of a foreign text by their names, like `U+202E`. */
 export function drawn(text: string): string {

@@ -3,10 +3,7 @@ import { valueIn, type TypedTable, type TypedView } from './typed-data.ts';
 /** Writes the first table of data as CSV (RFC 4180); data without a table is one row of its values. */
 export function csvOf({ facts, tables: [table] }: TypedView): string {
   if (table === undefined) {
-    return written([
-      facts.map(({ name, title }) => name || title),
-      facts.map(({ value }) => value),
-    ]);
+    return written([facts.map(({ name, title }) => name || title), facts.map(({ value }) => value)]);
   }
   return written([headOf(table), ...bodyOf(table)]);
 }
@@ -16,9 +13,7 @@ function headOf({ fields }: TypedTable): readonly string[] {
 }
 
 function bodyOf({ fields, rows }: TypedTable): readonly (readonly unknown[])[] {
-  return rows
-    .filter(({ mark }) => mark !== 'removed')
-    .map(({ item }) => fields.map(({ name }) => valueIn(item, name)));
+  return rows.filter(({ mark }) => mark !== 'removed').map(({ item }) => fields.map(({ name }) => valueIn(item, name)));
 }
 
 /** A mark by which programs for tables read it as UTF-8, and lines that end as the standard has them. */

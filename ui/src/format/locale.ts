@@ -1,6 +1,5 @@
 /** The words are English; dates and numbers follow the reader's own English. */
-export const LOCALE =
-  navigator.languages.find((each) => each.startsWith('en') && isLocale(each)) ?? 'en-GB';
+export const LOCALE = navigator.languages.find((each) => each.startsWith('en') && isLocale(each)) ?? 'en-GB';
 
 /** Tells whether `Intl` takes it: a browser without a locale of the system may name "en-US@posix". */
 function isLocale(tag: string): boolean {

@@ -26,9 +26,7 @@ export function pricesInWords({ prices }: Pick<Option, 'prices'>, short = false)
   }
   const input = money(String(Number(prices.input) * 1_000_000));
   const output = money(String(Number(prices.output) * 1_000_000));
-  return short
-    ? `${input} in, ${output} out`
-    : `${input} in and ${output} out for a million tokens`;
+  return short ? `${input} in, ${output} out` : `${input} in and ${output} out for a million tokens`;
 }
 
 /** Converts dollars a token, a decimal text, into those a million tokens without losing a digit. */

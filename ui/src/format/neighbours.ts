@@ -17,10 +17,7 @@ const HOUR_MS = 3_600_000;
 const MAX_WINDOWS = 24;
 
 /** Finds the run before. Runs of a backfill have one time, so those of its own time are listed as well. */
-export async function previousOf<Run extends Placed>(
-  run: Placed,
-  list: ListRuns<Run>,
-): Promise<Run | undefined> {
+export async function previousOf<Run extends Placed>(run: Placed, list: ListRuns<Run>): Promise<Run | undefined> {
   const until = later(run, 1);
   const [first, second] = await list(undefined, until, 2);
   if (first === undefined || isBefore(first, run)) return first;
@@ -51,10 +48,7 @@ export async function nextOf<Run extends Placed>(
     const next = own === -1 ? found.at(-1) : found[own - 1];
     if (next !== undefined) return next;
     if (Date.parse(run.createdAt) + reach > now) return undefined;
-    reach = Math.min(
-      reach * 8,
-      tooFar === Number.POSITIVE_INFINITY ? Infinity : (reach + tooFar) / 2,
-    );
+    reach = Math.min(reach * 8, tooFar === Number.POSITIVE_INFINITY ? Infinity : (reach + tooFar) / 2);
   }
   return undefined;
 }
@@ -71,8 +65,7 @@ export async function nearerOf<Run extends Placed>(
   const [first, last] = side === 'before' ? [than, run] : [run, than];
   const found = await list(first?.createdAt, last && later(last, 1), LIMIT);
   const between = found.filter(
-    (each) =>
-      (first === undefined || follows(each, first)) && (last === undefined || follows(last, each)),
+    (each) => (first === undefined || follows(each, first)) && (last === undefined || follows(last, each)),
   );
   return (side === 'before' ? between[0] : between.at(-1)) ?? than;
 }

@@ -10,15 +10,7 @@ export interface Preset {
   readonly day: number;
 }
 
-export const WEEKDAYS = [
-  'Sunday',
-  'Monday',
-  'Tuesday',
-  'Wednesday',
-  'Thursday',
-  'Friday',
-  'Saturday',
-] as const;
+export const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const;
 
 export const DEFAULT_PRESET: Preset = {
   kind: 'daily',
@@ -63,9 +55,7 @@ export function presetOf(cron: string): Preset | undefined {
   if (every !== undefined && hours === '*' && days === '*' && weekdays === '*') {
     const length = Number(every);
     // Other steps restart at the full hour, which words would hide.
-    return length > 0 && 60 % length === 0
-      ? { ...DEFAULT_PRESET, kind: 'minutes', every: length }
-      : undefined;
+    return length > 0 && 60 % length === 0 ? { ...DEFAULT_PRESET, kind: 'minutes', every: length } : undefined;
   }
   const minute = numberIn(minutes, 59);
   if (minute === undefined) return undefined;
@@ -81,9 +71,7 @@ export function presetOf(cron: string): Preset | undefined {
     return list === undefined ? undefined : { ...time, kind: 'weekly', weekdays: list };
   }
   const day = numberIn(days, 31);
-  return day === undefined || day === 0 || weekdays !== '*'
-    ? undefined
-    : { ...time, kind: 'monthly', day };
+  return day === undefined || day === 0 || weekdays !== '*' ? undefined : { ...time, kind: 'monthly', day };
 }
 
 /** Says a schedule in words: "Every Monday at 07:00"; undefined where it says more than a few words can. */

@@ -78,11 +78,7 @@ export function duration(ms: number): string {
 /** Formats the time left, to the second: "4:05", "2:10:00". */
 export function countdown(ms: number): string {
   const left = Math.max(0, Math.ceil(ms / SECOND));
-  const [hours, minutes, seconds] = [
-    Math.floor(left / 3_600),
-    Math.floor(left / 60) % 60,
-    left % 60,
-  ];
+  const [hours, minutes, seconds] = [Math.floor(left / 3_600), Math.floor(left / 60) % 60, left % 60];
   const tail = `${String(minutes).padStart(hours > 0 ? 2 : 1, '0')}:${String(seconds).padStart(2, '0')}`;
   return hours > 0 ? `${hours}:${tail}` : tail;
 }

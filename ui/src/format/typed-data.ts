@@ -55,11 +55,7 @@ export interface DataChanges {
 }
 
 /** Reads data by its schema, which may be missing or say something else. */
-export function typedViewOf(
-  data: unknown,
-  schema: unknown,
-  changes: DataChanges | null,
-): TypedView {
+export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges | null): TypedView {
   const hints = new SchemaHints(schema, schema);
   const by = changes?.by ?? null;
   const listed = by === null ? undefined : valueAt(data, by.list);
@@ -87,12 +83,7 @@ export function typedViewOf(
 /** Columns that a table shows; the others are said below it. */
 const MAX_FIELDS = 40;
 
-function tableOf(
-  name: string,
-  items: readonly unknown[],
-  hints: SchemaHints,
-  changes: DataChanges | null,
-): TypedTable {
+function tableOf(name: string, items: readonly unknown[], hints: SchemaHints, changes: DataChanges | null): TypedTable {
   const removed = changes?.removed ?? [];
   const all = [...items, ...removed];
   const names = all.some(isRecord) ? namesIn(all, hints.items) : [''];
@@ -115,9 +106,7 @@ function rowsOf(items: readonly unknown[], changes: DataChanges | null): readonl
   const pointer = changes?.by?.key;
   const keyOf = (item: unknown) => {
     const key = pointer === undefined ? null : valueAt(item, pointer);
-    return typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean'
-      ? key
-      : null;
+    return typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean' ? key : null;
   };
   const added = new Set(changes?.added.map((item) => idOf(keyOf(item))));
   const changed = new Map(changes?.changed.map(({ key, before }) => [idOf(key), before]));
@@ -152,8 +141,7 @@ export function valueIn(item: unknown, name: string): unknown {
 /** Returns the names of the schema, then those of the data that it does not know. */
 function namesIn(items: readonly unknown[], hints: SchemaHints): string[] {
   const names = new Set(hints.members);
-  for (const item of items)
-    if (isRecord(item)) for (const name of Object.keys(item)) names.add(name);
+  for (const item of items) if (isRecord(item)) for (const name of Object.keys(item)) names.add(name);
   return [...names].filter((name) => items.some((item) => memberOf(item, name) !== undefined));
 }
 

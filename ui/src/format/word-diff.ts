@@ -61,14 +61,9 @@ function pairOf(
   }
   const side = (isOther: (change: ChangeObject<string[]>) => boolean) =>
     changes.flatMap((change) =>
-      isOther(change)
-        ? []
-        : [{ text: change.value.join(''), differs: change.added || change.removed }],
+      isOther(change) ? [] : [{ text: change.value.join(''), differs: change.added || change.removed }],
     );
-  const edits = changes.reduce(
-    (sum, { added, removed, value }) => sum + (added || removed ? value.length : 0),
-    0,
-  );
+  const edits = changes.reduce((sum, { added, removed, value }) => sum + (added || removed ? value.length : 0), 0);
   const pair = {
     before: side(({ added }) => added),
     after: side(({ removed }) => removed),

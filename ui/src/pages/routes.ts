@@ -1,11 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import {
-  accountRoute,
-  placeRoutes,
-  projectRoute,
-  returnRoutes,
-  rootRoute,
-} from '#ui/shell/routes.ts';
+import { accountRoute, placeRoutes, projectRoute, returnRoutes, rootRoute } from '#ui/shell/routes.ts';
 import { searchOf } from '#ui/shell/search.ts';
 import { readHomeAhead } from './home/reads.ts';
 import { readRunAhead } from './run/read-ahead.ts';
@@ -186,10 +180,7 @@ const connectionRoute = createRoute({
   path: 'connections/$connectionId',
   // A sign-in that is begun here returns here.
   validateSearch: returned,
-  component: lazyRouteComponent(
-    () => import('./connections/connection-page.tsx'),
-    'ConnectionPage',
-  ),
+  component: lazyRouteComponent(() => import('./connections/connection-page.tsx'), 'ConnectionPage'),
 });
 
 const modelsRoute = createRoute({

@@ -52,13 +52,7 @@ export default function Bars({ label, data, format, series, height = 180 }: Bars
         {data.map((datum, index) => (
           <g key={datum.key}>
             <title>{`${datum.label}: ${format(totals[index] ?? 0)}`}</title>
-            <Stack
-              datum={datum}
-              series={series}
-              x={x(datum.key) ?? 0}
-              width={x.bandwidth()}
-              y={y}
-            />
+            <Stack datum={datum} series={series} x={x(datum.key) ?? 0} width={x.bandwidth()} y={y} />
             {index % every === 0 && (
               <text
                 x={(x(datum.key) ?? 0) + x.bandwidth() / 2}

@@ -11,8 +11,7 @@ const BASE =
   'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md font-medium whitespace-nowrap select-none transition-colors duration-100 aria-disabled:opacity-55 disabled:opacity-55';
 
 const KINDS: Readonly<Record<ButtonKind, string>> = {
-  primary:
-    'bg-accent text-on-accent not-aria-disabled:hover:bg-accent-hover not-aria-disabled:active:brightness-95',
+  primary: 'bg-accent text-on-accent not-aria-disabled:hover:bg-accent-hover not-aria-disabled:active:brightness-95',
   secondary:
     'border border-edge bg-surface text-ink not-aria-disabled:hover:bg-sunken not-aria-disabled:active:bg-hover',
   quiet: 'text-muted not-aria-disabled:hover:bg-hover not-aria-disabled:hover:text-ink',
@@ -122,14 +121,7 @@ interface ButtonAnchorProps extends ComponentProps<'a'> {
 /** Shows a link as a button: it goes somewhere and changes nothing. */
 export const ButtonLink = createLink(ButtonAnchor);
 
-function ButtonAnchor({
-  kind = 'secondary',
-  size = 'md',
-  icon,
-  className,
-  children,
-  ...rest
-}: ButtonAnchorProps) {
+function ButtonAnchor({ kind = 'secondary', size = 'md', icon, className, children, ...rest }: ButtonAnchorProps) {
   return (
     <a className={cx(BASE, KINDS[kind], SIZES[size], className)} {...rest}>
       <Glyph busy={false} icon={icon} />

@@ -30,13 +30,7 @@ export function GridLines({ y, from, to, format }: GridLinesProps) {
   return y.ticks(3).map((value) => (
     <g key={value}>
       <line x1={from} x2={to} y1={y(value)} y2={y(value)} className="stroke-line" />
-      <text
-        x={from - 8}
-        y={y(value)}
-        dy="0.32em"
-        textAnchor="end"
-        className="fill-faint text-xs tabular"
-      >
+      <text x={from - 8} y={y(value)} dy="0.32em" textAnchor="end" className="fill-faint text-xs tabular">
         {format(value)}
       </text>
     </g>

@@ -108,15 +108,7 @@ export interface ShowOnceProps {
 }
 
 /** Shows a secret once; only its own button closes it. */
-export function ShowOnce({
-  open,
-  onClose,
-  title,
-  description,
-  secret,
-  secretLabel,
-  children,
-}: ShowOnceProps) {
+export function ShowOnce({ open, onClose, title, description, secret, secretLabel, children }: ShowOnceProps) {
   return (
     <Dialog
       open={open}

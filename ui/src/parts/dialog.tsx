@@ -55,9 +55,7 @@ export function Dialog({
           <header className="flex items-start justify-between gap-4 px-5 pt-4">
             <Base.Title className="text-lg font-semibold text-ink">{title}</Base.Title>
             {!locked && (
-              <Base.Close
-                render={<IconButton icon={X} label="Close" size="sm" className="-mt-0.5 -mr-2" />}
-              />
+              <Base.Close render={<IconButton icon={X} label="Close" size="sm" className="-mt-0.5 -mr-2" />} />
             )}
           </header>
           <div className="flex flex-col gap-4 overflow-y-auto px-5 pt-1 pb-5">
@@ -69,9 +67,7 @@ export function Dialog({
             {children}
           </div>
           {actions !== undefined && (
-            <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">
-              {actions}
-            </footer>
+            <footer className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{actions}</footer>
           )}
         </Base.Popup>
       </Base.Portal>
@@ -82,9 +78,7 @@ export function Dialog({
 /** Chooses what is focused first: the first field, else the first button at the end, which cancels, else the dialog. */
 function firstFocus(popup: HTMLElement | null): HTMLElement | null {
   return (
-    popup?.querySelector<HTMLElement>(
-      'input:not([aria-hidden], [hidden]), textarea, [role="combobox"]',
-    ) ??
+    popup?.querySelector<HTMLElement>('input:not([aria-hidden], [hidden]), textarea, [role="combobox"]') ??
     popup?.querySelector<HTMLElement>('footer button') ??
     popup
   );
@@ -180,12 +174,7 @@ export function ConfirmByNameDialog({
           </>
         }
       >
-        <Input
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          autoComplete="off"
-          spellCheck={false}
-        />
+        <Input value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" spellCheck={false} />
       </Field>
       <FormError message={props.error} />
     </Dialog>

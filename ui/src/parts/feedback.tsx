@@ -1,12 +1,4 @@
-import {
-  CircleAlert,
-  CircleCheck,
-  Info,
-  LoaderCircle,
-  Lock,
-  TriangleAlert,
-  type LucideIcon,
-} from 'lucide-react';
+import { CircleAlert, CircleCheck, Info, LoaderCircle, Lock, TriangleAlert, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ApiError } from '#ui/api/error.ts';
 import type { Loaded } from '#ui/api/read.ts';
@@ -27,16 +19,10 @@ export interface EmptyStateProps {
 export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
   return (
     <div className="flex flex-col items-center rounded-lg border border-dashed border-edge px-6 py-12 text-center">
-      {Icon !== undefined && (
-        <Icon aria-hidden className="mb-3 size-5 text-faint" strokeWidth={1.75} />
-      )}
+      {Icon !== undefined && <Icon aria-hidden className="mb-3 size-5 text-faint" strokeWidth={1.75} />}
       <p className="text-base font-medium text-ink">{title}</p>
-      {children !== undefined && (
-        <div className="mt-1 max-w-md text-base text-muted">{children}</div>
-      )}
-      {action !== undefined && (
-        <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>
-      )}
+      {children !== undefined && <div className="mt-1 max-w-md text-base text-muted">{children}</div>}
+      {action !== undefined && <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>
   );
 }
@@ -58,16 +44,10 @@ export function ErrorState({ error, onRetry, title }: ErrorStateProps) {
       // A box around it already has a frame.
       className="flex flex-col items-center rounded-lg border border-line px-6 py-12 text-center in-data-box:border-0 in-data-box:px-0 in-data-box:py-2"
     >
-      <Icon
-        aria-hidden
-        className={cx('mb-3 size-5', isForbidden ? 'text-faint' : 'text-bad')}
-        strokeWidth={1.75}
-      />
+      <Icon aria-hidden className={cx('mb-3 size-5', isForbidden ? 'text-faint' : 'text-bad')} strokeWidth={1.75} />
       <p className="text-base font-medium text-ink">{title ?? headline(error)}</p>
       <p className="mt-1 max-w-md text-base text-muted">{error.message}</p>
-      {error.requestId !== undefined && (
-        <p className="mt-2 font-mono text-xs text-faint">Request {error.requestId}</p>
-      )}
+      {error.requestId !== undefined && <p className="mt-2 font-mono text-xs text-faint">Request {error.requestId}</p>}
       {onRetry !== undefined && !isForbidden && (
         <Button className="mt-4" onClick={onRetry}>
           Try again

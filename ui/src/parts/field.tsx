@@ -39,9 +39,7 @@ export function Field({
   const descriptionId = `${id}-description`;
   const errorId = `${id}-error`;
   const describedBy =
-    [description !== undefined && descriptionId, error !== undefined && errorId]
-      .filter(Boolean)
-      .join(' ') || undefined;
+    [description !== undefined && descriptionId, error !== undefined && errorId].filter(Boolean).join(' ') || undefined;
   const isInvalid = error !== undefined;
   const ids = useMemo(() => ({ id, describedBy, isInvalid }), [id, describedBy, isInvalid]);
   return (

@@ -5,10 +5,7 @@ import { Button, type ButtonKind } from './button.tsx';
 import { Dialog, type DialogProps } from './dialog.tsx';
 import { FormError } from './field.tsx';
 
-export interface FormDialogProps<Values extends FieldValues> extends Omit<
-  DialogProps,
-  'open' | 'actions'
-> {
+export interface FormDialogProps<Values extends FieldValues> extends Omit<DialogProps, 'open' | 'actions'> {
   readonly open?: boolean;
   readonly form: UseFormReturn<Values>;
   /** Sends the values. An error of the API is shown at the fields that it names, or below them. */
@@ -43,13 +40,7 @@ export function FormDialog<Values extends FieldValues>({
       actions={
         <>
           <Button onClick={dialog.onClose}>Cancel</Button>
-          <Button
-            kind={kind}
-            type="submit"
-            form={id}
-            busy={isSubmitting}
-            disabledReason={disabledReason}
-          >
+          <Button kind={kind} type="submit" form={id} busy={isSubmitting} disabledReason={disabledReason}>
             {action}
           </Button>
         </>

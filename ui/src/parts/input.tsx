@@ -7,13 +7,7 @@ export const CONTROL =
   'w-full rounded-md border border-edge bg-surface px-2.5 text-base text-ink transition-colors duration-100 hover:border-faint focus-visible:outline-offset-0 focus-visible:border-accent aria-invalid:border-bad [&[readonly]]:bg-sunken disabled:opacity-55';
 
 export function Input({ className, ...rest }: ComponentProps<'input'>) {
-  return (
-    <input
-      {...useFieldProps()}
-      className={cx(CONTROL, 'h-8 pointer-coarse:h-10', className)}
-      {...rest}
-    />
-  );
+  return <input {...useFieldProps()} className={cx(CONTROL, 'h-8 pointer-coarse:h-10', className)} {...rest} />;
 }
 
 export interface TextareaProps extends ComponentProps<'textarea'> {

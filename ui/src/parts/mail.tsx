@@ -99,9 +99,7 @@ export function People({ organizationId, chosen, disabled = false, onChange }: P
       description={email}
       checked={chosen.includes(userId)}
       disabled={disabled}
-      onChange={(on) =>
-        onChange(on ? [...chosen, userId] : chosen.filter((each) => each !== userId))
-      }
+      onChange={(on) => onChange(on ? [...chosen, userId] : chosen.filter((each) => each !== userId))}
     />
   ));
 }

@@ -40,8 +40,8 @@ export function ManagedNotice({
             as <ExternalKey of={externalKey} />
           </>
         )}
-        . What you change here shows as drift in the next plan, and the next apply overwrites it:
-        change the file instead.
+        . What you change here shows as drift in the next plan, and the next apply overwrites it: change the file
+        instead.
       </span>
     </Notice>
   );

@@ -28,11 +28,7 @@ export default function MarkdownText({ text, outlined = false }: MarkdownProps) 
   if (read === undefined) {
     return (
       <div aria-busy="true">
-        {text.length > LONG ? (
-          <PlainText text={text.slice(0, LONG)} label="text" />
-        ) : (
-          <SkeletonText lines={4} />
-        )}
+        {text.length > LONG ? <PlainText text={text.slice(0, LONG)} label="text" /> : <SkeletonText lines={4} />}
       </div>
     );
   }
@@ -110,9 +106,7 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
           id={id}
           href={href}
           aria-label={label}
-          {...(href?.startsWith('#') === true
-            ? {}
-            : { target: '_blank', rel: 'noreferrer noopener nofollow' })}
+          {...(href?.startsWith('#') === true ? {} : { target: '_blank', rel: 'noreferrer noopener nofollow' })}
         >
           {children.map(draw)}
         </a>
@@ -134,11 +128,7 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
       return createElement(
         tag,
         { id, start, ...(align === undefined ? {} : { style: { textAlign: align } }) },
-        node.size > STEP ? (
-          <Growing nodes={children} mark={MARKS[tag] ?? 'span'} />
-        ) : (
-          children.map(draw)
-        ),
+        node.size > STEP ? <Growing nodes={children} mark={MARKS[tag] ?? 'span'} /> : children.map(draw),
       );
   }
 });

@@ -55,14 +55,10 @@ function Item({ label, icon: Icon, onSelect, danger = false, disabledReason }: M
       onClick={onSelect}
       className={cx(POPUP_ITEM, danger && 'text-bad-ink')}
     >
-      {Icon !== undefined && (
-        <Icon aria-hidden className={cx('size-4', !danger && 'text-muted')} strokeWidth={1.75} />
-      )}
+      {Icon !== undefined && <Icon aria-hidden className={cx('size-4', !danger && 'text-muted')} strokeWidth={1.75} />}
       <span className="flex flex-col">
         {label}
-        {disabledReason !== undefined && (
-          <span className="text-xs text-muted">{disabledReason}</span>
-        )}
+        {disabledReason !== undefined && <span className="text-xs text-muted">{disabledReason}</span>}
       </span>
     </Base.Item>
   );

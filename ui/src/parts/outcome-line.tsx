@@ -15,10 +15,7 @@ export function OutcomeLine({ run }: { readonly run: Outcome }) {
   const { label, tone } = describeState(run.outcome ?? run.state);
   const said = run.errorMessage ?? run.outcomeSummary ?? firstLine(run.resultPreview);
   return (
-    <span
-      className="flex min-w-0 items-center gap-2"
-      title={said === undefined ? label : `${label}: ${said}`}
-    >
+    <span className="flex min-w-0 items-center gap-2" title={said === undefined ? label : `${label}: ${said}`}>
       <Dot tone={tone} />
       <span className="truncate">
         <span className="sr-only">{label}: </span>

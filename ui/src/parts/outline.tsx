@@ -14,8 +14,7 @@ export function Outline({ entries }: { readonly entries: readonly OutlineEntry[]
     const link = list?.querySelector<HTMLElement>('[aria-current]');
     if (list === null || link == null) return;
     const isInView =
-      link.offsetTop >= list.scrollTop &&
-      link.offsetTop + link.offsetHeight <= list.scrollTop + list.clientHeight;
+      link.offsetTop >= list.scrollTop && link.offsetTop + link.offsetHeight <= list.scrollTop + list.clientHeight;
     if (!isInView) list.scrollTop = link.offsetTop - list.clientHeight / 2;
   }, [reading]);
   return (

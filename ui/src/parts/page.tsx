@@ -17,14 +17,7 @@ export interface PageHeaderProps {
   readonly back?: { readonly label: string; readonly link: LinkProps };
 }
 
-export function PageHeader({
-  title,
-  documentTitle,
-  description,
-  badge,
-  actions,
-  back,
-}: PageHeaderProps) {
+export function PageHeader({ title, documentTitle, description, badge, actions, back }: PageHeaderProps) {
   usePageTitle(documentTitle ?? (typeof title === 'string' ? title : undefined));
   return (
     <header className="mb-6">
@@ -67,14 +60,7 @@ export interface SectionProps {
 }
 
 /** Shows a part of a page under its heading. */
-export function Section({
-  title,
-  description,
-  actions,
-  children,
-  className,
-  boxed = false,
-}: SectionProps) {
+export function Section({ title, description, actions, children, className, boxed = false }: SectionProps) {
   const id = useId();
   return (
     <section aria-labelledby={id} className={cx('mt-8 first:mt-0 [header+&]:mt-0', className)}>
@@ -83,9 +69,7 @@ export function Section({
           <h2 id={id} className="text-base font-semibold text-ink">
             {title}
           </h2>
-          {description !== undefined && (
-            <p className="mt-0.5 max-w-2xl text-sm text-muted">{description}</p>
-          )}
+          {description !== undefined && <p className="mt-0.5 max-w-2xl text-sm text-muted">{description}</p>}
         </div>
         {actions !== undefined && <div className="flex items-center gap-2">{actions}</div>}
       </div>
@@ -95,18 +79,9 @@ export function Section({
 }
 
 /** Draws a quiet frame around what belongs together. */
-export function Box({
-  children,
-  className,
-}: {
-  readonly children: ReactNode;
-  readonly className?: string;
-}) {
+export function Box({ children, className }: { readonly children: ReactNode; readonly className?: string }) {
   return (
-    <div
-      data-box=""
-      className={cx('min-w-0 rounded-lg border border-line bg-surface p-4', className)}
-    >
+    <div data-box="" className={cx('min-w-0 rounded-lg border border-line bg-surface p-4', className)}>
       {children}
     </div>
   );
@@ -133,10 +108,7 @@ export function KeyValue({
       className={
         inline
           ? 'flex flex-wrap gap-x-10 gap-y-3'
-          : cx(
-              'grid grid-cols-1 gap-x-6 gap-y-2',
-              narrow ? 'sm:grid-cols-[5.5rem_1fr]' : 'sm:grid-cols-[10rem_1fr]',
-            )
+          : cx('grid grid-cols-1 gap-x-6 gap-y-2', narrow ? 'sm:grid-cols-[5.5rem_1fr]' : 'sm:grid-cols-[10rem_1fr]')
       }
     >
       {facts.map(({ label, value }) => (

@@ -26,15 +26,7 @@ const PLACED = {
   Results: ['outcome', 'carryResult', 'facts', 'checks', 'resultSchema', 'resultKey'],
   Gate: ['gate'],
   Limits: ['limits', 'budget', 'pauseAfterFailures', 'builtInTools'],
-  When: [
-    'startsAt',
-    'endsAt',
-    'skipDates',
-    'jitterSeconds',
-    'overlap',
-    'misfire',
-    'limits.maxQueueSeconds',
-  ],
+  When: ['startsAt', 'endsAt', 'skipDates', 'jitterSeconds', 'overlap', 'misfire', 'limits.maxQueueSeconds'],
   'Who is told': ['webhookUrl', 'deliver', 'notifications'],
 } as const satisfies Record<string, readonly (RoutineField | 'limits.maxQueueSeconds')[]>;
 
@@ -87,9 +79,7 @@ export function textOf(field: string, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) {
-    return value
-      .map((each: unknown) => (typeof each === 'string' ? each : nameIn(each)))
-      .join('\n');
+    return value.map((each: unknown) => (typeof each === 'string' ? each : nameIn(each))).join('\n');
   }
   return Object.entries(value)
     .filter(([, each]) => each !== null)
@@ -101,10 +91,7 @@ export function textOf(field: string, value: unknown): string {
 }
 
 function nameIn(value: unknown): string {
-  return typeof value === 'object' &&
-    value !== null &&
-    'name' in value &&
-    typeof value.name === 'string'
+  return typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string'
     ? value.name
     : JSON.stringify(value);
 }
@@ -134,7 +121,5 @@ export function listInWords(names: readonly string[]): string {
 
 /** Returns the material fields among these, in words. */
 export function materialAmong(fields: readonly string[]): readonly string[] {
-  return Object.entries(MATERIAL_FIELDS).flatMap(([field, label]) =>
-    fields.includes(field) ? [label] : [],
-  );
+  return Object.entries(MATERIAL_FIELDS).flatMap(([field, label]) => (fields.includes(field) ? [label] : []));
 }

@@ -73,17 +73,10 @@ export function Select<Value extends string>({
           <Base.Popup className={cx(POPUP, 'min-w-(--anchor-width)')}>
             <Base.List>
               {options.map((option) => (
-                <Base.Item
-                  key={option.value}
-                  value={option.value}
-                  disabled={option.disabled}
-                  className={POPUP_ITEM}
-                >
+                <Base.Item key={option.value} value={option.value} disabled={option.disabled} className={POPUP_ITEM}>
                   <span className="flex min-w-0 flex-col">
                     <Base.ItemText>{option.label}</Base.ItemText>
-                    {option.hint !== undefined && (
-                      <span className="text-xs text-muted">{option.hint}</span>
-                    )}
+                    {option.hint !== undefined && <span className="text-xs text-muted">{option.hint}</span>}
                   </span>
                   <Base.ItemIndicator className="ml-auto pl-3">
                     <Check aria-hidden className="size-4 text-accent-ink" />

@@ -96,24 +96,12 @@ function Side({ stretches, sign, word, className }: SideProps) {
 }
 
 /** Words that differ are underlined or struck through, so that color is not needed to see them. */
-function Line({
-  stretches,
-  as: Tag = 'span',
-}: {
-  stretches: readonly Stretch[];
-  as?: 'ins' | 'del' | 'span';
-}) {
+function Line({ stretches, as: Tag = 'span' }: { stretches: readonly Stretch[]; as?: 'ins' | 'del' | 'span' }) {
   return (
     <span className="min-w-0 wrap-anywhere whitespace-pre-wrap">
       {stretches.map(({ text, differs }, index) =>
         differs ? (
-          <Tag
-            key={index}
-            className={cx(
-              'rounded-sm font-medium',
-              Tag === 'ins' ? 'text-good-ink' : 'text-bad-ink',
-            )}
-          >
+          <Tag key={index} className={cx('rounded-sm font-medium', Tag === 'ins' ? 'text-good-ink' : 'text-bad-ink')}>
             {drawn(text)}
           </Tag>
         ) : (

@@ -2,12 +2,7 @@ import { cx } from './cx.ts';
 
 /** Shows a grey bar where text will be. */
 export function Skeleton({ className }: { readonly className?: string }) {
-  return (
-    <span
-      aria-hidden
-      className={cx('block h-4 animate-pulse rounded-sm bg-line', className ?? 'w-full')}
-    />
-  );
+  return <span aria-hidden className={cx('block h-4 animate-pulse rounded-sm bg-line', className ?? 'w-full')} />;
 }
 
 const WIDTHS = ['w-48', 'w-40', 'w-56', 'w-44', 'w-52'];

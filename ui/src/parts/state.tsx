@@ -125,11 +125,7 @@ export function Dot({ tone }: { readonly tone: Tone }) {
   return (
     <span
       aria-hidden
-      className={cx(
-        'size-1.5 shrink-0 rounded-full',
-        DOTS[tone],
-        tone === 'busy' && 'animate-pulse',
-      )}
+      className={cx('size-1.5 shrink-0 rounded-full', DOTS[tone], tone === 'busy' && 'animate-pulse')}
     />
   );
 }

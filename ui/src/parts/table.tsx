@@ -73,13 +73,7 @@ export function DataTable<Row>({
       </thead>
       <tbody role="rowgroup" className="max-sm:block">
         {rows.map((row) => (
-          <BodyRow
-            key={keyOf(row)}
-            row={row}
-            columns={columns}
-            actions={actions}
-            isDim={isDim?.(row) === true}
-          />
+          <BodyRow key={keyOf(row)} row={row} columns={columns} actions={actions} isDim={isDim?.(row) === true} />
         ))}
       </tbody>
     </table>
@@ -128,13 +122,8 @@ function PlainRow<Row>({ row, columns, actions, isDim }: BodyRowProps<Row>) {
         </td>
       ))}
       {actions !== undefined && (
-        <td
-          role="cell"
-          className="py-1 pl-2 text-right max-sm:col-start-2 max-sm:row-start-1 max-sm:p-0"
-        >
-          <div className="relative z-10 inline-flex items-center justify-end gap-1">
-            {actions(row)}
-          </div>
+        <td role="cell" className="py-1 pl-2 text-right max-sm:col-start-2 max-sm:row-start-1 max-sm:p-0">
+          <div className="relative z-10 inline-flex items-center justify-end gap-1">{actions(row)}</div>
         </td>
       )}
     </tr>

@@ -57,7 +57,5 @@ function Line({ line: { kind, text } }: { readonly line: DiffLine }) {
 }
 
 function isNear(lines: readonly DiffLine[], index: number): boolean {
-  return lines
-    .slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1)
-    .some(({ kind }) => kind !== 'same');
+  return lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(({ kind }) => kind !== 'same');
 }

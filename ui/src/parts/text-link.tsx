@@ -7,13 +7,7 @@ export const TextLink = createLink(Anchor);
 
 function Anchor({ children, className, ...rest }: ComponentProps<'a'>) {
   return (
-    <a
-      className={cx(
-        'rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline',
-        className,
-      )}
-      {...rest}
-    >
+    <a className={cx('rounded-sm font-medium text-accent-ink underline-offset-2 hover:underline', className)} {...rest}>
       {children}
     </a>
   );

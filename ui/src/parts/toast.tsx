@@ -39,9 +39,7 @@ function Toasts() {
           <Base.Title className="text-base font-medium text-ink" />
           <Base.Description className="font-mono text-xs break-all text-muted" />
         </div>
-        <Base.Close
-          render={<IconButton icon={X} label="Dismiss" size="sm" className="-my-1 -mr-1.5" />}
-        />
+        <Base.Close render={<IconButton icon={X} label="Dismiss" size="sm" className="-my-1 -mr-1.5" />} />
       </Base.Content>
     </Base.Root>
   ));

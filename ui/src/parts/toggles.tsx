@@ -56,11 +56,7 @@ export function Switch({ label, description, checked, onChange, disabled = false
   );
 }
 
-function Labels({
-  id,
-  label,
-  description,
-}: { id: string } & Pick<ToggleProps, 'label' | 'description'>) {
+function Labels({ id, label, description }: { id: string } & Pick<ToggleProps, 'label' | 'description'>) {
   return (
     <div className="min-w-0">
       <label htmlFor={id} className="text-base text-ink">
@@ -131,9 +127,7 @@ export function RadioCards<Value extends string>({
           </Radio.Root>
           <span className="min-w-0">
             <span className="block text-base font-medium text-ink">{option.label}</span>
-            {option.description !== undefined && (
-              <span className="block text-sm text-muted">{option.description}</span>
-            )}
+            {option.description !== undefined && <span className="block text-sm text-muted">{option.description}</span>}
           </span>
         </label>
       ))}

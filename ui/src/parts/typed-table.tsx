@@ -2,13 +2,7 @@ import { ArrowDown, ArrowUp } from 'lucide-react';
 import { useDeferredValue, useEffect, useEffectEvent, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { count, plural } from '#ui/format/numbers.ts';
-import {
-  valueIn,
-  type Mark,
-  type TypedField,
-  type TypedRow,
-  type TypedTable,
-} from '#ui/format/typed-data.ts';
+import { valueIn, type Mark, type TypedField, type TypedRow, type TypedTable } from '#ui/format/typed-data.ts';
 import { compareValues, plainText } from '#ui/format/typed-values.ts';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
@@ -67,9 +61,7 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
         </p>
         {isMany && (
           <div className="ml-auto flex flex-wrap items-center gap-x-4 gap-y-2 max-sm:ml-0 print:hidden">
-            {isMarked && (
-              <Checkbox label="Only changes" checked={onlyChanges} onChange={setOnlyChanges} />
-            )}
+            {isMarked && <Checkbox label="Only changes" checked={onlyChanges} onChange={setOnlyChanges} />}
             <span className="w-48">
               <Input
                 type="search"
@@ -102,9 +94,7 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
                   key={field.name}
                   field={field}
                   order={order?.name === field.name ? order.direction : undefined}
-                  onSort={
-                    isMany ? (direction) => setOrder({ name: field.name, direction }) : undefined
-                  }
+                  onSort={isMany ? (direction) => setOrder({ name: field.name, direction }) : undefined}
                 />
               ))}
               {rowAction !== undefined && (
@@ -207,9 +197,7 @@ function Row({
   const [word, colour, ink] = MARKS[row.mark];
   return (
     <tr className={cx('border-b border-line align-top last:border-b-0', colour)}>
-      {isMarked && (
-        <td className={cx('px-3 py-2 text-xs font-medium whitespace-nowrap', ink)}>{word}</td>
-      )}
+      {isMarked && <td className={cx('px-3 py-2 text-xs font-medium whitespace-nowrap', ink)}>{word}</td>}
       {fields.map(({ name, format, isNumber }) => (
         <td
           key={name}
@@ -223,23 +211,13 @@ function Row({
           {row.mark === 'changed' && <Before row={row} name={name} format={format} />}
         </td>
       ))}
-      {action !== undefined && (
-        <td className="px-1 py-1 text-right print:hidden">{action(row, fields)}</td>
-      )}
+      {action !== undefined && <td className="px-1 py-1 text-right print:hidden">{action(row, fields)}</td>}
     </tr>
   );
 }
 
 /** Shows what a value was before, where it is another one now. */
-function Before({
-  row,
-  name,
-  format,
-}: {
-  row: TypedRow;
-  name: string;
-  format: string | undefined;
-}) {
+function Before({ row, name, format }: { row: TypedRow; name: string; format: string | undefined }) {
   const before = valueIn(row.before, name);
   if (JSON.stringify(before) === JSON.stringify(valueIn(row.item, name))) return null;
   return (
@@ -251,7 +229,6 @@ function Before({
 
 function holds({ item, mark }: TypedRow, fields: readonly TypedField[], words: string): boolean {
   return (
-    mark.includes(words) ||
-    fields.some(({ name }) => plainText(valueIn(item, name)).toLowerCase().includes(words))
+    mark.includes(words) || fields.some(({ name }) => plainText(valueIn(item, name)).toLowerCase().includes(words))
   );
 }

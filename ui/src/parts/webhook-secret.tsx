@@ -6,10 +6,7 @@ const webhook = new Webhook(process.env.WEBHOOK_SECRET);
 // Throws unless the body, as it came, was signed with the secret.
 const event = webhook.verify(body, request.headers);`;
 
-export type WebhookSecretProps = Pick<
-  ShowOnceProps,
-  'open' | 'onClose' | 'title' | 'description' | 'secret'
->;
+export type WebhookSecretProps = Pick<ShowOnceProps, 'open' | 'onClose' | 'title' | 'description' | 'secret'>;
 
 /** Shows the secret of a routine's webhook once, with the lines by which a receiver verifies what comes. */
 export default function WebhookSecretDialog(props: WebhookSecretProps) {
@@ -17,8 +14,8 @@ export default function WebhookSecretDialog(props: WebhookSecretProps) {
     <ShowOnce {...props} secretLabel="webhook secret">
       <div className="flex flex-col gap-1.5">
         <p className="text-sm text-muted">
-          Verify deliveries with it. Standard Webhooks has libraries for most languages;
-          docs/webhooks.md shows Python and Go too, with the headers and the retries:
+          Verify deliveries with it. Standard Webhooks has libraries for most languages; docs/webhooks.md shows Python
+          and Go too, with the headers and the retries:
         </p>
         <CodeBlock label="verification" wrap maxHeight="none" code={VERIFICATION} />
       </div>

@@ -61,11 +61,7 @@ function Frame({ projectId }: { projectId: string }) {
       <Suspense>
         {open === 'drawer' && (
           <Drawer onClose={close}>
-            <Sidebar
-              onPalette={() => setOpen('palette')}
-              onKeys={() => setOpen('keys')}
-              onNavigate={close}
-            />
+            <Sidebar onPalette={() => setOpen('palette')} onKeys={() => setOpen('keys')} onNavigate={close} />
           </Drawer>
         )}
         {open === 'palette' && <CommandPalette onClose={close} />}
@@ -93,10 +89,7 @@ function Project({ projectId }: { projectId: string }) {
             <FactorDemanded />
           </Suspense>
         ) : project.error.status === 404 ? (
-          <EmptyState
-            title="This project is not one of yours"
-            action={<ButtonLink to="/">Go to your own</ButtonLink>}
-          >
+          <EmptyState title="This project is not one of yours" action={<ButtonLink to="/">Go to your own</ButtonLink>}>
             It may have been deleted, or you are no longer a member of its organization.
           </EmptyState>
         ) : (
@@ -118,13 +111,7 @@ function Project({ projectId }: { projectId: string }) {
 }
 
 /** The head of narrow windows. */
-function TopBar({
-  onMenu,
-  onPalette,
-}: {
-  readonly onMenu: () => void;
-  readonly onPalette: () => void;
-}) {
+function TopBar({ onMenu, onPalette }: { readonly onMenu: () => void; readonly onPalette: () => void }) {
   const { project } = useProjects();
   return (
     <div className="sticky top-0 z-30 flex h-12 items-center gap-1 border-b border-line bg-canvas px-2 lg:hidden print:hidden">

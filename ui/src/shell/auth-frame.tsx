@@ -16,9 +16,7 @@ export function AuthFrame({ title, description, children, footer }: AuthFramePro
     <main className="mx-auto flex min-h-dvh w-full max-w-md flex-col px-4 pt-[14dvh] pb-12">
       <Mark />
       <h1 className="mt-6 text-xl font-semibold tracking-tight text-ink">{title}</h1>
-      {description !== undefined && (
-        <div className="mt-1 text-base text-muted wrap-anywhere">{description}</div>
-      )}
+      {description !== undefined && <div className="mt-1 text-base text-muted wrap-anywhere">{description}</div>}
       {children !== undefined && <div className="mt-6 flex flex-col gap-4">{children}</div>}
       {footer !== undefined && <p className="mt-6 text-base text-muted">{footer}</p>}
     </main>

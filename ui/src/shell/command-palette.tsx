@@ -63,17 +63,13 @@ function Commands({ onClose }: { onClose: () => void }) {
           className="h-11 w-full bg-transparent text-base outline-none"
         />
       </div>
-      <Combobox.Empty className="px-4 py-6 text-center text-base text-muted empty:hidden">
-        Nothing fits.
-      </Combobox.Empty>
+      <Combobox.Empty className="px-4 py-6 text-center text-base text-muted empty:hidden">Nothing fits.</Combobox.Empty>
       <Combobox.List className="overflow-y-auto p-1.5 empty:hidden">
         {(command: Command) => (
           <Combobox.Item key={command.value} value={command} className={POPUP_ITEM}>
             <command.icon aria-hidden className="size-4 shrink-0 text-muted" strokeWidth={1.75} />
             <span className="truncate">{command.label}</span>
-            {command.hint !== undefined && (
-              <span className="truncate text-sm text-faint">{command.hint}</span>
-            )}
+            {command.hint !== undefined && <span className="truncate text-sm text-faint">{command.hint}</span>}
             <span className="ml-auto flex gap-1">
               {command.keys?.map((key) => (
                 <Kbd key={key}>{key}</Kbd>

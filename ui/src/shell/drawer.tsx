@@ -2,13 +2,7 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
 
 /** The sidebar of narrow windows. */
-export default function Drawer({
-  onClose,
-  children,
-}: {
-  readonly onClose: () => void;
-  readonly children: ReactNode;
-}) {
+export default function Drawer({ onClose, children }: { readonly onClose: () => void; readonly children: ReactNode }) {
   return (
     <Base.Root open onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>

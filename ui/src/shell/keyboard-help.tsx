@@ -39,22 +39,13 @@ export default function KeyboardHelp({ onClose }: { readonly onClose: () => void
   );
 }
 
-function Group({
-  label,
-  rows,
-}: {
-  label: string;
-  rows: readonly { keys: readonly string[]; label: string }[];
-}) {
+function Group({ label, rows }: { label: string; rows: readonly { keys: readonly string[]; label: string }[] }) {
   return (
     <div>
       <h3 className="mb-1 text-sm font-medium text-faint">{label}</h3>
       <ul>
         {rows.map((row) => (
-          <li
-            key={row.keys.join()}
-            className="flex min-h-8 items-center justify-between gap-4 py-1"
-          >
+          <li key={row.keys.join()} className="flex min-h-8 items-center justify-between gap-4 py-1">
             {row.label}
             <span className="flex gap-1">
               {row.keys.map((key) => (

@@ -23,8 +23,8 @@ export function LeaveDialog({
       title={`Sign in at ${host}?`}
       description={
         <>
-          You go to <strong className="font-medium text-ink">{host}</strong> and come back here. Go
-          on only if you trust that address: its owner sees what you type there.
+          You go to <strong className="font-medium text-ink">{host}</strong> and come back here. Go on only if you trust
+          that address: its owner sees what you type there.
         </>
       }
       action="Continue"

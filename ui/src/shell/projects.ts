@@ -10,11 +10,7 @@ export interface ProjectGroup {
 /** Reads the projects of this person by organization, and where this page stands among them. */
 export function useProjects() {
   const projectId = useProjectId();
-  const organizations = useRead(
-    '/v1/organizations',
-    { query: { limit: 200 } },
-    { staleMs: 60_000 },
-  );
+  const organizations = useRead('/v1/organizations', { query: { limit: 200 } }, { staleMs: 60_000 });
   const projects = useRead('/v1/projects', { query: { limit: 200 } }, { staleMs: 60_000 });
   const project = projects.data?.find(({ id }) => id === projectId);
   const groups: readonly ProjectGroup[] = (organizations.data ?? []).map((organization) => ({

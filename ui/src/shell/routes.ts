@@ -1,11 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query';
-import {
-  createRootRouteWithContext,
-  createRoute,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
 import { ErrorPage, NotFoundPage } from './error-page.tsx';
 import { lastProject, requireSession, takeReturnPath } from './last-project.ts';
 import { parseSearch, searchOf, stringifySearch } from './search.ts';
@@ -70,11 +64,7 @@ function returnRoute<const P extends string>(path: P, place: string) {
     beforeLoad: async ({ context, location }) => {
       const projectId = await lastProject(context.queryClient, '/');
       const page = takeReturnPath() ?? `/p/${projectId ?? ''}${place}`;
-      const { id, ...failed } = searchOf(
-        'id',
-        'error',
-        'requestId',
-      )(parseSearch(location.searchStr));
+      const { id, ...failed } = searchOf('id', 'error', 'requestId')(parseSearch(location.searchStr));
       const query = stringifySearch({ connected: id, ...failed });
       throw redirect({ href: `${page}${query}`, replace: true });
     },

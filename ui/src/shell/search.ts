@@ -16,9 +16,7 @@ export function stringifySearch(search: Readonly<Record<string, unknown>>): stri
  * @example validateSearch: searchOf('state', 'trigger')
  */
 export function searchOf<Name extends string>(...names: readonly Name[]) {
-  return (
-    search: Readonly<Record<string, unknown>>,
-  ): { readonly [N in Name]?: string | undefined } => {
+  return (search: Readonly<Record<string, unknown>>): { readonly [N in Name]?: string | undefined } => {
     const found: { [N in Name]?: string | undefined } = {};
     for (const name of names) {
       const value = search[name];

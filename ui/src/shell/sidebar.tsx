@@ -1,16 +1,6 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { Link, useNavigate } from '@tanstack/react-router';
-import {
-  Check,
-  ChevronsUpDown,
-  Keyboard,
-  LogOut,
-  Monitor,
-  Moon,
-  Plus,
-  Search,
-  Sun,
-} from 'lucide-react';
+import { Check, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Plus, Search, Sun } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
@@ -122,9 +112,7 @@ function ProjectSwitcher({ onNavigate }: { readonly onNavigate: (() => void) | u
                   {group.projects.map((each) => (
                     <Base.Item key={each.id} className={POPUP_ITEM} onClick={() => go(each.id)}>
                       <span className="grow truncate">{each.name}</span>
-                      {each.id === project?.id && (
-                        <Check aria-label="Open now" className="size-4 text-accent-ink" />
-                      )}
+                      {each.id === project?.id && <Check aria-label="Open now" className="size-4 text-accent-ink" />}
                     </Base.Item>
                   ))}
                 </Base.Group>
@@ -138,9 +126,7 @@ function ProjectSwitcher({ onNavigate }: { readonly onNavigate: (() => void) | u
           </Base.Positioner>
         </Base.Portal>
       </Base.Root>
-      <Suspense>
-        {creating && <NewProjectDialog onClose={() => setCreating(false)} onCreated={go} />}
-      </Suspense>
+      <Suspense>{creating && <NewProjectDialog onClose={() => setCreating(false)} onCreated={go} />}</Suspense>
     </>
   );
 }

@@ -3,24 +3,14 @@ import path from 'node:path';
 import { parseHeaded } from '../document.ts';
 import { fieldsOf } from '../../failure.ts';
 import { KEY } from '../keys.ts';
-import {
-  everyMinutes,
-  fiveFields,
-  type Job,
-  type Jobs,
-  objectsOf,
-  type Skipped,
-  textOf,
-} from './jobs.ts';
+import { everyMinutes, fiveFields, type Job, type Jobs, objectsOf, type Skipped, textOf } from './jobs.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Reads one job, or says why it is none. */
 type ReadJob = (
   job: Fields,
-) =>
-  | { readonly why: string }
-  | (Omit<Job, 'name' | 'instructions'> & { instructions: string | undefined });
+) => { readonly why: string } | (Omit<Job, 'name' | 'instructions'> & { instructions: string | undefined });
 
 function readEach(list: unknown, read: ReadJob): Jobs {
   const jobs: Job[] = [];
@@ -42,9 +32,7 @@ function lacking(fields: Fields): string[] {
   return Object.entries(fields).flatMap(([what, value]) =>
     value === undefined || value === null || value === false || value === ''
       ? []
-      : [
-          `${what} has no counterpart${typeof value === 'string' ? ` (${value.slice(0, 100)})` : ''}`,
-        ],
+      : [`${what} has no counterpart${typeof value === 'string' ? ` (${value.slice(0, 100)})` : ''}`],
   );
 }
 
@@ -52,25 +40,15 @@ function lacking(fields: Fields): string[] {
 export function readOpenClaw(value: unknown): Jobs {
   return readEach(fieldsOf(value)['jobs'] ?? value, (job) => {
     const { kind, expr, tz, staggerMs, everyMs } = fieldsOf(job['schedule']);
-    const {
-      kind: payload,
-      message,
-      text,
-      model,
-      thinking,
-      timeoutSeconds,
-    } = fieldsOf(job['payload']);
+    const { kind: payload, message, text, model, thinking, timeoutSeconds } = fieldsOf(job['payload']);
     const { mode, to, channel } = fieldsOf(job['delivery']);
     if (kind === 'at') return { why: 'it runs once; a routine recurs' };
     const timing = kind === 'every' ? everyMinutes(Number(everyMs) / 60_000) : fiveFields(expr);
     if ('why' in timing) return timing;
-    const url =
-      mode === 'webhook' && String(to).startsWith('https://') ? { webhookUrl: String(to) } : {};
+    const url = mode === 'webhook' && String(to).startsWith('https://') ? { webhookUrl: String(to) } : {};
     const seconds = Number(timeoutSeconds);
-    const limits =
-      seconds >= 10 && seconds <= 86_400 ? { limits: { timeoutSeconds: Math.round(seconds) } } : {};
-    const jitter =
-      Number(staggerMs) >= 1_000 ? { jitterSeconds: Math.round(Number(staggerMs) / 1_000) } : {};
+    const limits = seconds >= 10 && seconds <= 86_400 ? { limits: { timeoutSeconds: Math.round(seconds) } } : {};
+    const jitter = Number(staggerMs) >= 1_000 ? { jitterSeconds: Math.round(Number(staggerMs) / 1_000) } : {};
     return {
       schedule: timing.schedule,
       timezone: textOf(tz),
@@ -116,9 +94,7 @@ export function readHermes(value: unknown): Jobs {
         }),
         ...(skills === ''
           ? []
-          : [
-              `skills are files of their own here: write skills/<key>/SKILL.md for ${skills.slice(0, 200)}`,
-            ]),
+          : [`skills are files of their own here: write skills/<key>/SKILL.md for ${skills.slice(0, 200)}`]),
       ],
     };
   });
@@ -149,8 +125,7 @@ export async function readClaude(
     })),
   );
   return readEach(withPrompts, (task) => {
-    if (task['fireAt'] !== undefined || task['recurring'] === false)
-      return { why: 'it runs once; a routine recurs' };
+    if (task['fireAt'] !== undefined || task['recurring'] === false) return { why: 'it runs once; a routine recurs' };
     const timing = fiveFields(task['cronExpression'] ?? task['cron']);
     if ('why' in timing) return timing;
     const { prompt, cwd, model, permissionMode } = task;

@@ -16,8 +16,7 @@ export function readCrontab(text: string): Jobs {
     if (line === '' || line.startsWith('#')) continue;
     if (setting !== null) {
       const [, variable = '', value = ''] = setting;
-      if (variable === 'CRON_TZ' || variable === 'TZ')
-        timezone = value.replaceAll(/^["']|["']$/g, '');
+      if (variable === 'CRON_TZ' || variable === 'TZ') timezone = value.replaceAll(/^["']|["']$/g, '');
       else
         skipped.push({
           name,

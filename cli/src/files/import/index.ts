@@ -33,11 +33,7 @@ interface Options {
 }
 
 /** Writes a routine for each job of a file of elsewhere. Each is a draft once it is applied. */
-export async function importJobs(
-  kind: JobKind,
-  text: string,
-  options: Options,
-): Promise<ImportReport> {
+export async function importJobs(kind: JobKind, text: string, options: Options): Promise<ImportReport> {
   const { jobs, skipped } = await read(kind, text.replace(/^\uFEFF/, ''), options);
   if (jobs.length > MAX_JOBS) throw usageError(`The file has more than ${MAX_JOBS} jobs.`);
   const { folder, items } = options.local;
@@ -49,8 +45,7 @@ export async function importJobs(
     const { schema, text: length, schemaPath, fileOf } = KINDS.routine;
     const complete = { ...fieldsOf(options.local.settings.defaults), ...head };
     const [fault] = schemaFaults(schema, complete);
-    if (fault !== undefined)
-      left.push({ name: job.name, why: `${fault.path.join('.')}: ${fault.message}` });
+    if (fault !== undefined) left.push({ name: job.name, why: `${fault.path.join('.')}: ${fault.message}` });
     else if (body.length > length.max) left.push({ name: job.name, why: 'its prompt is too long' });
     else {
       const key = freeKey(job.name, taken);
@@ -83,8 +78,7 @@ async function read(kind: JobKind, text: string, options: Options): Promise<Jobs
         return readHermes(JSON.parse(text));
     }
   } catch (error) {
-    if (error instanceof SyntaxError)
-      throw usageError(`${target} is no JSON: ${error.message.slice(0, 200)}`);
+    if (error instanceof SyntaxError) throw usageError(`${target} is no JSON: ${error.message.slice(0, 200)}`);
     // Deeper than the stack, which no export is.
     if (error instanceof RangeError) throw usageError(`${target} is nested too deeply.`);
     throw error;
@@ -98,20 +92,15 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
 function routineOf(job: Job, { local, model, timezone }: Options) {
   const notes = [...job.notes];
   const defaults = fieldsOf(local.settings.defaults);
-  const zone =
-    job.timezone ?? timezone ?? (defaults['timezone'] === undefined ? localZone() : undefined);
-  if (job.timezone === undefined)
-    notes.push(`it names no time zone: chose ${zone ?? String(defaults['timezone'])}`);
+  const zone = job.timezone ?? timezone ?? (defaults['timezone'] === undefined ? localZone() : undefined);
+  if (job.timezone === undefined) notes.push(`it names no time zone: chose ${zone ?? String(defaults['timezone'])}`);
   const chosen = model ?? (defaults['model'] === undefined ? 'choose-a-model' : undefined);
   if (chosen === 'choose-a-model') notes.push('choose a model: `model.modelId` in its head');
   const { text, secrets } = withoutSecrets(job.instructions.trim());
   if (secrets > 0) notes.push(`left out ${secrets} of what looks like a secret`);
   const asked = [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name = '']) => name))];
-  const variables = Object.fromEntries(
-    asked.filter((name) => !BUILT_IN.test(name)).map((name) => [name, '']),
-  );
-  if (Object.keys(variables).length > 0)
-    notes.push(`fill in the variables ${Object.keys(variables).join(', ')}`);
+  const variables = Object.fromEntries(asked.filter((name) => !BUILT_IN.test(name)).map((name) => [name, '']));
+  if (Object.keys(variables).length > 0) notes.push(`fill in the variables ${Object.keys(variables).join(', ')}`);
   const head = {
     name:
       withoutSecrets(job.name)

@@ -28,9 +28,7 @@ export interface Jobs {
 }
 
 /** A schedule, or why there is none. */
-export type Timing =
-  | { readonly schedule: string; readonly notes: readonly string[] }
-  | { readonly why: string };
+export type Timing = { readonly schedule: string; readonly notes: readonly string[] } | { readonly why: string };
 
 /** Puts an interval into five cron fields where it fits into the hour or the day, and the nearest that does otherwise. */
 export function everyMinutes(minutes: number): Timing {
@@ -46,9 +44,7 @@ export function everyMinutes(minutes: number): Timing {
   const fitting = Array.from({ length: most - 1 }, (_, at) => at + 1).filter(
     (n) => most % n === 0 || (most === 31 && n === 1),
   );
-  const nearest = fitting.reduce((best, n) =>
-    Math.abs(n - count) < Math.abs(best - count) ? n : best,
-  );
+  const nearest = fitting.reduce((best, n) => (Math.abs(n - count) < Math.abs(best - count) ? n : best));
   const schedule = render(nearest);
   if (nearest === count && whole === minutes) {
     const fixed = 'an interval counted from the last run; here the times are fixed on the clock';
@@ -62,15 +58,11 @@ export function fiveFields(given: unknown): Timing {
   const expression = textOf(given) ?? '';
   const fields = expression.trim().split(/\s+/);
   if (fields.length === 5 || expression.trim().startsWith('@')) {
-    return expression.trim() === '@reboot'
-      ? { why: '@reboot is no time' }
-      : { schedule: fields.join(' '), notes: [] };
+    return expression.trim() === '@reboot' ? { why: '@reboot is no time' } : { schedule: fields.join(' '), notes: [] };
   }
-  if (fields.length !== 6)
-    return { why: `"${expression.slice(0, 100)}" has ${fields.length} fields, not 5` };
+  if (fields.length !== 6) return { why: `"${expression.slice(0, 100)}" has ${fields.length} fields, not 5` };
   const [seconds, ...rest] = fields;
-  const note =
-    seconds === '0' || seconds === '00' ? [] : [`the seconds (${seconds}) have no counterpart`];
+  const note = seconds === '0' || seconds === '00' ? [] : [`the seconds (${seconds}) have no counterpart`];
   return { schedule: rest.join(' '), notes: note };
 }
 

@@ -1,13 +1,5 @@
 import { fieldsOf } from '../../failure.ts';
-import {
-  fiveFields,
-  type Job,
-  type Jobs,
-  objectsOf,
-  type Skipped,
-  textOf,
-  type Timing,
-} from './jobs.ts';
+import { fiveFields, type Job, type Jobs, objectsOf, type Skipped, textOf, type Timing } from './jobs.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -26,15 +18,10 @@ export function readN8n(value: unknown): Jobs {
   for (const workflow of Array.isArray(value) ? objectsOf(value) : [fieldsOf(value)]) {
     const name = textOf(workflow['name']) ?? 'workflow';
     const nodes = objectsOf(workflow['nodes']);
-    const triggers = nodes.filter(
-      ({ type, disabled }) => TRIGGERS.has(String(type)) && disabled !== true,
-    );
-    if (nodes.length > MAX_NODES)
-      skipped.push({ name, why: `it has more than ${MAX_NODES} nodes` });
+    const triggers = nodes.filter(({ type, disabled }) => TRIGGERS.has(String(type)) && disabled !== true);
+    if (nodes.length > MAX_NODES) skipped.push({ name, why: `it has more than ${MAX_NODES} nodes` });
     else if (triggers.length === 0) skipped.push({ name, why: 'it has no schedule trigger' });
-    else
-      for (const trigger of triggers)
-        readTrigger(workflow, nodes, trigger, { name, jobs, skipped });
+    else for (const trigger of triggers) readTrigger(workflow, nodes, trigger, { name, jobs, skipped });
   }
   return { jobs, skipped };
 }
@@ -54,9 +41,7 @@ function readTrigger(
   }
   const others = reached.filter((node) => !agents.includes(node));
   const notes = [
-    ...others.map(
-      ({ name, type }) => `the node "${String(name)}" (${String(type)}) has no counterpart`,
-    ),
+    ...others.map(({ name, type }) => `the node "${String(name)}" (${String(type)}) has no counterpart`),
     ...(texts.some((text) => text.includes('{{'))
       ? ['expressions in {{ }} are left as they are: nothing fills them in here']
       : []),
@@ -100,8 +85,7 @@ function reachedFrom(workflow: Fields, nodes: readonly Fields[], start: string):
     }
   }
   for (const { name } of nodes) {
-    if (targets(String(name)).some(({ kind, node }) => kind !== 'main' && seen.has(node)))
-      seen.add(String(name));
+    if (targets(String(name)).some(({ kind, node }) => kind !== 'main' && seen.has(node))) seen.add(String(name));
   }
   return nodes.filter(({ name }) => seen.has(String(name)) && name !== start);
 }
@@ -153,10 +137,7 @@ function timingOf(rule: Fields): Timing {
     case 'months':
     case 'everyMonth': {
       const day = number('triggerAtDayOfMonth', number('dayOfMonth', 1)) || 1;
-      return notes(
-        12 % count === 0,
-        `${minute} ${hour} ${day} ${count === 1 ? '*' : `*/${count}`} *`,
-      );
+      return notes(12 % count === 0, `${minute} ${hour} ${day} ${count === 1 ? '*' : `*/${count}`} *`);
     }
     case 'seconds':
       return { why: 'it runs every few seconds; a minute is the shortest here' };

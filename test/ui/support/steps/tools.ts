@@ -4,10 +4,7 @@ import type { HostileTools } from '#dev/hostile-tools/server.ts';
 const site = { type: 'object', properties: { site: { type: 'string' } }, required: ['site'] };
 
 /** Gives the tool server three tools: one that reads, one that writes, one that says nothing of itself. */
-export function offerTools(
-  { control }: HostileTools,
-  description = 'Reads the rankings of a site.',
-): void {
+export function offerTools({ control }: HostileTools, description = 'Reads the rankings of a site.'): void {
   control.tools = [
     {
       name: 'read_rankings',
@@ -59,11 +56,7 @@ export async function askToConfirm(page: Page, tool: string): Promise<Locator> {
 }
 
 /** Confirms what was asked, with a limit of calls. */
-export async function confirmWithLimit(
-  page: Page,
-  question: Locator,
-  calls: number,
-): Promise<void> {
+export async function confirmWithLimit(page: Page, question: Locator, calls: number): Promise<void> {
   await question.getByLabel('Calls in one run, at most').fill(String(calls));
   await question.getByRole('button', { name: 'Let it run by itself' }).click();
   await page.getByText(`${calls} a run`).waitFor();

@@ -96,9 +96,7 @@ export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyPro
           ))}
         </div>
         {!mayWrite && role !== undefined && (
-          <p className="text-sm text-muted">
-            Keys that change things are made by owners and admins.
-          </p>
+          <p className="text-sm text-muted">Keys that change things are made by owners and admins.</p>
         )}
         <FormError message={errors.scopes?.message} />
       </fieldset>
@@ -148,12 +146,7 @@ const SCOPE_CHOICES: readonly ScopeChoice[] = [
 ];
 
 /** Scopes that are chosen for a new key at first, the same as in the API. */
-const DEFAULT_SCOPES: readonly Scope[] = [
-  'models:read',
-  'routines:read',
-  'runs:read',
-  'runs:write',
-];
+const DEFAULT_SCOPES: readonly Scope[] = ['models:read', 'routines:read', 'runs:read', 'runs:write'];
 
 /** Returns true for what a key of a member may have, too. */
 function isRead(scope: Scope): boolean {

@@ -44,9 +44,7 @@ export function ApiKeysPage() {
         actions={create}
       />
       {billing.data?.allowances.apiWrites === false && (
-        <Notice className="mb-4">
-          On the {billing.data.plan} plan keys read only. Pro and scale let them write.
-        </Notice>
+        <Notice className="mb-4">On the {billing.data.plan} plan keys read only. Pro and scale let them write.</Notice>
       )}
       <Await of={keys} skeleton={<SkeletonRows />} errorTitle="The keys could not be read">
         {(rows) =>
@@ -64,12 +62,7 @@ export function ApiKeysPage() {
                 actionsWidth="w-28"
                 actions={(row) => (
                   <>
-                    <IconButton
-                      icon={RefreshCw}
-                      label={`Replace ${row.name}`}
-                      size="sm"
-                      onClick={() => make(row)}
-                    />
+                    <IconButton icon={RefreshCw} label={`Replace ${row.name}`} size="sm" onClick={() => make(row)} />
                     <Button kind="quiet" size="sm" onClick={() => setRevoked(row)}>
                       Revoke
                       <span className="sr-only">
@@ -86,13 +79,7 @@ export function ApiKeysPage() {
         }
       </Await>
       <Suspense>
-        {isMaking && (
-          <NewKeyDialog
-            replaces={replaced}
-            onClose={() => setMaking(false)}
-            onCreated={setSecret}
-          />
-        )}
+        {isMaking && <NewKeyDialog replaces={replaced} onClose={() => setMaking(false)} onCreated={setSecret} />}
       </Suspense>
       <CreatedKey secret={secret} replaces={replaced} onClose={() => setSecret(undefined)} />
       <Revoke apiKey={revoked} onClose={() => setRevoked(undefined)} />
@@ -131,11 +118,7 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     header: 'Last used',
     width: 'w-32',
     cell: ({ lastUsedAt }) =>
-      lastUsedAt === null ? (
-        <span className="text-faint">Never</span>
-      ) : (
-        <Time at={lastUsedAt} as="relative" />
-      ),
+      lastUsedAt === null ? <span className="text-faint">Never</span> : <Time at={lastUsedAt} as="relative" />,
   },
   {
     key: 'expires',
@@ -143,21 +126,11 @@ const COLUMNS: readonly Column<ApiKey>[] = [
     width: 'w-32',
     from: 'md',
     cell: ({ expiresAt }) =>
-      expiresAt === null ? (
-        <span className="text-faint">Never</span>
-      ) : (
-        <Time at={expiresAt} as="relative" />
-      ),
+      expiresAt === null ? <span className="text-faint">Never</span> : <Time at={expiresAt} as="relative" />,
   },
 ];
 
-function Revoke({
-  apiKey,
-  onClose,
-}: {
-  readonly apiKey: ApiKey | undefined;
-  readonly onClose: () => void;
-}) {
+function Revoke({ apiKey, onClose }: { readonly apiKey: ApiKey | undefined; readonly onClose: () => void }) {
   const revoke = useSend('delete', '/v1/api-keys/{apiKeyId}', {
     refreshes: ['/v1/api-keys'],
     done: 'Key revoked',
@@ -170,8 +143,8 @@ function Revoke({
       title={`Revoke ${apiKey?.name ?? 'key'}?`}
       description={
         <>
-          {apiKey !== undefined && <LastUse apiKey={apiKey} />} What uses it is refused from its
-          next request on. This cannot be undone.
+          {apiKey !== undefined && <LastUse apiKey={apiKey} />} What uses it is refused from its next request on. This
+          cannot be undone.
         </>
       }
       action="Revoke key"
@@ -215,9 +188,7 @@ function CreatedKey({ secret, replaces, onClose }: CreatedKeyProps) {
         'Copy it now: only its hash is stored, and it cannot be shown again.',
         ...(replaces === undefined
           ? []
-          : [
-              `The old key, ${replaces.prefix}, still works: revoke it once nothing uses it any more.`,
-            ]),
+          : [`The old key, ${replaces.prefix}, still works: revoke it once nothing uses it any more.`]),
       ].join(' ')}
       secret={secret ?? ''}
       secretLabel="API key"

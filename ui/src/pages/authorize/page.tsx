@@ -21,11 +21,7 @@ export function AuthorizePage() {
 
 function Asked({ oauthQuery }: { readonly oauthQuery: string }) {
   const [isDecided, setDecided] = useState(false);
-  const asked = useAsk(
-    '/v1/assistant-consents/read',
-    { body: { oauthQuery } },
-    { staleMs: Number.POSITIVE_INFINITY },
-  );
+  const asked = useAsk('/v1/assistant-consents/read', { body: { oauthQuery } }, { staleMs: Number.POSITIVE_INFINITY });
   if (isDecided) {
     return (
       <AuthFrame

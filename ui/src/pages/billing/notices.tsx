@@ -15,19 +15,15 @@ export interface NoticesProps {
 export function Notices({ billing, checkout, confirmation, processor }: NoticesProps) {
   return (
     <div className="mb-6 flex flex-col gap-2 empty:hidden" aria-live="polite">
-      {confirmation === 'awaited' && (
-        <Notice busy>Confirming the payment. This takes a few seconds as a rule.</Notice>
-      )}
+      {confirmation === 'awaited' && <Notice busy>Confirming the payment. This takes a few seconds as a rule.</Notice>}
       {confirmation === 'late' && (
         <Notice busy>
-          The payment is not confirmed yet. You can leave this page: the plan changes by itself once
-          the payment is known.
+          The payment is not confirmed yet. You can leave this page: the plan changes by itself once the payment is
+          known.
         </Notice>
       )}
       {confirmation === 'confirmed' && (
-        <Notice tone="good">
-          The payment is confirmed. You are on the {planName(billing.plan)} plan.
-        </Notice>
+        <Notice tone="good">The payment is confirmed. You are on the {planName(billing.plan)} plan.</Notice>
       )}
       {checkout === 'cancelled' && (
         <Notice>The checkout was left. Nothing was charged, and nothing has changed.</Notice>
@@ -49,8 +45,7 @@ function Attention({ billing, processor }: Pick<NoticesProps, 'billing' | 'proce
           'The plan no longer counts.'
         ) : (
           <>
-            The {planName(billing.plan)} plan lasts until <Day at={until} /> all the same. Pay
-            before then to keep it.
+            The {planName(billing.plan)} plan lasts until <Day at={until} /> all the same. Pay before then to keep it.
           </>
         )}
       </p>
@@ -69,8 +64,8 @@ function Cancellation({ billing, processor }: Pick<NoticesProps, 'billing' | 'pr
         <span className="font-medium">
           The subscription ends on <Day at={end} />.
         </span>{' '}
-        From then on the Free plan counts{free !== undefined && ` (${free} active routines)`}.
-        Nothing is paused; more cannot be activated.
+        From then on the Free plan counts{free !== undefined && ` (${free} active routines)`}. Nothing is paused; more
+        cannot be activated.
       </p>
       <ToPortal billing={billing} processor={processor} label="Keep the subscription" />
     </Notice>
@@ -84,12 +79,7 @@ function ToPortal({
 }: Pick<NoticesProps, 'billing' | 'processor'> & { readonly label: string }) {
   if (!billing.isOwner || !billing.portal.available) return null;
   return (
-    <Button
-      size="sm"
-      className="sm:-my-0.5"
-      busy={processor.isOpeningPortal}
-      onClick={processor.openPortal}
-    >
+    <Button size="sm" className="sm:-my-0.5" busy={processor.isOpeningPortal} onClick={processor.openPortal}>
       {label}
     </Button>
   );

@@ -31,8 +31,7 @@ export function BillingPage() {
   const { billing, confirmation } = useBilling(checkout);
   const processor = useProcessor();
   const mayManage = billing.data?.isOwner === true && billing.data.portal.available;
-  const isOffered =
-    config.data?.commercialAcquisition === true && billing.data?.source !== 'self_hosted';
+  const isOffered = config.data?.commercialAcquisition === true && billing.data?.source !== 'self_hosted';
   return (
     <>
       <PageHeader
@@ -40,11 +39,7 @@ export function BillingPage() {
         description={organization && `The plan of ${organization.name}, for all of its projects.`}
         actions={
           mayManage && (
-            <Button
-              icon={ExternalLink}
-              busy={processor.isOpeningPortal}
-              onClick={processor.openPortal}
-            >
+            <Button icon={ExternalLink} busy={processor.isOpeningPortal} onClick={processor.openPortal}>
               Invoices and payment
             </Button>
           )
@@ -53,20 +48,11 @@ export function BillingPage() {
       <Await of={billing} skeleton={<Loading />} errorTitle="The billing could not be read">
         {(data) => (
           <>
-            <Notices
-              billing={data}
-              checkout={checkout}
-              confirmation={confirmation}
-              processor={processor}
-            />
+            <Notices billing={data} checkout={checkout} confirmation={confirmation} processor={processor} />
             <CurrentPlan billing={data} />
             {isOffered && (
               <>
-                <PlanCards
-                  billing={data}
-                  processor={processor}
-                  isConfirming={confirmation === 'awaited'}
-                />
+                <PlanCards billing={data} processor={processor} isConfirming={confirmation === 'awaited'} />
                 {organization && <Enquiry company={organization.name} />}
               </>
             )}
@@ -98,11 +84,7 @@ function CurrentPlan({ billing }: { readonly billing: Billing }) {
       <KeyValue inline facts={factsOf(billing)} />
       <div className="mt-5 grid gap-x-10 gap-y-5 border-t border-line pt-4 sm:grid-cols-2">
         <Meter label="Runs in this period" value={usage.runs} max={allowances.runs} />
-        <Meter
-          label="Active routines"
-          value={usage.activeRoutines}
-          max={allowances.activeRoutines}
-        />
+        <Meter label="Active routines" value={usage.activeRoutines} max={allowances.activeRoutines} />
       </div>
     </Section>
   );
@@ -110,9 +92,7 @@ function CurrentPlan({ billing }: { readonly billing: Billing }) {
 
 function factsOf(billing: Billing): readonly Fact[] {
   const { subscription, period, source, plan, status } = billing;
-  const facts: Fact[] = [
-    { label: 'Plan', value: <span className="font-medium">{planName(plan)}</span> },
-  ];
+  const facts: Fact[] = [{ label: 'Plan', value: <span className="font-medium">{planName(plan)}</span> }];
   if (source === 'self_hosted') {
     facts.push({ label: 'Given by', value: 'The operator of this service' });
   }
@@ -183,14 +163,7 @@ function Enquiry({ company }: { readonly company: string }) {
             <Textarea {...form.register('message')} rows={5} maxLength={5_000} />
           </Field>
           {/* People neither see nor reach it, so only a robot fills it in. */}
-          <input
-            {...form.register('website')}
-            type="text"
-            hidden
-            tabIndex={-1}
-            autoComplete="off"
-            aria-hidden
-          />
+          <input {...form.register('website')} type="text" hidden tabIndex={-1} autoComplete="off" aria-hidden />
           <FormError message={errors.root?.message} />
           <div>
             <Button type="submit" busy={ask.isSending}>

@@ -24,20 +24,11 @@ export function PlanCards({ billing, processor, isConfirming }: PlanCardsProps) 
   return (
     <Section
       title="Plans"
-      description={
-        owners ??
-        'An upgrade counts at once; a downgrade or the end of a subscription with its period.'
-      }
+      description={owners ?? 'An upgrade counts at once; a downgrade or the end of a subscription with its period.'}
     >
       <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
         {billing.plans.map((offer) => (
-          <Card
-            key={offer.plan}
-            offer={offer}
-            billing={billing}
-            processor={processor}
-            barrier={barrier}
-          />
+          <Card key={offer.plan} offer={offer} billing={billing} processor={processor} barrier={barrier} />
         ))}
       </ul>
     </Section>
@@ -57,10 +48,7 @@ function Card({ offer, billing, processor, barrier }: CardProps) {
   return (
     <li
       aria-current={isCurrent || undefined}
-      className={cx(
-        'flex flex-col rounded-lg border bg-surface p-4',
-        isCurrent ? 'border-accent' : 'border-line',
-      )}
+      className={cx('flex flex-col rounded-lg border bg-surface p-4', isCurrent ? 'border-accent' : 'border-line')}
     >
       <div className="flex h-5 items-center justify-between gap-2">
         <h3 className="text-base font-medium text-ink">{planName(offer.plan)}</h3>
@@ -107,9 +95,7 @@ function Action({ offer: { plan }, billing, processor, barrier }: CardProps) {
   return (
     <Button
       kind={isSubscribed || plan !== 'pro' ? 'secondary' : 'primary'}
-      disabledReason={
-        barrier ?? unless(available || (isSubscribed && billing.portal.available), NO_CHECKOUT)
-      }
+      disabledReason={barrier ?? unless(available || (isSubscribed && billing.portal.available), NO_CHECKOUT)}
       busy={processor.isLeaving}
       onClick={() => (available ? processor.buy(plan) : processor.openPortal())}
     >

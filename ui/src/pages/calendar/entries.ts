@@ -31,11 +31,7 @@ export interface Day {
 }
 
 /** Puts what was and what will be into the seven days of a week. */
-export function daysOf(
-  start: Date,
-  runs: readonly RunSummary[],
-  occurrences: readonly Occurrence[],
-): readonly Day[] {
+export function daysOf(start: Date, runs: readonly RunSummary[], occurrences: readonly Occurrence[]): readonly Day[] {
   const moments = [...runs.map(momentOfRun), ...occurrences.map(momentOfOccurrence)];
   return Array.from({ length: 7 }, (_, index) => {
     const from = addDays(start, index);

@@ -38,21 +38,13 @@ export function WeekGrid({ days, projectId }: WeekGridProps) {
               key={start.getTime()}
               data-day
               aria-current={isToday ? 'date' : undefined}
-              className={cx(
-                'min-w-0 bg-surface p-3 lg:min-h-96 lg:px-2',
-                entries.length === 0 && 'max-lg:py-2',
-              )}
+              className={cx('min-w-0 bg-surface p-3 lg:min-h-96 lg:px-2', entries.length === 0 && 'max-lg:py-2')}
             >
               <h2 className="mb-2 flex items-center gap-1.5 px-1 text-sm">
                 <span className={isToday ? 'font-semibold text-accent-ink' : 'text-muted'}>
                   {isToday ? 'Today' : weekday.format(start)}
                 </span>
-                <span
-                  className={cx(
-                    'tabular',
-                    isToday ? 'font-semibold text-accent-ink' : 'font-medium text-ink',
-                  )}
-                >
+                <span className={cx('tabular', isToday ? 'font-semibold text-accent-ink' : 'font-medium text-ink')}>
                   {dayOfMonth.format(start)}
                 </span>
               </h2>
@@ -95,12 +87,7 @@ function moveByArrow(event: KeyboardEvent<HTMLElement>): void {
   next.focus();
 }
 
-function neighbour(
-  grid: HTMLElement,
-  day: Element,
-  step: 1 | -1,
-  index: number,
-): HTMLElement | undefined {
+function neighbour(grid: HTMLElement, day: Element, step: 1 | -1, index: number): HTMLElement | undefined {
   const days = [...grid.querySelectorAll('[data-day]')];
   for (let at = days.indexOf(day) + step; at >= 0 && at < days.length; at += step) {
     const stops = [...(days[at]?.querySelectorAll<HTMLElement>(STOPS) ?? [])];
@@ -171,9 +158,7 @@ function Counts({ moments }: { moments: readonly Moment[] }) {
             <Mark state={first.state} />
             <span>
               {count(countOf(own))} {labelOf(first.state).toLowerCase()}
-              {first.reason !== null && (
-                <span className="line-clamp-2 text-faint">{first.reason}</span>
-              )}
+              {first.reason !== null && <span className="line-clamp-2 text-faint">{first.reason}</span>}
             </span>
           </span>
         );

@@ -67,8 +67,7 @@ export function useWeek(start: Date): Loaded<Week> {
     if (asksOn) loadMore();
   }, [asksOn, loadMore]);
 
-  const isThere =
-    (!hasBegun || (runs.data !== undefined && !readsOn)) && (isOver || due.data !== undefined);
+  const isThere = (!hasBegun || (runs.data !== undefined && !readsOn)) && (isOver || due.data !== undefined);
   return {
     data: isThere
       ? {

@@ -19,12 +19,7 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
   const skills = [useSkills(before), useSkills(after)] as const;
   const rows: readonly Row[] = [
     fact('State', before, after, (run) => describeState(badgeOf(run)).label),
-    fact(
-      'What it said',
-      before,
-      after,
-      ({ outcomeSummary, errorMessage }) => outcomeSummary ?? errorMessage ?? '',
-    ),
+    fact('What it said', before, after, ({ outcomeSummary, errorMessage }) => outcomeSummary ?? errorMessage ?? ''),
     fact('Version', before, after, ({ routineRevision }) => String(routineRevision)),
     fact('Model', before, after, ({ model }) => model?.modelId ?? 'none'),
     { label: 'Skills', before: skills[0], after: skills[1], differs: skills[0] !== skills[1] },
@@ -64,9 +59,7 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
                   <th scope="row" className={cx(CELL, 'text-left font-normal text-faint')}>
                     {row.label}
                   </th>
-                  <td className={cx(CELL, row.differs ? 'text-ink' : 'text-muted')}>
-                    {row.before}
-                  </td>
+                  <td className={cx(CELL, row.differs ? 'text-ink' : 'text-muted')}>{row.before}</td>
                   <td className={cx(CELL, row.differs ? 'text-ink' : 'text-muted')}>{row.after}</td>
                   <td className={cx(CELL, 'text-xs text-warn-ink')}>{row.differs && 'differs'}</td>
                 </tr>
@@ -87,12 +80,7 @@ interface Row {
   readonly differs: boolean;
 }
 
-function fact(
-  label: string,
-  before: RunDetail,
-  after: RunDetail,
-  of: (run: RunDetail) => string,
-): Row {
+function fact(label: string, before: RunDetail, after: RunDetail, of: (run: RunDetail) => string): Row {
   const [one, other] = [of(before), of(after)];
   return { label, before: one, after: other, differs: one !== other };
 }
@@ -103,11 +91,7 @@ function Head({ run, word }: { readonly run: RunDetail; readonly word: string })
   return (
     <th scope="col" className={cx(CELL, 'text-left font-medium')} title={exactTime(new Date(at))}>
       <span className="block text-xs font-normal text-faint">{word}</span>
-      <TextLink
-        to="/p/$projectId/runs/$runId"
-        params={{ projectId, runId: run.id }}
-        activeOptions={{ exact: true }}
-      >
+      <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: run.id }} activeOptions={{ exact: true }}>
         <Time at={at} />
       </TextLink>
     </th>

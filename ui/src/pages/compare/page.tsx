@@ -14,9 +14,7 @@ import { ComparedData } from './compared-data.tsx';
 import { ComparedFacts } from './compared-facts.tsx';
 import { RunChoice } from './run-choice.tsx';
 
-const { useParams, useSearch, useNavigate } = getRouteApi(
-  '/account/p/$projectId/runs/$runId/compare',
-);
+const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId/runs/$runId/compare');
 
 const SideBySide = lazy(() => import('#ui/parts/side-by-side.tsx'));
 
@@ -29,11 +27,7 @@ export function ComparePage() {
   const { previous, next, isPending } = useNeighbours(run.data);
   // Without a choice it is the result before, or where there is none, the one after.
   const otherId = against ?? previous?.id ?? next?.id;
-  const other = useRead(
-    '/v1/runs/{runId}',
-    { path: { runId: otherId ?? '' } },
-    { enabled: otherId !== undefined },
-  );
+  const other = useRead('/v1/runs/{runId}', { path: { runId: otherId ?? '' } }, { enabled: otherId !== undefined });
   const name = run.data?.routineName;
   const open = (nextRunId: string, nextAgainst: string | undefined) =>
     void navigate({
@@ -81,11 +75,7 @@ export function ComparePage() {
           Choose another run of the routine above.
         </EmptyState>
       ) : (
-        <Await
-          of={bothOf(other, run)}
-          skeleton={<SkeletonRows rows={6} />}
-          errorTitle="The two runs could not be read"
-        >
+        <Await of={bothOf(other, run)} skeleton={<SkeletonRows rows={6} />} errorTitle="The two runs could not be read">
           {([before, after]) => <Comparison before={before} after={after} />}
         </Await>
       )}
@@ -115,14 +105,12 @@ function Comparison({ before, after }: ComparisonProps) {
     <>
       {isErased && (
         <Notice className="mb-6">
-          The texts of {erasedOf(before, after)} were erased, as the project keeps them only so
-          long, so they cannot be compared.
+          The texts of {erasedOf(before, after)} were erased, as the project keeps them only so long, so they cannot be
+          compared.
         </Notice>
       )}
       {!(isOver(before) && isOver(after)) && (
-        <Notice className="mb-6">
-          A run that has not ended yet is compared as it was when this page read it.
-        </Notice>
+        <Notice className="mb-6">A run that has not ended yet is compared as it was when this page read it.</Notice>
       )}
       <ComparedFacts before={before} after={after} />
       {isTyped && <ComparedData before={before} after={after} />}
@@ -150,8 +138,7 @@ interface TextsProps {
 /** Shows two texts by word; nothing where both are missing. */
 function Texts({ title, before, after }: TextsProps) {
   if (before === null && after === null) return null;
-  const missing =
-    before === null ? 'The first has none.' : after === null ? 'The second has none.' : undefined;
+  const missing = before === null ? 'The first has none.' : after === null ? 'The second has none.' : undefined;
   return (
     <Section title={title}>
       {missing !== undefined || before === null || after === null ? (
@@ -160,11 +147,7 @@ function Texts({ title, before, after }: TextsProps) {
         <p className="text-base text-muted">Both have the same text.</p>
       ) : (
         <Lazily skeleton={<SkeletonRows rows={4} />}>
-          <SideBySide
-            label={`Differences of the ${title.toLowerCase()}`}
-            before={before}
-            after={after}
-          />
+          <SideBySide label={`Differences of the ${title.toLowerCase()}`} before={before} after={after} />
         </Lazily>
       )}
     </Section>

@@ -5,10 +5,7 @@ import { dateTime } from '#ui/format/times.ts';
 import { Select } from '#ui/parts/select.tsx';
 import { describeState } from '#ui/parts/state.tsx';
 
-type Run = Pick<
-  Shape<'Run'>,
-  'id' | 'state' | 'outcome' | 'startedAt' | 'createdAt' | 'routineRevision'
->;
+type Run = Pick<Shape<'Run'>, 'id' | 'state' | 'outcome' | 'startedAt' | 'createdAt' | 'routineRevision'>;
 
 export interface RunChoiceProps {
   readonly label: string;
@@ -25,10 +22,7 @@ export function RunChoice({ label, routineId, chosen, onChoose }: RunChoiceProps
     query: { limit: 50 },
   });
   const listed: readonly Run[] = (runs.data ?? []).filter(({ state }) => state !== 'skipped');
-  const all =
-    chosen === undefined || listed.some(({ id }) => id === chosen.id)
-      ? listed
-      : [...listed, chosen];
+  const all = chosen === undefined || listed.some(({ id }) => id === chosen.id) ? listed : [...listed, chosen];
   return (
     <div className="flex min-w-0 flex-col gap-1 max-sm:w-full">
       <span aria-hidden className="text-xs text-faint">

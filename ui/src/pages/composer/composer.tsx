@@ -116,9 +116,7 @@ function SaveBar({
             type="submit"
             kind="primary"
             busy={isSaving}
-            disabledReason={
-              routine !== undefined && !editor.hasChanges ? 'Nothing has changed.' : undefined
-            }
+            disabledReason={routine !== undefined && !editor.hasChanges ? 'Nothing has changed.' : undefined}
           >
             {routine === undefined ? 'Save draft' : 'Save'}
           </Button>

@@ -23,18 +23,11 @@ export interface ConflictDialogProps {
 }
 
 /** Shows what both have changed side by side; what only one has changed is kept as it is. */
-export default function ConflictDialog({
-  conflict,
-  onClose,
-  onResolve,
-  isSaving,
-}: ConflictDialogProps) {
+export default function ConflictDialog({ conflict, onClose, onResolve, isSaving }: ConflictDialogProps) {
   const { base, mine, theirs } = conflict;
   const ours = changedFields(base, mine);
   const others = changedFields(base, theirs);
-  const both = ours.filter(
-    (field) => others.includes(field) && !isSame(mine[field], theirs[field]),
-  );
+  const both = ours.filter((field) => others.includes(field) && !isSame(mine[field], theirs[field]));
   const [kept, setKept] = useState<ReadonlySet<keyof RoutineForm>>(new Set(both));
   const merged = () => {
     const mineKept = ours.filter((field) => !both.includes(field) || kept.has(field));
@@ -123,9 +116,7 @@ function Side({
         <input type="radio" name={name} checked={isChosen} onChange={onChoose} />
         {label}
       </span>
-      <span className="max-h-48 overflow-y-auto text-sm wrap-anywhere whitespace-pre-wrap text-muted">
-        {text}
-      </span>
+      <span className="max-h-48 overflow-y-auto text-sm wrap-anywhere whitespace-pre-wrap text-muted">{text}</span>
     </label>
   );
 }

@@ -22,9 +22,7 @@ import { useEditor } from './use-editor.ts';
 
 const ConflictDialog = lazy(() => import('./conflict.tsx'));
 
-const { useParams, useSearch, useNavigate } = getRouteApi(
-  '/account/p/$projectId/routines/$routineId/edit',
-);
+const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/$routineId/edit');
 
 export function EditRoutinePage() {
   const { routineId } = useParams();
@@ -44,11 +42,7 @@ export function EditRoutinePage() {
           },
         }}
       />
-      <Await
-        of={routine}
-        skeleton={<ComposerSkeleton />}
-        errorTitle="The routine could not be read"
-      >
+      <Await of={routine} skeleton={<ComposerSkeleton />} errorTitle="The routine could not be read">
         {(data) =>
           data.state === 'archived' ? (
             <EmptyState title="This routine is archived">
@@ -63,13 +57,7 @@ export function EditRoutinePage() {
   );
 }
 
-function EditRoutine({
-  routine,
-  etag: first,
-}: {
-  routine: Shape<'RoutineDetail'>;
-  etag: string | undefined;
-}) {
+function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>; etag: string | undefined }) {
   const { id: routineId } = routine;
   const projectId = useProjectId();
   const client = useQueryClient();
@@ -91,10 +79,7 @@ function EditRoutine({
     refreshes: ['/v1/runs', '/v1/routines'],
   });
   const patch = (form: RoutineForm, base: RoutineForm, ifMatch: string | undefined) =>
-    save.sendAsync(
-      { path: { routineId }, body: patchOf(form, changedFields(base, form)) },
-      { ifMatch },
-    );
+    save.sendAsync({ path: { routineId }, body: patchOf(form, changedFields(base, form)) }, { ifMatch });
   const editor = useEditor({
     initial: formOf(routine),
     onSave: async (form, base) => {
@@ -102,12 +87,7 @@ function EditRoutine({
         return (await patch(form, base, etag)).id;
       } catch (error) {
         if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error;
-        const now = await call(
-          'get',
-          '/v1/routines/{routineId}',
-          { path: { routineId } },
-          { projectId },
-        );
+        const now = await call('get', '/v1/routines/{routineId}', { path: { routineId } }, { projectId });
         setConflict({ base, mine: form, theirs: formOf(now.data), etag: now.etag });
         return undefined;
       }

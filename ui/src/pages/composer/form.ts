@@ -7,10 +7,7 @@ export type RoutineForm = Pick<Shape<'Routine'>, Exclude<keyof typeof ROUTINE_FI
   model: Shape<'ModelReference'> | null;
 };
 
-const defaults = Object.entries(ROUTINE_FIELDS).map(([name, field]) => [
-  name,
-  'default' in field ? field.default : '',
-]);
+const defaults = Object.entries(ROUTINE_FIELDS).map(([name, field]) => [name, 'default' in field ? field.default : '']);
 
 export const NEW_ROUTINE: RoutineForm = {
   ...Object.fromEntries(defaults),

@@ -71,9 +71,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
               />
             </Field>
           ) : (
-            routineId !== undefined && (
-              <ToolGate routineId={routineId} gate={gate} onChange={change} />
-            )
+            routineId !== undefined && <ToolGate routineId={routineId} gate={gate} onChange={change} />
           )}
           <RadioCards
             label="When the model is woken"
@@ -124,9 +122,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
                 placeholder="Never"
                 className="max-w-40 tabular"
                 defaultValue={gate.maxQuietHours ?? ''}
-                onChange={({ target }) =>
-                  change({ ...gate, maxQuietHours: numberOrNull(target.value) })
-                }
+                onChange={({ target }) => change({ ...gate, maxQuietHours: numberOrNull(target.value) })}
               />
               <span className="text-sm text-muted">hours</span>
             </div>
@@ -176,17 +172,12 @@ function ToolGate({
             ? 'This routine has no confirmed tool yet. Confirm one on its tools page first.'
             : 'A confirmed tool of this routine that only reads.'
         }
-        error={
-          messageAt(formState.errors, 'gate.tool.policyId') ??
-          messageAt(formState.errors, 'gate.tool')
-        }
+        error={messageAt(formState.errors, 'gate.tool.policyId') ?? messageAt(formState.errors, 'gate.tool')}
       >
         <Select
           options={ready.map(({ id, title, name }) => ({ value: id, label: title ?? name }))}
           value={gate.tool?.policyId ?? null}
-          onChange={(policyId) =>
-            onChange({ ...gate, tool: { policyId, arguments: gate.tool?.arguments ?? {} } })
-          }
+          onChange={(policyId) => onChange({ ...gate, tool: { policyId, arguments: gate.tool?.arguments ?? {} } })}
         />
       </Field>
       <Field

@@ -35,15 +35,9 @@ export function Group({ title, summary, children }: GroupProps) {
           <ChevronRight
             aria-hidden
             strokeWidth={1.75}
-            className={cx(
-              'size-4 shrink-0 text-faint transition-transform duration-100',
-              open && 'rotate-90',
-            )}
+            className={cx('size-4 shrink-0 text-faint transition-transform duration-100', open && 'rotate-90')}
           />
-          <span
-            id={`${id}-title`}
-            className="w-28 shrink-0 text-base font-medium text-ink max-sm:w-auto"
-          >
+          <span id={`${id}-title`} className="w-28 shrink-0 text-base font-medium text-ink max-sm:w-auto">
             {title}
           </span>
           <span

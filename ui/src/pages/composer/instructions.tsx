@@ -30,9 +30,7 @@ export function Instructions() {
       shouldDirty: true,
     });
     area.current?.focus();
-    requestAnimationFrame(() =>
-      area.current?.setSelectionRange(from + placed.length, from + placed.length),
-    );
+    requestAnimationFrame(() => area.current?.setSelectionRange(from + placed.length, from + placed.length));
   };
   return (
     <>
@@ -93,13 +91,10 @@ function Variables({ text }: { text: string }) {
   );
   if (names.length === 0) return null;
   const setOpen = (name: string, on: boolean) => {
-    const open = names.filter((each) =>
-      each === name ? on : (overridable?.includes(each) ?? true),
-    );
+    const open = names.filter((each) => (each === name ? on : (overridable?.includes(each) ?? true)));
     setValue('overridable', open.length === names.length ? null : open, { shouldDirty: true });
   };
-  const errors: Readonly<Record<string, { message?: string } | undefined>> =
-    formState.errors.variables ?? {};
+  const errors: Readonly<Record<string, { message?: string } | undefined>> = formState.errors.variables ?? {};
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-2 text-sm font-medium text-ink">Variables</legend>
@@ -133,8 +128,8 @@ function Variables({ text }: { text: string }) {
       ))}
       <div className="flex flex-col gap-1.5" role="group" aria-label="Values of one run">
         <p className="text-sm text-muted">
-          Who starts a run may give other values for it. Those of an API key that may only start
-          runs are material for the model, not instructions.
+          Who starts a run may give other values for it. Those of an API key that may only start runs are material for
+          the model, not instructions.
         </p>
         {names.map((name) => (
           <Checkbox
@@ -156,9 +151,7 @@ function Variables({ text }: { text: string }) {
 /** Returns the form with its variables as they are saved: an empty value for each that is asked for and has none. */
 export function withVariables(form: RoutineForm): RoutineForm {
   const { instructions, overridable } = form;
-  const asked = variablesIn(instructions).map(
-    (name) => [name, form.variables[name] ?? ''] as const,
-  );
+  const asked = variablesIn(instructions).map((name) => [name, form.variables[name] ?? ''] as const);
   const kept = Object.entries(form.variables).filter(([, value]) => value !== '');
   const variables = Object.fromEntries([...asked, ...kept]);
   const open = overridable?.filter((name) => Object.hasOwn(variables, name)) ?? null;

@@ -21,27 +21,16 @@ export default function ModelField({ routineId }: { readonly routineId: string |
   const nameOfSource = useSourceNames();
   const model = watch('model');
   const labels = new Map(
-    accounts.data?.map(({ id, accountLabel, providerName }) => [
-      id,
-      `${providerName}, ${accountLabel}`,
-    ]),
+    accounts.data?.map(({ id, accountLabel, providerName }) => [id, `${providerName}, ${accountLabel}`]),
   );
   const options = (models.data ?? []).map((option): Option => ({
     ...option,
     account:
-      option.connectionId === null
-        ? nameOfSource(option)
-        : (labels.get(option.connectionId) ?? 'Personal account'),
+      option.connectionId === null ? nameOfSource(option) : (labels.get(option.connectionId) ?? 'Personal account'),
   }));
   const chosen = options.find((option) => model !== null && isOf(option, model));
   if (models.error !== null && models.data === undefined) {
-    return (
-      <ErrorState
-        error={models.error}
-        onRetry={models.refetch}
-        title="The models could not be read"
-      />
-    );
+    return <ErrorState error={models.error} onRetry={models.refetch} title="The models could not be read" />;
   }
   return (
     <div className="flex flex-col gap-2">
@@ -52,14 +41,10 @@ export default function ModelField({ routineId }: { readonly routineId: string |
           <Combobox
             items={options}
             value={chosen ?? null}
-            placeholder={
-              model === null ? 'Choose a model' : `${model.modelId} is not offered any more`
-            }
+            placeholder={model === null ? 'Choose a model' : `${model.modelId} is not offered any more`}
             empty="No model has this name."
             keyOf={({ connectionId, modelId }) => `${connectionId ?? ''} ${modelId}`}
-            labelOf={({ name, account, connectionId }) =>
-              connectionId === null ? name : `${name} (${account})`
-            }
+            labelOf={({ name, account, connectionId }) => (connectionId === null ? name : `${name} (${account})`)}
             render={(option) => <OptionLine option={option} />}
             onChange={({ provider, connectionId, modelId }) =>
               setValue('model', { provider, connectionId, modelId }, { shouldDirty: true })
@@ -99,11 +84,7 @@ function Estimate({ routineId, model }: { routineId: string; model: RoutineForm[
   }
   const { basis, sampleSize, p50, p95, pricing } = forecast.data.perRun;
   if (!isSame(model, routine.data.model)) {
-    return (
-      <p className="text-sm text-muted">
-        What a run costs on this model is known after its first run.
-      </p>
-    );
+    return <p className="text-sm text-muted">What a run costs on this model is known after its first run.</p>;
   }
   if (basis === 'limits') {
     return (
@@ -113,10 +94,8 @@ function Estimate({ routineId, model }: { routineId: string; model: RoutineForm[
       </p>
     );
   }
-  const typical =
-    pricing === 'unpriced' ? `${shortCount(p50.tokens ?? 0)} tokens` : money(p50.costUsd);
-  const high =
-    pricing === 'unpriced' ? `${shortCount(p95.tokens ?? 0)} tokens` : money(p95.costUsd);
+  const typical = pricing === 'unpriced' ? `${shortCount(p50.tokens ?? 0)} tokens` : money(p50.costUsd);
+  const high = pricing === 'unpriced' ? `${shortCount(p95.tokens ?? 0)} tokens` : money(p95.costUsd);
   return (
     <p className="text-sm text-muted">
       A run takes about {typical}, rarely more than {high}

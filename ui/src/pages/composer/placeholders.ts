@@ -37,7 +37,5 @@ export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema'>): re
 export function variablesIn(instructions: string): string[] {
   const asked = Array.from(instructions.matchAll(PLACEHOLDER), ([, name = '']) => name);
   // Variables have no dots, so a name with a dot is built in, or a mistake that saving reports.
-  return [...new Set(asked)].filter(
-    (name) => !name.includes('.') && !BUILT_IN.some((each) => each.name === name),
-  );
+  return [...new Set(asked)].filter((name) => !name.includes('.') && !BUILT_IN.some((each) => each.name === name));
 }

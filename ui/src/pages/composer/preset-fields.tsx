@@ -27,12 +27,7 @@ export function TimeOfDay({ preset: { hour, minute }, onChange }: PresetFieldPro
 export function Minute({ preset: { minute }, onChange }: PresetFieldProps) {
   return (
     <Field label="At minute" className="w-28">
-      <WholeNumber
-        value={minute}
-        min={0}
-        max={59}
-        onChange={(next) => onChange({ minute: next })}
-      />
+      <WholeNumber value={minute} min={0} max={59} onChange={(next) => onChange({ minute: next })} />
     </Field>
   );
 }

@@ -52,9 +52,7 @@ export function Results() {
         label="Each run has to state its outcome"
         description="Done, nothing to report, partly done, or could not. A run that states none fails, so quiet and broken are told apart."
         checked={outcome === 'required'}
-        onChange={(required) =>
-          setValue('outcome', required ? 'required' : 'optional', { shouldDirty: true })
-        }
+        onChange={(required) => setValue('outcome', required ? 'required' : 'optional', { shouldDirty: true })}
       />
       <Checkbox
         label="Give each run the result of the last good one"
@@ -216,9 +214,7 @@ function TypedResult() {
           label="Compare the items of a list"
           description="By what tells them apart, so that neither their order nor the rest of the data counts as a change."
           checked={key !== null}
-          onChange={(on) =>
-            setValue('resultKey', on ? { list: '/items', key: '/id' } : null, { shouldDirty: true })
-          }
+          onChange={(on) => setValue('resultKey', on ? { list: '/items', key: '/id' } : null, { shouldDirty: true })}
         />
       )}
       {key !== null && (
@@ -231,9 +227,7 @@ function TypedResult() {
             <Input
               className="font-mono"
               value={key.list}
-              onChange={({ target }) =>
-                setValue('resultKey', { ...key, list: target.value }, { shouldDirty: true })
-              }
+              onChange={({ target }) => setValue('resultKey', { ...key, list: target.value }, { shouldDirty: true })}
             />
           </Field>
           <Field
@@ -244,9 +238,7 @@ function TypedResult() {
             <Input
               className="font-mono"
               value={key.key}
-              onChange={({ target }) =>
-                setValue('resultKey', { ...key, key: target.value }, { shouldDirty: true })
-              }
+              onChange={({ target }) => setValue('resultKey', { ...key, key: target.value }, { shouldDirty: true })}
             />
           </Field>
         </div>

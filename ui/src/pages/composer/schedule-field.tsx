@@ -76,11 +76,7 @@ export default function ScheduleField() {
         {(shown?.kind === 'daily' || shown?.kind === 'weekly' || shown?.kind === 'monthly') && (
           <TimeOfDay preset={shown} onChange={change} />
         )}
-        <Field
-          label={labelOf('timezone')}
-          className="w-56 max-sm:w-full"
-          error={errors.timezone?.message}
-        >
+        <Field label={labelOf('timezone')} className="w-56 max-sm:w-full" error={errors.timezone?.message}>
           <Combobox
             items={ZONES}
             value={zone}
@@ -110,12 +106,7 @@ const SETTLE_MS = 300;
 /** The next five times, as the server works them out, in the zone of the routine and in that of the reader. */
 function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zone: string }) {
   const { watch } = useFormContext<RoutineForm>();
-  const [startsAt, endsAt, skipDates, jitterSeconds] = watch([
-    'startsAt',
-    'endsAt',
-    'skipDates',
-    'jitterSeconds',
-  ]);
+  const [startsAt, endsAt, skipDates, jitterSeconds] = watch(['startsAt', 'endsAt', 'skipDates', 'jitterSeconds']);
   const asked = useSettled(
     JSON.stringify({
       schedule,

@@ -3,12 +3,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
 import { Field } from '#ui/parts/field.tsx';
-import {
-  declared,
-  listInWords,
-  OTHER_FIELDS,
-  type RoutineField,
-} from '#ui/parts/routine-fields.ts';
+import { declared, listInWords, OTHER_FIELDS, type RoutineField } from '#ui/parts/routine-fields.ts';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import type { RoutineForm } from './form.ts';
@@ -20,11 +15,7 @@ import { Told } from './told.tsx';
 import { messageAt, NumberField, TextField } from './value-field.tsx';
 
 /** Edits the settings that most people leave as they are; loaded after the fields that they write. */
-export default function Settings({
-  routine,
-}: {
-  readonly routine: Shape<'RoutineDetail'> | undefined;
-}) {
+export default function Settings({ routine }: { readonly routine: Shape<'RoutineDetail'> | undefined }) {
   return (
     <div className="rounded-lg border border-line bg-surface">
       <Results />
@@ -52,9 +43,7 @@ function PlainField({ name }: { name: RoutineField }) {
   const shown = { name, description: help, optional: field.default === null };
   switch (kind) {
     case 'boolean':
-      return (
-        <Checkbox label={label} description={help} checked={value === true} onChange={change} />
-      );
+      return <Checkbox label={label} description={help} checked={value === true} onChange={change} />;
     case 'number':
       return <NumberField {...shown} />;
     case 'string':
@@ -106,16 +95,8 @@ function Limits() {
           placeholder="No limit"
           unit="tokens"
         />
-        <NumberField
-          name="limits.maxSteps"
-          description="Each call of the model is one."
-          unit="steps"
-        />
-        <NumberField
-          name="limits.timeoutSeconds"
-          description="It ends as failed after that."
-          unit="seconds"
-        />
+        <NumberField name="limits.maxSteps" description="Each call of the model is one." unit="steps" />
+        <NumberField name="limits.timeoutSeconds" description="It ends as failed after that." unit="seconds" />
         <NumberField
           name="limits.maxTotalTokens"
           optional
@@ -137,11 +118,7 @@ function Limits() {
           placeholder="Never"
           unit="times the usual"
         />
-        <NumberField
-          name="pauseAfterFailures"
-          description="So many scheduled runs in a row."
-          unit="failures"
-        />
+        <NumberField name="pauseAfterFailures" description="So many scheduled runs in a row." unit="failures" />
       </div>
       <Checkbox
         label="May calculate"

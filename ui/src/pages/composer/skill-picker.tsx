@@ -24,14 +24,7 @@ export interface SkillPickerProps {
 }
 
 /** Searches the catalogue, and shows what a skill says before it is added. */
-export default function SkillPicker({
-  open,
-  onClose,
-  onNew,
-  catalogue,
-  attached,
-  onAdd,
-}: SkillPickerProps) {
+export default function SkillPicker({ open, onClose, onNew, catalogue, attached, onAdd }: SkillPickerProps) {
   const [search, setSearch] = useState('');
   const [shown, setShown] = useState<string | null>(null);
   return (
@@ -115,10 +108,7 @@ function SkillList({
         return (
           <li
             key={reference}
-            className={cx(
-              'flex items-start gap-2 rounded-md pr-1.5 hover:bg-hover',
-              shown === reference && 'bg-hover',
-            )}
+            className={cx('flex items-start gap-2 rounded-md pr-1.5 hover:bg-hover', shown === reference && 'bg-hover')}
           >
             <button
               type="button"
@@ -128,10 +118,8 @@ function SkillList({
             >
               <span className="block truncate text-base text-ink">{skill.name}</span>
               <span className="block truncate text-xs text-muted">
-                {skill.category === null
-                  ? 'Your own'
-                  : capitalized(skill.category.replaceAll(/[-_]/g, ' '))}{' '}
-                · {shortCount(skill.length)} characters
+                {skill.category === null ? 'Your own' : capitalized(skill.category.replaceAll(/[-_]/g, ' '))} ·{' '}
+                {shortCount(skill.length)} characters
               </span>
             </button>
             <Button

@@ -20,17 +20,9 @@ export default function SkillPreview({
 }
 
 export function SkillText({ reference }: { readonly reference: string }) {
-  const skill = useRead(
-    '/v1/skills/{skillId}',
-    { path: { skillId: reference } },
-    { staleMs: 60_000 },
-  );
+  const skill = useRead('/v1/skills/{skillId}', { path: { skillId: reference } }, { staleMs: 60_000 });
   return (
-    <Await
-      of={skill}
-      skeleton={<SkeletonText lines={8} />}
-      errorTitle="The skill could not be read"
-    >
+    <Await of={skill} skeleton={<SkeletonText lines={8} />} errorTitle="The skill could not be read">
       {({ name, description, instructions }) => (
         <div>
           <p className="text-base font-semibold text-ink">{name}</p>

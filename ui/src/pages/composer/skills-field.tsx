@@ -23,12 +23,10 @@ export function SkillsField() {
   const [said, setSaid] = useState('');
   const catalogue = useAll('/v1/skills', { query: { limit: 200 } });
   const attached = watch('skills');
-  const change = (skills: readonly string[]) =>
-    setValue('skills', [...skills], { shouldDirty: true });
+  const change = (skills: readonly string[]) => setValue('skills', [...skills], { shouldDirty: true });
   const nameOf = (reference: string) =>
-    catalogue.data?.find(
-      (skill) => referenceOf(skill) === reference || skill.formerly.includes(reference),
-    )?.name ?? reference;
+    catalogue.data?.find((skill) => referenceOf(skill) === reference || skill.formerly.includes(reference))?.name ??
+    reference;
   const move = (from: number, to: number) => {
     const reference = attached[from];
     if (reference === undefined || to < 0 || to >= attached.length) return;
@@ -43,9 +41,7 @@ export function SkillsField() {
           <p id="skills-label" className="text-sm font-medium text-ink">
             Skills
           </p>
-          <p className="text-sm text-muted">
-            Tested instructions that are added after yours, in this order.
-          </p>
+          <p className="text-sm text-muted">Tested instructions that are added after yours, in this order.</p>
         </div>
         <Button size="sm" icon={Plus} onClick={() => setOpen('picker')}>
           Add skill
@@ -107,15 +103,9 @@ export function SkillsField() {
           />
         )}
         {open === 'new' && (
-          <NewSkill
-            open
-            onClose={() => setOpen(null)}
-            onCreated={(reference) => change([...attached, reference])}
-          />
+          <NewSkill open onClose={() => setOpen(null)} onCreated={(reference) => change([...attached, reference])} />
         )}
-        {previewed !== null && (
-          <SkillPreview reference={previewed} onClose={() => setPreviewed(null)} />
-        )}
+        {previewed !== null && <SkillPreview reference={previewed} onClose={() => setPreviewed(null)} />}
       </Suspense>
     </div>
   );

@@ -27,10 +27,7 @@ export interface TestRunProps {
 export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunProps) {
   const projectId = useProjectId();
   const client = useQueryClient();
-  const followed = useTestRunEvents(
-    runId,
-    () => void refresh(client, projectId, ['/v1/routines', '/v1/runs']),
-  );
+  const followed = useTestRunEvents(runId, () => void refresh(client, projectId, ['/v1/routines', '/v1/runs']));
   const isRunning = runId !== undefined && (followed.run === undefined || !isOver(followed.run));
   return (
     <section aria-labelledby="test-run" className="flex flex-col gap-3">
@@ -51,8 +48,7 @@ export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunP
       <div className="rounded-lg border border-line bg-surface">
         {runId === undefined ? (
           <p className="px-4 py-8 text-center text-sm text-muted">
-            Run it once to see what it says. A good run of what is saved also proves it, so that it
-            can be activated.
+            Run it once to see what it says. A good run of what is saved also proves it, so that it can be activated.
           </p>
         ) : (
           <Progress followed={followed} runId={runId} />
@@ -62,13 +58,7 @@ export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunP
   );
 }
 
-function Progress({
-  followed: { run, steps, status },
-  runId,
-}: {
-  followed: FollowedRun;
-  runId: string;
-}) {
+function Progress({ followed: { run, steps, status }, runId }: { followed: FollowedRun; runId: string }) {
   const projectId = useProjectId();
   const cancel = useSend('post', '/v1/runs/{runId}/cancel', { refreshes: ['/v1/runs'] });
   const state = run?.state ?? 'queued';
@@ -107,9 +97,7 @@ function Progress({
       </header>
       {(status === 'reconnecting' || status === 'polling') && (
         <p className="border-b border-line px-4 py-1.5 text-xs text-muted">
-          {status === 'polling'
-            ? 'Read every few seconds.'
-            : 'The connection was cut. Connecting again.'}
+          {status === 'polling' ? 'Read every few seconds.' : 'The connection was cut. Connecting again.'}
         </p>
       )}
       <Steps run={run} steps={steps} isEnded={isEnded} />
@@ -125,9 +113,7 @@ function Steps({ run, steps, isEnded }: Omit<FollowedRun, 'status'> & { isEnded:
       {steps.map((step) => (
         <li key={step.index} className="flex items-center gap-2">
           <Dot tone={toneOf(stepBadgeOf(step, run))} />
-          <span className="min-w-0 grow truncate text-ink">
-            {step.tool === null ? 'Model' : step.tool.name}
-          </span>
+          <span className="min-w-0 grow truncate text-ink">{step.tool === null ? 'Model' : step.tool.name}</span>
           <span className="shrink-0 text-xs text-muted tabular">
             {step.tool === null && `${shortCount(step.usage.totalTokens)} tokens · `}
             {tookOf(step)}
@@ -147,9 +133,7 @@ function Steps({ run, steps, isEnded }: Omit<FollowedRun, 'status'> & { isEnded:
 function Ending({ run }: { run: Shape<'Run'> }) {
   return (
     <div className="flex flex-col gap-3 px-4 py-3">
-      {run.errorMessage !== null && (
-        <p className="text-sm text-bad-ink">{sentence(run.errorMessage)}</p>
-      )}
+      {run.errorMessage !== null && <p className="text-sm text-bad-ink">{sentence(run.errorMessage)}</p>}
       {run.outcomeSummary !== null && <p className="text-sm text-ink">{run.outcomeSummary}</p>}
       {run.checks.length > 0 && (
         <ul className="flex flex-col gap-1 text-sm">
@@ -180,17 +164,13 @@ function spent({ usage, stepCount, startedAt, finishedAt }: Shape<'Run'>): strin
   const parts = [
     stepCount > 0 && plural(stepCount, 'step'),
     usage.totalTokens > 0 && usage.costUsd !== null && money(usage.costUsd),
-    startedAt !== null &&
-      finishedAt !== null &&
-      duration(Date.parse(finishedAt) - Date.parse(startedAt)),
+    startedAt !== null && finishedAt !== null && duration(Date.parse(finishedAt) - Date.parse(startedAt)),
   ];
   return parts.filter((part) => part !== false).join(' · ');
 }
 
 function tookOf({ startedAt, finishedAt }: Shape<'Step'>): string {
-  return startedAt === null || finishedAt === null
-    ? ''
-    : duration(Date.parse(finishedAt) - Date.parse(startedAt));
+  return startedAt === null || finishedAt === null ? '' : duration(Date.parse(finishedAt) - Date.parse(startedAt));
 }
 
 type Step = Shape<'Step'>;
@@ -224,7 +204,5 @@ function useTestRunEvents(runId: string | undefined, onEnd: () => void): Followe
 }
 
 function withStep(steps: readonly Step[], step: Step): readonly Step[] {
-  return [...steps.filter(({ index }) => index !== step.index), step].toSorted(
-    (a, b) => a.index - b.index,
-  );
+  return [...steps.filter(({ index }) => index !== step.index), step].toSorted((a, b) => a.index - b.index);
 }

@@ -2,14 +2,7 @@ import { useFormContext } from 'react-hook-form';
 import type { Shape } from '#ui/api/types.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
-import {
-  Events,
-  People,
-  RECIPIENTS,
-  recipientsOf,
-  withRecipients,
-  type Mail,
-} from '#ui/parts/mail.tsx';
+import { Events, People, RECIPIENTS, recipientsOf, withRecipients, type Mail } from '#ui/parts/mail.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import { useProjects } from '#ui/shell/projects.ts';
@@ -30,11 +23,7 @@ export interface ToldProps {
 /** Edits where results are sent and who is mailed. */
 export function Told({ mailDelivery }: ToldProps) {
   const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const [url, deliver, { mail, successPingUrl }] = watch([
-    'webhookUrl',
-    'deliver',
-    'notifications',
-  ]);
+  const [url, deliver, { mail, successPingUrl }] = watch(['webhookUrl', 'deliver', 'notifications']);
   const { errors } = formState;
   const change = (next: Mail | null) => setValue('notifications.mail', next, { shouldDirty: true });
   return (
@@ -74,9 +63,7 @@ export function Told({ mailDelivery }: ToldProps) {
           label="As the project sets it"
           description="At most one mail an hour for each routine."
           checked={mail === null}
-          onChange={(follows) =>
-            change(follows ? null : { on: ['failed', 'paused'], to: 'admins' })
-          }
+          onChange={(follows) => change(follows ? null : { on: ['failed', 'paused'], to: 'admins' })}
         />
         {mail !== null && <OwnMail mail={mail} onChange={change} />}
         {messageAt(errors, 'notifications.mail.on') !== undefined && (
@@ -103,11 +90,7 @@ function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => voi
       <div className="grid gap-2 sm:grid-cols-2">
         <Events mail={mail} onChange={onChange} />
       </div>
-      <Field
-        label="To"
-        className="max-w-64"
-        error={messageAt(formState.errors, 'notifications.mail.to')}
-      >
+      <Field label="To" className="max-w-64" error={messageAt(formState.errors, 'notifications.mail.to')}>
         <Select
           options={RECIPIENTS}
           value={recipientsOf(mail)}
@@ -116,11 +99,7 @@ function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => voi
       </Field>
       {typeof mail.to !== 'string' && (
         <div className="grid gap-2 sm:grid-cols-2">
-          <People
-            organizationId={organization?.id}
-            chosen={mail.to}
-            onChange={(to) => onChange({ ...mail, to })}
-          />
+          <People organizationId={organization?.id} chosen={mail.to} onChange={(to) => onChange({ ...mail, to })} />
         </div>
       )}
     </div>

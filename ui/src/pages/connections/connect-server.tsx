@@ -18,13 +18,7 @@ const AUTHS = [
 ] as const;
 
 /** Connects a tool server of one's own by its address. */
-export function ConnectServerDialog({
-  open,
-  onClose,
-}: {
-  readonly open: boolean;
-  readonly onClose: () => void;
-}) {
+export function ConnectServerDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
   const form = useForm({ defaultValues: NEW_SERVER });

@@ -28,11 +28,7 @@ const { useParams, useSearch } = getRouteApi('/account/p/$projectId/connections/
 /** Shows one connection: whether it works, what it can see, and which routines may call its tools. */
 export function ConnectionPage() {
   const { projectId, connectionId } = useParams();
-  const connection = useRead(
-    '/v1/connections/{connectionId}',
-    { path: { connectionId } },
-    { everyMs: 30_000 },
-  );
+  const connection = useRead('/v1/connections/{connectionId}', { path: { connectionId } }, { everyMs: 30_000 });
   const back = {
     label: 'Connections',
     link: { to: '/p/$projectId/connections', params: { projectId } },
@@ -41,9 +37,7 @@ export function ConnectionPage() {
     <Await
       of={connection}
       errorTitle={
-        connection.error?.status === 404
-          ? 'This connection does not exist'
-          : 'The connection could not be read'
+        connection.error?.status === 404 ? 'This connection does not exist' : 'The connection could not be read'
       }
       header={<PageHeader title="Connection" back={back} />}
       skeleton={<SkeletonText lines={6} />}
@@ -119,9 +113,7 @@ function Opened({ connection, back }: OpenedProps) {
         </Section>
       )}
       <Suspense>
-        {open === 'reconnect' && (
-          <Reconnect connection={connection} provider={provider} onClose={close} />
-        )}
+        {open === 'reconnect' && <Reconnect connection={connection} provider={provider} onClose={close} />}
         {open === 'rename' && <RenameDialog connection={connection} onClose={close} />}
       </Suspense>
       <DeleteConnection
@@ -174,17 +166,9 @@ function serverText({ name, title, version, protocolVersion }: NonNullable<Conne
 
 /** Lists the sites, properties or workspaces that a connection can see, as the provider says now. */
 function Accounts({ connectionId }: { readonly connectionId: string }) {
-  const accounts = useRead(
-    '/v1/connections/{connectionId}/accounts',
-    { path: { connectionId } },
-    { staleMs: 300_000 },
-  );
+  const accounts = useRead('/v1/connections/{connectionId}/accounts', { path: { connectionId } }, { staleMs: 300_000 });
   return (
-    <Await
-      of={accounts}
-      skeleton={<SkeletonRows rows={3} />}
-      errorTitle="The accounts could not be read"
-    >
+    <Await of={accounts} skeleton={<SkeletonRows rows={3} />} errorTitle="The accounts could not be read">
       {(rows) =>
         rows.length === 0 ? (
           <p className="text-sm text-muted">The provider lists none for this sign-in.</p>
@@ -221,9 +205,7 @@ function DeleteConnection({ connection, open, onClose, onDeleted }: DeleteConnec
   const remove = useSend('delete', '/v1/connections/{connectionId}', {
     refreshes: ['/v1/connections', '/v1/routines'],
     done: ({ draftedRoutineIds: { length } }) =>
-      length === 0
-        ? 'Connection deleted'
-        : `Connection deleted; ${plural(length, 'routine')} went back to draft`,
+      length === 0 ? 'Connection deleted' : `Connection deleted; ${plural(length, 'routine')} went back to draft`,
     onDone: onDeleted,
     showsError: true,
   });
@@ -257,9 +239,7 @@ function DeleteConnection({ connection, open, onClose, onDeleted }: DeleteConnec
                 {name}
               </li>
             ))}
-            {names.length > 5 && (
-              <li>{using.hasMore ? 'and more' : `and ${names.length - 5} more`}</li>
-            )}
+            {names.length > 5 && <li>{using.hasMore ? 'and more' : `and ${names.length - 5} more`}</li>}
           </ul>
         </div>
       )}

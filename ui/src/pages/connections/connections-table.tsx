@@ -26,10 +26,7 @@ export function ConnectionsTable({ connections, providers }: ConnectionsTablePro
       cell: (connection) => {
         const text = destination(connection, providers);
         return (
-          <span
-            className="block truncate max-sm:whitespace-normal max-sm:wrap-anywhere"
-            title={text}
-          >
+          <span className="block truncate max-sm:whitespace-normal max-sm:wrap-anywhere" title={text}>
             {text}
           </span>
         );
@@ -62,18 +59,13 @@ export function ConnectionsTable({ connections, providers }: ConnectionsTablePro
       cell: ({ checkedAt }) => <Time at={checkedAt} as="relative" />,
     },
   ];
-  return (
-    <DataTable label="Connections" columns={columns} rows={connections} keyOf={({ id }) => id} />
-  );
+  return <DataTable label="Connections" columns={columns} rows={connections} keyOf={({ id }) => id} />;
 }
 
 function NameLink({ connection }: { readonly connection: Connection }) {
   const projectId = useProjectId();
   return (
-    <RowLink
-      to="/p/$projectId/connections/$connectionId"
-      params={{ projectId, connectionId: connection.id }}
-    >
+    <RowLink to="/p/$projectId/connections/$connectionId" params={{ projectId, connectionId: connection.id }}>
       {connection.name}
     </RowLink>
   );

@@ -88,12 +88,7 @@ function HeaderFields({ form }: { readonly form: UseFormReturn<ServerValues> }) 
           {error.message}
         </p>
       )}
-      <Button
-        size="sm"
-        icon={Plus}
-        className="self-start"
-        onClick={() => append({ name: '', value: '' })}
-      >
+      <Button size="sm" icon={Plus} className="self-start" onClick={() => append({ name: '', value: '' })}>
         Add header
       </Button>
     </fieldset>
@@ -105,8 +100,8 @@ function ClientFields({ form }: { readonly form: UseFormReturn<ServerValues> }) 
   return (
     <>
       <p className="text-sm text-muted">
-        You go to its sign-in page and come back here. Most servers need nothing more; some want a
-        client that you have registered with them.
+        You go to its sign-in page and come back here. Most servers need nothing more; some want a client that you have
+        registered with them.
       </p>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Client id" optional error={errors.clientId?.message}>

@@ -35,11 +35,7 @@ export function ConnectionsPage() {
         actions={connect}
       />
       <Returned {...returned} connections={connections.data} />
-      <Await
-        of={connections}
-        skeleton={<SkeletonRows rows={3} />}
-        errorTitle="The connections could not be read"
-      >
+      <Await of={connections} skeleton={<SkeletonRows rows={3} />} errorTitle="The connections could not be read">
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={Cable} title="Nothing connected yet" action={connect}>
@@ -54,18 +50,12 @@ export function ConnectionsPage() {
         }
       </Await>
       <Section title="Services" className="mt-10">
-        <Await
-          of={providers}
-          skeleton={<ProvidersLoading />}
-          errorTitle="The services could not be read"
-        >
+        <Await of={providers} skeleton={<ProvidersLoading />} errorTitle="The services could not be read">
           {(all) => <Providers providers={all} onConnect={setProvider} />}
         </Await>
       </Section>
       <ConnectServerDialog open={isConnecting} onClose={() => setConnecting(false)} />
-      {provider !== undefined && (
-        <ConnectProviderDialog provider={provider} onClose={() => setProvider(undefined)} />
-      )}
+      {provider !== undefined && <ConnectProviderDialog provider={provider} onClose={() => setProvider(undefined)} />}
     </>
   );
 }
@@ -100,16 +90,13 @@ function Providers({
           <div className="min-w-0">
             <h3 className="truncate text-base font-medium text-ink">{provider.name}</h3>
             <p className="text-sm text-muted">
-              {categoryText(provider.category)} ·{' '}
-              {provider.configured ? authText(provider.auth) : 'Not set up'}
+              {categoryText(provider.category)} · {provider.configured ? authText(provider.auth) : 'Not set up'}
             </p>
           </div>
           <Button
             size="sm"
             disabledReason={
-              provider.configured
-                ? undefined
-                : 'The operator of this service has not registered it there.'
+              provider.configured ? undefined : 'The operator of this service has not registered it there.'
             }
             onClick={() => onConnect(provider)}
           >

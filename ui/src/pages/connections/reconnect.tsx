@@ -43,9 +43,7 @@ function SignInAgain({ connection, onClose }: Omit<ReconnectProps, 'provider'>) 
       action="Go to sign-in"
       busy={signIn.isSending}
       error={errorInWords(signIn.error)}
-      onConfirm={() =>
-        signIn.send({ path: { provider: 'tool-server' }, body: { connectionId: connection.id } })
-      }
+      onConfirm={() => signIn.send({ path: { provider: 'tool-server' }, body: { connectionId: connection.id } })}
     />
   );
 }

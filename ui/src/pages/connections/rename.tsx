@@ -25,13 +25,7 @@ export default function RenameDialog({
     onClose();
   };
   return (
-    <FormDialog
-      onClose={onClose}
-      title="Rename connection"
-      form={form}
-      onSubmit={submit}
-      action="Rename"
-    >
+    <FormDialog onClose={onClose} title="Rename connection" form={form} onSubmit={submit} action="Rename">
       <Field label="Name" error={errors.name?.message}>
         <Input {...form.register('name')} autoComplete="off" />
       </Field>

@@ -16,10 +16,7 @@ export function Returned({ connected, error, requestId, connections }: ReturnedP
     <SignInResult error={error} requestId={requestId}>
       <span>{name} is connected. Next: choose the tools that a routine may call.</span>
       {connected !== undefined && (
-        <TextLink
-          to="/p/$projectId/connections/$connectionId"
-          params={{ projectId, connectionId: connected }}
-        >
+        <TextLink to="/p/$projectId/connections/$connectionId" params={{ projectId, connectionId: connected }}>
           Open it
         </TextLink>
       )}

@@ -30,10 +30,7 @@ export function Approve({ terminal, userCode, onDecided }: ApproveProps) {
   const { user } = useSession();
   const choice = useAccessChoice();
   return (
-    <AuthFrame
-      title="A terminal wants to sign in as you"
-      description={<>It would act as {user.email}.</>}
-    >
+    <AuthFrame title="A terminal wants to sign in as you" description={<>It would act as {user.email}.</>}>
       <Box>
         <KeyValue
           narrow
@@ -56,13 +53,11 @@ export function Approve({ terminal, userCode, onDecided }: ApproveProps) {
         />
       </Box>
       <Notice tone="warn">
-        Confirm only a code that your own terminal shows now. If another person sent you this link
-        or code, deny it: they would get a key to your project.
+        Confirm only a code that your own terminal shows now. If another person sent you this link or code, deny it:
+        they would get a key to your project.
       </Notice>
       <AccessChoice choice={choice} />
-      {choice.projects?.length === 0 && (
-        <FormError message="You belong to no project in which it could act." />
-      )}
+      {choice.projects?.length === 0 && <FormError message="You belong to no project in which it could act." />}
       <ProjectProvider value={choice.project?.id}>
         <Buttons {...{ terminal, userCode, onDecided, choice }} />
       </ProjectProvider>
@@ -101,10 +96,7 @@ function Buttons({
         <Button
           kind="primary"
           busy={approve.isSending}
-          disabledReason={
-            reasonAgainst(choice) ??
-            (isMine ? undefined : 'Compare the code with your terminal first.')
-          }
+          disabledReason={reasonAgainst(choice) ?? (isMine ? undefined : 'Compare the code with your terminal first.')}
           onClick={() => approve.send({ path, body: { scopes: [...(level?.scopes ?? [])] } })}
         >
           Sign in this terminal
@@ -113,9 +105,7 @@ function Buttons({
           Deny
         </Button>
       </div>
-      <p className="text-sm text-muted">
-        It gets an API key that ends after 90 days. You can revoke it at any time.
-      </p>
+      <p className="text-sm text-muted">It gets an API key that ends after 90 days. You can revoke it at any time.</p>
     </>
   );
 }

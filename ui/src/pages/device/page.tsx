@@ -116,9 +116,8 @@ function Decided({ decision }: { readonly decision: Decision }) {
       title="Your terminal is signed in"
       description={
         <>
-          Go back to it: it goes on by itself in a few seconds. Its key stands among the API keys of{' '}
-          {project.name} as <span className="font-medium text-ink">{host}</span>, where you can
-          revoke it.
+          Go back to it: it goes on by itself in a few seconds. Its key stands among the API keys of {project.name} as{' '}
+          <span className="font-medium text-ink">{host}</span>, where you can revoke it.
         </>
       }
       footer={

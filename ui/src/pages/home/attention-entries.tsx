@@ -49,12 +49,7 @@ export function Stopped({ of: routine, projectId }: Props<'stopped'>) {
         </ButtonLink>
       ) : state === 'draft' ? (
         // A draft needs a run that proves it first.
-        <Button
-          size="sm"
-          kind="quiet"
-          busy={run.isSending}
-          onClick={() => run.send({ path: { routineId } })}
-        >
+        <Button size="sm" kind="quiet" busy={run.isSending} onClick={() => run.send({ path: { routineId } })}>
           Run once
         </Button>
       ) : (
@@ -91,12 +86,7 @@ export function Failed({ of: routine, projectId }: Props<'failed'>) {
         </>
       }
     >
-      <Button
-        size="sm"
-        kind="quiet"
-        busy={again.isSending}
-        onClick={() => again.send({ path: { runId } })}
-      >
+      <Button size="sm" kind="quiet" busy={again.isSending} onClick={() => again.send({ path: { runId } })}>
         Run again
       </Button>
     </Row>
@@ -104,10 +94,7 @@ export function Failed({ of: routine, projectId }: Props<'failed'>) {
 }
 
 /** Shows a sign-in that has ended; of another person's account, whose it is. */
-export function SignIn({
-  of: { kind, name, ownerId, ownerName, updatedAt },
-  projectId,
-}: Props<'signIns'>) {
+export function SignIn({ of: { kind, name, ownerId, ownerName, updatedAt }, projectId }: Props<'signIns'>) {
   const { user } = useSession();
   const link: LinkProps =
     kind === 'connection'
@@ -141,10 +128,7 @@ const LIMITS = {
 } as const;
 
 /** Shows a budget that is nearly spent, or all. */
-export function Budget({
-  of: { scope, scopeId, name, limit, percent },
-  projectId,
-}: Props<'budgets'>) {
+export function Budget({ of: { scope, scopeId, name, limit, percent }, projectId }: Props<'budgets'>) {
   const raise: LinkProps =
     scope === 'routine'
       ? {
@@ -175,10 +159,7 @@ export function Budget({
 }
 
 /** Shows a routine that runs an older text of a skill. */
-export function Behind({
-  of: { routineId, routineName, skills },
-  projectId,
-}: Props<'skillsBehind'>) {
+export function Behind({ of: { routineId, routineName, skills }, projectId }: Props<'skillsBehind'>) {
   const link = routineLink(projectId, routineId);
   return (
     <Row

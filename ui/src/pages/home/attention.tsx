@@ -64,15 +64,9 @@ function Entries({ all, above, projectId }: EntriesProps) {
   const rows = [
     ...stopped.map((each) => <Stopped key={each.routineId} of={each} projectId={projectId} />),
     ...signIns.map((each) => <SignIn key={each.id} of={each} projectId={projectId} />),
-    ...budgets.map((each) => (
-      <Budget key={`${each.scopeId} ${each.limit}`} of={each} projectId={projectId} />
-    )),
-    ...failed.map((each) => (
-      <Failed key={`${each.routineId} failed`} of={each} projectId={projectId} />
-    )),
-    ...skillsBehind.map((each) => (
-      <Behind key={`${each.routineId} behind`} of={each} projectId={projectId} />
-    )),
+    ...budgets.map((each) => <Budget key={`${each.scopeId} ${each.limit}`} of={each} projectId={projectId} />),
+    ...failed.map((each) => <Failed key={`${each.routineId} failed`} of={each} projectId={projectId} />),
+    ...skillsBehind.map((each) => <Behind key={`${each.routineId} behind`} of={each} projectId={projectId} />),
   ];
   const shown = isLong ? rows : rows.slice(0, FIRST);
   const hidden = all.failed.length - failed.length;
@@ -87,18 +81,13 @@ function Entries({ all, above, projectId }: EntriesProps) {
       )}
       {hidden > 0 && (
         <p className={rows.length === 0 ? BOXED : 'mt-2 text-sm text-muted'}>
-          {hidden === 1 ? 'A failure stands' : `${hidden} failures stand`} among the new results
-          above.
+          {hidden === 1 ? 'A failure stands' : `${hidden} failures stand`} among the new results above.
         </p>
       )}
       {truncated && (
         <p className="mt-2 text-sm text-muted">
           There is more, among the{' '}
-          <TextLink
-            to="/p/$projectId/routines"
-            params={{ projectId }}
-            search={{ state: 'stopped' }}
-          >
+          <TextLink to="/p/$projectId/routines" params={{ projectId }} search={{ state: 'stopped' }}>
             stopped routines
           </TextLink>{' '}
           or the{' '}

@@ -99,8 +99,7 @@ function useDone(): Done | undefined {
   const sent = useRead('/v1/routines', { query: { sendsResults: 'true', limit: 1 } }, REFRESH);
   const reads = [made, run, active, paused, sent];
   if (reads.some(({ data }) => data === undefined)) return undefined;
-  const found = ({ data }: { readonly data: readonly unknown[] | undefined }) =>
-    data !== undefined && data.length > 0;
+  const found = ({ data }: { readonly data: readonly unknown[] | undefined }) => data !== undefined && data.length > 0;
   return {
     made: found(made),
     run: found(run),

@@ -54,11 +54,7 @@ export function News({ projectId }: { readonly projectId: string }) {
         )
       }
     >
-      <Await
-        of={unread}
-        skeleton={<SkeletonRows rows={3} />}
-        errorTitle="The results could not be read"
-      >
+      <Await of={unread} skeleton={<SkeletonRows rows={3} />} errorTitle="The results could not be read">
         {(counts) => (
           <>
             {counts.worthReading > 0 && <WorthReading projectId={projectId} />}
@@ -90,11 +86,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
     a: (runId) => again.send({ path: { runId } }),
   });
   return (
-    <Await
-      of={list}
-      skeleton={<SkeletonRows rows={3} />}
-      errorTitle="The results could not be read"
-    >
+    <Await of={list} skeleton={<SkeletonRows rows={3} />} errorTitle="The results could not be read">
       {(results) => (
         <>
           <ul ref={rows} className="border-t border-line">
@@ -112,8 +104,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
           </ul>
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p className="flex flex-wrap items-center gap-1.5 text-xs text-faint max-sm:hidden">
-              <Kbd>J</Kbd> <Kbd>K</Kbd> next and previous <Kbd>E</Kbd> mark as read <Kbd>A</Kbd> run
-              again
+              <Kbd>J</Kbd> <Kbd>K</Kbd> next and previous <Kbd>E</Kbd> mark as read <Kbd>A</Kbd> run again
             </p>
             {!isLong && groupsOf(results).length > FIRST ? (
               <Button size="sm" onClick={() => setLong(true)}>

@@ -22,12 +22,7 @@ export function HomePage() {
       <PageHeader
         title="Home"
         actions={
-          <ButtonLink
-            kind="primary"
-            icon={Plus}
-            to="/p/$projectId/routines/new"
-            params={{ projectId }}
-          >
+          <ButtonLink kind="primary" icon={Plus} to="/p/$projectId/routines/new" params={{ projectId }}>
             New routine
           </ButtonLink>
         }

@@ -3,10 +3,7 @@ import { aheadOf } from '#ui/api/read.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 
 export const UNREAD = ['/v1/results/unread', {}] as const;
-export const NEWS = [
-  '/v1/results',
-  { query: { unread: 'true', worthReading: 'true', limit: 20 } },
-] as const;
+export const NEWS = ['/v1/results', { query: { unread: 'true', worthReading: 'true', limit: 20 } }] as const;
 export const ATTENTION = ['/v1/attention', {}] as const;
 export const WEEK = ['/v1/results/days', { query: { timezone: VIEWER_ZONE } }] as const;
 
@@ -21,10 +18,7 @@ export function projectOf(projectId: string) {
 
 /** Returns the read of what the month up to a day has used, a day as `2026-11-25`. */
 export function usageUpTo(day: string) {
-  return [
-    '/v1/usage',
-    { query: { from: `${day.slice(0, 8)}01`, to: day, groupBy: 'day' } },
-  ] as const;
+  return ['/v1/usage', { query: { from: `${day.slice(0, 8)}01`, to: day, groupBy: 'day' } }] as const;
 }
 
 const MINUTE_MS = 60_000;
@@ -34,10 +28,7 @@ const HOUR_MS = 3_600_000;
 export function dueAfter(now: number) {
   const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   const [from, to] = [new Date(minute), new Date(minute + HOUR_MS)];
-  return [
-    '/v1/schedules/occurrences',
-    { query: { from: from.toISOString(), to: to.toISOString() } },
-  ] as const;
+  return ['/v1/schedules/occurrences', { query: { from: from.toISOString(), to: to.toISOString() } }] as const;
 }
 
 /** Begins all that Home reads while its code loads, from top to bottom, as a browser has few requests under way at once. */

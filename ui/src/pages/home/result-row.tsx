@@ -28,12 +28,7 @@ interface ItemProps {
 }
 
 /** Shows the latest result of a routine, how it begins and what is new in it. */
-export function ResultRow({
-  results: [result, ...earlier],
-  projectId,
-  onRead,
-  onAgain,
-}: ItemProps) {
+export function ResultRow({ results: [result, ...earlier], projectId, onRead, onAgain }: ItemProps) {
   const [label, tone] = KINDS[result.kind];
   const differences = differencesOf(result);
   return (
@@ -47,9 +42,7 @@ export function ResultRow({
           {drawn(result.routineName)}
         </RowLink>
         <Badge tone={tone}>{label}</Badge>
-        {earlier.length > 0 && (
-          <span className="text-sm text-muted">and {earlier.length} earlier</span>
-        )}
+        {earlier.length > 0 && <span className="text-sm text-muted">and {earlier.length} earlier</span>}
         <span className="ml-auto text-sm text-muted tabular">
           {result.costUsd !== null && <>{money(result.costUsd)} · </>}
           <Time at={result.finishedAt} as="relative" />
@@ -74,9 +67,7 @@ export function ResultRow({
 function Text({ result, short }: { readonly result: Result; readonly short: boolean }) {
   const { kind, outcomeSummary, excerpt, changes } = result;
   const text =
-    kind === 'failed'
-      ? reasonOf(result)
-      : (outcomeSummary ?? (changes === null ? plainText(excerpt ?? '') : ''));
+    kind === 'failed' ? reasonOf(result) : (outcomeSummary ?? (changes === null ? plainText(excerpt ?? '') : ''));
   if (text === null || text === '') return null;
   return (
     <p
@@ -91,20 +82,11 @@ function Text({ result, short }: { readonly result: Result; readonly short: bool
 }
 
 /** Lists results in a line each. */
-export function ShortRows({
-  results,
-  projectId,
-}: {
-  results: readonly Result[];
-  projectId: string;
-}) {
+export function ShortRows({ results, projectId }: { results: readonly Result[]; projectId: string }) {
   return (
     <ul className="border-t border-line">
       {results.map((result) => (
-        <li
-          key={result.runId}
-          className="relative flex items-center gap-2.5 border-b border-line py-2 hover:bg-hover"
-        >
+        <li key={result.runId} className="relative flex items-center gap-2.5 border-b border-line py-2 hover:bg-hover">
           <RowLink
             to="/p/$projectId/runs/$runId"
             params={{ projectId, runId: result.runId }}
@@ -113,11 +95,7 @@ export function ShortRows({
             {drawn(result.routineName)}
           </RowLink>
           <Badge tone={KINDS[result.kind][1]}>{KINDS[result.kind][0]}</Badge>
-          <Time
-            at={result.finishedAt}
-            as="relative"
-            className="ml-auto shrink-0 text-sm text-muted"
-          />
+          <Time at={result.finishedAt} as="relative" className="ml-auto shrink-0 text-sm text-muted" />
         </li>
       ))}
     </ul>

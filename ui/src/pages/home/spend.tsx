@@ -50,16 +50,14 @@ export function Spend({ projectId }: { readonly projectId: string }) {
                 max={budget.maxTokensPerDay}
               />
             )}
-            {budget !== undefined &&
-              budget.maxCostUsdPerMonth === null &&
-              budget.maxTokensPerDay === null && (
-                <p className="text-sm text-muted">
-                  This project has no budget.{' '}
-                  <TextLink to="/p/$projectId/settings" params={{ projectId }}>
-                    Set one
-                  </TextLink>
-                </p>
-              )}
+            {budget !== undefined && budget.maxCostUsdPerMonth === null && budget.maxTokensPerDay === null && (
+              <p className="text-sm text-muted">
+                This project has no budget.{' '}
+                <TextLink to="/p/$projectId/settings" params={{ projectId }}>
+                  Set one
+                </TextLink>
+              </p>
+            )}
             <p className="text-xs text-faint">Days and months are those of UTC.</p>
           </div>
         )}

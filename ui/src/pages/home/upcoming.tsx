@@ -25,11 +25,7 @@ export function Upcoming({ projectId }: { readonly projectId: string }) {
         </TextLink>
       }
     >
-      <Await
-        of={due}
-        skeleton={<SkeletonRows rows={2} />}
-        errorTitle="The schedule could not be read"
-      >
+      <Await of={due} skeleton={<SkeletonRows rows={2} />} errorTitle="The schedule could not be read">
         {({ occurrences }) => {
           const runs = running.data ?? [];
           const next = occurrences.filter(({ startsAt }) => Date.parse(startsAt) > now);

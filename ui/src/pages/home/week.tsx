@@ -31,14 +31,10 @@ export function Week({ projectId }: { readonly projectId: string }) {
                 {days.map(({ date, startsAt, succeeded, failed }) => (
                   <li key={date} className="flex min-w-0 flex-col items-center gap-1 text-center">
                     <span className="sr-only">
-                      {dayInWords(startsAt, 'long')}: {plural(succeeded, 'run')} succeeded,{' '}
-                      {count(failed)} failed
+                      {dayInWords(startsAt, 'long')}: {plural(succeeded, 'run')} succeeded, {count(failed)} failed
                     </span>
                     <div aria-hidden className="flex h-16 w-full max-w-10 flex-col justify-end">
-                      <div
-                        className="rounded-t-xs bg-bad"
-                        style={{ height: heightOf(failed, most) }}
-                      />
+                      <div className="rounded-t-xs bg-bad" style={{ height: heightOf(failed, most) }} />
                       <div className="bg-good" style={{ height: heightOf(succeeded, most) }} />
                       <div className="h-px shrink-0 bg-edge" />
                     </div>
@@ -56,9 +52,7 @@ export function Week({ projectId }: { readonly projectId: string }) {
                   </li>
                 ))}
               </ol>
-              {truncated && (
-                <p className="mt-2 text-sm text-muted">The newest 20,000 results are counted.</p>
-              )}
+              {truncated && <p className="mt-2 text-sm text-muted">The newest 20,000 results are counted.</p>}
             </>
           );
         }}

@@ -38,11 +38,7 @@ export function InvitationsPage() {
       </AuthFrame>
     );
   }
-  return session.data === null ? (
-    <FirstSignIn />
-  ) : (
-    <Accept token={token} email={session.data.user.email} />
-  );
+  return session.data === null ? <FirstSignIn /> : <Accept token={token} email={session.data.user.email} />;
 }
 
 function FirstSignIn() {
@@ -81,8 +77,8 @@ function Accept({ token, email }: { token: string; email: string }) {
       title="You are invited"
       description={
         <>
-          You are signed in as <span className="font-medium text-ink">{email}</span>. An invitation
-          is for the address that it was sent to.
+          You are signed in as <span className="font-medium text-ink">{email}</span>. An invitation is for the address
+          that it was sent to.
         </>
       }
       footer={<TextLink to="/">Not now</TextLink>}
@@ -94,11 +90,7 @@ function Accept({ token, email }: { token: string; email: string }) {
             : errorInWords(accept.error)
         }
       />
-      <Button
-        kind="primary"
-        busy={accept.isSending}
-        onClick={() => accept.send({ body: { token } })}
-      >
+      <Button kind="primary" busy={accept.isSending} onClick={() => accept.send({ body: { token } })}>
         Accept the invitation
       </Button>
     </AuthFrame>

@@ -20,14 +20,7 @@ export interface AccountsTableProps {
 }
 
 /** Lists accounts with their owners and whether they work. */
-export function AccountsTable({
-  accounts,
-  providers,
-  viewerId,
-  onModels,
-  onReconnect,
-  onRevoke,
-}: AccountsTableProps) {
+export function AccountsTable({ accounts, providers, viewerId, onModels, onReconnect, onRevoke }: AccountsTableProps) {
   const columns: readonly Column<Account>[] = [
     {
       key: 'account',
@@ -51,9 +44,7 @@ export function AccountsTable({
       header: 'Owner',
       width: 'w-32',
       cell: ({ owner }) => (
-        <span className="block truncate">
-          {owner.userId === viewerId ? 'You' : (owner.name ?? 'Account deleted')}
-        </span>
+        <span className="block truncate">{owner.userId === viewerId ? 'You' : (owner.name ?? 'Account deleted')}</span>
       ),
     },
     {
@@ -132,18 +123,15 @@ function AccountState({ account }: { readonly account: Account }) {
       {revocation !== null && (
         <span className="text-xs text-muted">
           <Time at={revocation.revokedAt} as="relative" />
-          {revocation.pausedRoutineCount > 0 &&
-            `, ${plural(revocation.pausedRoutineCount, 'routine')} paused`}
-          , {REVOCATIONS[revocation.providerRevocation]}
+          {revocation.pausedRoutineCount > 0 && `, ${plural(revocation.pausedRoutineCount, 'routine')} paused`},{' '}
+          {REVOCATIONS[revocation.providerRevocation]}
         </span>
       )}
     </span>
   );
 }
 
-const REVOCATIONS: Readonly<
-  Record<NonNullable<Account['revocation']>['providerRevocation'], string>
-> = {
+const REVOCATIONS: Readonly<Record<NonNullable<Account['revocation']>['providerRevocation'], string>> = {
   pending: 'the provider is being told',
   revoked: 'taken back at the provider too',
   unsupported: 'its credential is erased',

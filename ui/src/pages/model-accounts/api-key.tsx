@@ -34,9 +34,7 @@ export function ApiKeyDialog({ provider, account, onClose }: ConnectProps) {
     <FormDialog
       onClose={onClose}
       size="md"
-      title={
-        account === undefined ? `Connect ${provider.name}` : `New key for ${account.accountLabel}`
-      }
+      title={account === undefined ? `Connect ${provider.name}` : `New key for ${account.accountLabel}`}
       form={form}
       onSubmit={submit}
       action={account === undefined ? 'Connect account' : 'Replace key'}

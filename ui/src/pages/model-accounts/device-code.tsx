@@ -24,8 +24,7 @@ export function DeviceCodeDialog({ provider, account, onClose }: ConnectProps) {
   const cancel = useSend('post', '/v1/model-connections/provider-a/device/{attemptId}/cancel', {
     onDone: onClose,
   });
-  const begin = () =>
-    start.send({ body: account === undefined ? {} : { connectionId: account.id } });
+  const begin = () => start.send({ body: account === undefined ? {} : { connectionId: account.id } });
   const close = () => {
     if (attempt?.state === 'pending') cancel.send({ path: { attemptId: attempt.attemptId } });
     else onClose();
@@ -36,11 +35,7 @@ export function DeviceCodeDialog({ provider, account, onClose }: ConnectProps) {
       onClose={close}
       locked={attempt?.state === 'pending'}
       size="md"
-      title={
-        account === undefined
-          ? `Connect ${provider.name}`
-          : `Sign in to ${account.accountLabel} again`
-      }
+      title={account === undefined ? `Connect ${provider.name}` : `Sign in to ${account.accountLabel} again`}
       description={attempt === undefined ? INTRODUCTION : undefined}
       actions={
         attempt?.state === 'succeeded' ? (
@@ -107,9 +102,7 @@ function Stage({ attempt, name }: { readonly attempt: Attempt; readonly name: st
     case 'succeeded':
       return (
         <div role="status">
-          <Notice tone="good">
-            The account is connected. Choose one of its models when you edit a routine.
-          </Notice>
+          <Notice tone="good">The account is connected. Choose one of its models when you edit a routine.</Notice>
         </div>
       );
     default:
@@ -122,10 +115,7 @@ function Stage({ attempt, name }: { readonly attempt: Attempt; readonly name: st
 }
 
 const ENDS: Readonly<
-  Record<
-    Exclude<Attempt['state'], 'pending' | 'succeeded'>,
-    (attempt: Attempt, name: string) => string
-  >
+  Record<Exclude<Attempt['state'], 'pending' | 'succeeded'>, (attempt: Attempt, name: string) => string>
 > = {
   denied: (_, name) => `Access was refused at ${name}. Get a new code to try again.`,
   expired: () => 'The code has run out. Get a new one.',
@@ -144,8 +134,7 @@ function Code({ attempt, name }: { readonly attempt: Attempt; readonly name: str
   return (
     <div className="flex flex-col items-center gap-4 py-2 text-center">
       <p className="text-base text-muted">
-        Type this code in at{' '}
-        <span className="font-medium text-ink wrap-anywhere">{verificationUri}</span>
+        Type this code in at <span className="font-medium text-ink wrap-anywhere">{verificationUri}</span>
       </p>
       <output
         aria-label="Code"

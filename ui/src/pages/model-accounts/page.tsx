@@ -36,8 +36,7 @@ export function ModelAccountsPage() {
   const providers = useRead('/v1/model-connections/providers', {}, { everyMs: 15_000 });
   const [opened, setOpened] = useState<Opened>();
   const close = () => setOpened(undefined);
-  const providerOf = ({ provider }: Account) =>
-    providers.data?.find((each) => each.provider === provider);
+  const providerOf = ({ provider }: Account) => providers.data?.find((each) => each.provider === provider);
   const viewerId = providers.data?.[0]?.viewer.userId;
   return (
     <>
@@ -46,16 +45,12 @@ export function ModelAccountsPage() {
         description="Run routines on your own account at a model provider. Only you can reconnect or revoke it."
       />
       <Returned accounts={accounts.data} />
-      <Await
-        of={accounts}
-        skeleton={<SkeletonRows rows={3} />}
-        errorTitle="The accounts could not be read"
-      >
+      <Await of={accounts} skeleton={<SkeletonRows rows={3} />} errorTitle="The accounts could not be read">
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={UserRoundCog} title="No accounts connected">
-              Routines use the models of this service. To run them on an account of your own,
-              connect one at a provider below.
+              Routines use the models of this service. To run them on an account of your own, connect one at a provider
+              below.
             </EmptyState>
           ) : (
             <>
@@ -64,9 +59,7 @@ export function ModelAccountsPage() {
                 providers={providers.data}
                 viewerId={viewerId ?? undefined}
                 onModels={(account) => setOpened({ dialog: 'models', account })}
-                onReconnect={(account) =>
-                  setOpened({ dialog: 'connect', account, provider: providerOf(account) })
-                }
+                onReconnect={(account) => setOpened({ dialog: 'connect', account, provider: providerOf(account) })}
                 onRevoke={(account) => setOpened({ dialog: 'revoke', account })}
               />
               <Pager list={accounts} />
@@ -75,17 +68,8 @@ export function ModelAccountsPage() {
         }
       </Await>
       <Section title="Providers" className="mt-10">
-        <Await
-          of={providers}
-          skeleton={<ProvidersLoading />}
-          errorTitle="The providers could not be read"
-        >
-          {(all) => (
-            <Providers
-              providers={all}
-              onConnect={(provider) => setOpened({ dialog: 'connect', provider })}
-            />
-          )}
+        <Await of={providers} skeleton={<ProvidersLoading />} errorTitle="The providers could not be read">
+          {(all) => <Providers providers={all} onConnect={(provider) => setOpened({ dialog: 'connect', provider })} />}
         </Await>
       </Section>
       {opened?.dialog === 'connect' && opened.provider !== undefined && (
@@ -167,9 +151,8 @@ function RevokeDialog({
             )}
           </p>
           <p className="mt-2">
-            Runs that are under way cannot call it any more. Its credential is taken back at{' '}
-            {account.providerName} where that can be done, and erased here. To use it again, connect
-            it again.
+            Runs that are under way cannot call it any more. Its credential is taken back at {account.providerName}{' '}
+            where that can be done, and erased here. To use it again, connect it again.
           </p>
         </>
       }
@@ -211,11 +194,7 @@ function ModelsDialog({
       description="Choose one of them when you edit a routine."
       actions={<Button onClick={onClose}>Close</Button>}
     >
-      <Await
-        of={models}
-        skeleton={<SkeletonRows rows={4} />}
-        errorTitle="The models could not be read"
-      >
+      <Await of={models} skeleton={<SkeletonRows rows={4} />} errorTitle="The models could not be read">
         {(rows) =>
           rows.length === 0 ? (
             <p className="text-base text-muted">The provider lists none for this account.</p>
@@ -228,14 +207,10 @@ function ModelsDialog({
                 >
                   <span className="min-w-0">
                     <span className="block text-ink wrap-anywhere">{name}</span>
-                    {name !== modelId && (
-                      <code className="font-mono text-xs text-muted wrap-anywhere">{modelId}</code>
-                    )}
+                    {name !== modelId && <code className="font-mono text-xs text-muted wrap-anywhere">{modelId}</code>}
                   </span>
                   {contextTokens !== null && (
-                    <span className="shrink-0 text-muted tabular">
-                      {shortCount(contextTokens)} tokens
-                    </span>
+                    <span className="shrink-0 text-muted tabular">{shortCount(contextTokens)} tokens</span>
                   )}
                 </li>
               ))}

@@ -22,13 +22,7 @@ export function Providers({
   );
 }
 
-function Card({
-  provider,
-  onConnect,
-}: {
-  readonly provider: Provider;
-  readonly onConnect: () => void;
-}) {
+function Card({ provider, onConnect }: { readonly provider: Provider; readonly onConnect: () => void }) {
   const { name, authType, viewer } = provider;
   return (
     <li className="flex flex-col gap-2 rounded-lg border border-line bg-surface p-4 text-sm">
@@ -115,8 +109,8 @@ export function BeforeConnecting({ provider }: { readonly provider: Shape<'Model
       <p className="text-ink">{quotaText(provider)}</p>
       <ProviderTerms provider={provider} />
       <p className="text-muted">
-        Every member of this project can run routines on it, also unattended by schedule, and sees
-        its label. Only you can reconnect or revoke it.
+        Every member of this project can run routines on it, also unattended by schedule, and sees its label. Only you
+        can reconnect or revoke it.
       </p>
     </div>
   );

@@ -36,11 +36,7 @@ export function SignInDialog({ provider, account, onClose }: ConnectProps) {
       open
       onClose={onClose}
       size="md"
-      title={
-        account === undefined
-          ? `Connect ${provider.name}`
-          : `Sign in to ${account.accountLabel} again`
-      }
+      title={account === undefined ? `Connect ${provider.name}` : `Sign in to ${account.accountLabel} again`}
       description={`You sign in at ${provider.name}. This service never sees your password.`}
       actions={
         <>
@@ -48,9 +44,7 @@ export function SignInDialog({ provider, account, onClose }: ConnectProps) {
           <Button
             kind="primary"
             busy={start.isSending}
-            onClick={() =>
-              start.send({ body: account === undefined ? {} : { connectionId: account.id } })
-            }
+            onClick={() => start.send({ body: account === undefined ? {} : { connectionId: account.id } })}
           >
             Continue to {provider.name}
           </Button>
@@ -96,8 +90,8 @@ function PasteDialog({ provider, started, onClose }: PasteProps) {
       <ol className="flex list-decimal flex-col gap-4 pl-5 text-base text-ink">
         <li>
           <p>
-            Open the sign-in page at {started.host} and agree there,{' '}
-            <Time at={started.expiresAt} as="countdown" /> at most.
+            Open the sign-in page at {started.host} and agree there, <Time at={started.expiresAt} as="countdown" /> at
+            most.
           </p>
           <Button
             icon={ExternalLink}
@@ -110,19 +104,13 @@ function PasteDialog({ provider, started, onClose }: PasteProps) {
         <li>
           <p>
             Your browser ends at an address that begins with{' '}
-            <code className="font-mono text-sm wrap-anywhere">{started.redirectUri}</code> and shows
-            an error. That is as it should be: copy the whole address.
+            <code className="font-mono text-sm wrap-anywhere">{started.redirectUri}</code> and shows an error. That is
+            as it should be: copy the whole address.
           </p>
         </li>
         <li>
           <Field label="Paste the address here" error={errors.address?.message}>
-            <Textarea
-              {...form.register('address')}
-              mono
-              rows={3}
-              autoComplete="off"
-              spellCheck={false}
-            />
+            <Textarea {...form.register('address')} mono rows={3} autoComplete="off" spellCheck={false} />
           </Field>
         </li>
       </ol>

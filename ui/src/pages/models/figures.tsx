@@ -54,12 +54,7 @@ export function FiguresDialog({ option, onClose }: FiguresDialogProps) {
       error={errors[name]?.message}
       description={name in figures && isBetter(origin) ? inWords(origin) : undefined}
     >
-      <Input
-        {...form.register(name)}
-        readOnly={isBetter(origin)}
-        inputMode="decimal"
-        autoComplete="off"
-      />
+      <Input {...form.register(name)} readOnly={isBetter(origin)} inputMode="decimal" autoComplete="off" />
     </Field>
   );
   return (

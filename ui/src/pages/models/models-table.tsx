@@ -55,9 +55,7 @@ export function ModelsTable({ models, search, onTest, onFigures }: ModelsTablePr
         <>
           <Figure origin={originInWords(figures.contextTokens)}>{tokens(contextTokens)}</Figure>
           {maxOutputTokens !== null && (
-            <Figure origin={originInWords(figures.maxOutputTokens)}>
-              {shortCount(maxOutputTokens)} of output
-            </Figure>
+            <Figure origin={originInWords(figures.maxOutputTokens)}>{shortCount(maxOutputTokens)} of output</Figure>
           )}
         </>
       ),
@@ -136,13 +134,7 @@ function tokens(value: number | null): string {
   return value === null ? 'unknown' : `${shortCount(value)} tokens`;
 }
 
-function Figure({
-  origin,
-  children,
-}: {
-  readonly origin: string | undefined;
-  readonly children: ReactNode;
-}) {
+function Figure({ origin, children }: { readonly origin: string | undefined; readonly children: ReactNode }) {
   return (
     <span className="flex min-w-0 flex-col">
       <span className="truncate tabular">{children}</span>

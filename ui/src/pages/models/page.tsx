@@ -34,11 +34,7 @@ export function ModelsPage() {
     <>
       <PageHeader title="Models" description="What routines can run on, and what is known of it." />
       <Section title="Sources" description="The servers that this service asks for models.">
-        <Await
-          of={sources}
-          skeleton={<SkeletonRows rows={2} />}
-          errorTitle="The sources could not be read"
-        >
+        <Await of={sources} skeleton={<SkeletonRows rows={2} />} errorTitle="The sources could not be read">
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState icon={Server} title="No sources">
@@ -68,11 +64,7 @@ export function ModelsPage() {
           />
         }
       >
-        <Await
-          of={models}
-          skeleton={<SkeletonRows rows={6} />}
-          errorTitle="The models could not be read"
-        >
+        <Await of={models} skeleton={<SkeletonRows rows={6} />} errorTitle="The models could not be read">
           {(rows) =>
             rows.length === 0 ? (
               <EmptyState icon={Boxes} title="No models">
@@ -116,9 +108,7 @@ const COLUMNS: readonly Column<Source>[] = [
     cell: ({ state, lastError }) => (
       <span className="flex min-w-0 flex-col items-start gap-0.5">
         <StateBadge state={state} />
-        {lastError !== null && (
-          <span className="text-xs text-muted wrap-anywhere whitespace-normal">{lastError}</span>
-        )}
+        {lastError !== null && <span className="text-xs text-muted wrap-anywhere whitespace-normal">{lastError}</span>}
       </span>
     ),
   },
@@ -153,7 +143,5 @@ function aboutOf({ name, label, local, baseUrl }: Source): string {
 
 /** Lists the model servers, with what the last request to each came back with. */
 function SourcesTable({ sources }: { readonly sources: readonly Source[] }) {
-  return (
-    <DataTable label="Model sources" columns={COLUMNS} rows={sources} keyOf={({ name }) => name} />
-  );
+  return <DataTable label="Model sources" columns={COLUMNS} rows={sources} keyOf={({ name }) => name} />;
 }

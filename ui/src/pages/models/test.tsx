@@ -46,20 +46,13 @@ export function TestDialog({ option: { modelId, name }, onClose }: TestDialogPro
         </>
       }
     >
-      <Await
-        of={planned}
-        skeleton={<SkeletonText lines={4} />}
-        errorTitle="What a test costs could not be read"
-      >
+      <Await of={planned} skeleton={<SkeletonText lines={4} />} errorTitle="What a test costs could not be read">
         {(plan) => (
           <>
             <p className="text-base text-ink">{costsOf(plan)}</p>
             <ul className="flex flex-col" aria-busy={test.isSending} aria-live="polite">
               {(test.data ?? plan).checks.map((check) => (
-                <li
-                  key={check.kind}
-                  className="flex flex-col gap-1 border-b border-line py-2.5 last:border-b-0"
-                >
+                <li key={check.kind} className="flex flex-col gap-1 border-b border-line py-2.5 last:border-b-0">
                   <span className="flex items-baseline justify-between gap-3 text-base text-ink">
                     {KINDS[check.kind]}
                     <StateBadge state={test.isSending ? 'running' : check.state} />
@@ -76,8 +69,8 @@ export function TestDialog({ option: { modelId, name }, onClose }: TestDialogPro
             {test.data?.usage != null && (
               <p className="text-sm text-muted">
                 It used {count(test.data.usage.totalTokens)} tokens
-                {test.data.usage.costUsd !== null && `, ${money(test.data.usage.costUsd)}`}. They
-                count towards the budgets of the project and the organization.
+                {test.data.usage.costUsd !== null && `, ${money(test.data.usage.costUsd)}`}. They count towards the
+                budgets of the project and the organization.
               </p>
             )}
           </>

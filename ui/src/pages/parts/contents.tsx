@@ -123,10 +123,7 @@ export function Texts() {
             ]}
           />
           <CopyField value="run_01kx3k9y6wfd8r0v5m2c7t4q5d" label="Copy run id" />
-          <CodeBlock
-            label="curl"
-            code={'curl -s -H "Authorization: Bearer $KEY" https://api.example.com/v1/runs'}
-          />
+          <CodeBlock label="curl" code={'curl -s -H "Authorization: Bearer $KEY" https://api.example.com/v1/runs'} />
         </Box>
       </div>
     </Section>

@@ -76,18 +76,10 @@ function ChoosePassword({ token }: { token: string }) {
       }
     >
       <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
-        <Field
-          label="New password"
-          description="At least ten characters."
-          error={errors.newPassword?.message}
-        >
+        <Field label="New password" description="At least ten characters." error={errors.newPassword?.message}>
           <Input type="password" autoComplete="new-password" {...form.register('newPassword')} />
         </Field>
-        <FormError
-          message={
-            isSpent ? 'This link has been used or is older than an hour.' : errors.root?.message
-          }
-        />
+        <FormError message={isSpent ? 'This link has been used or is older than an hour.' : errors.root?.message} />
         <Button kind="primary" type="submit" busy={reset.isSending}>
           Change password
         </Button>

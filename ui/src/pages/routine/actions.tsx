@@ -1,13 +1,4 @@
-import {
-  Archive,
-  CalendarClock,
-  History,
-  KeyRound,
-  Pause,
-  Play,
-  Rewind,
-  Wrench,
-} from 'lucide-react';
+import { Archive, CalendarClock, History, KeyRound, Pause, Play, Rewind, Wrench } from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useSend } from '#ui/api/send.ts';
@@ -34,8 +25,7 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
   const path = { routineId };
   const run = useSend('post', '/v1/routines/{routineId}/run', {
     refreshes: ['/v1/runs', '/v1/routines'],
-    onDone: ({ id }) =>
-      navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
+    onDone: ({ id }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
   });
   const isArchived = state === 'archived';
   const archivedReason = isArchived ? 'It is archived.' : undefined;
@@ -65,9 +55,7 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
               onSelect: () => setOpen('backfill'),
               disabledReason:
                 archivedReason ??
-                (routine.activation.proofRunId === null
-                  ? 'A run of this version has to succeed first.'
-                  : undefined),
+                (routine.activation.proofRunId === null ? 'A run of this version has to succeed first.' : undefined),
             },
             {
               label: 'Pause',
@@ -99,8 +87,7 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
               label: 'Replace the webhook secret',
               icon: KeyRound,
               onSelect: () => setOpen('secret'),
-              disabledReason:
-                archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
+              disabledReason: archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
             },
           ],
           [
@@ -118,12 +105,7 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
       <ArchiveDialog routine={routine} open={open === 'archive'} onClose={close} />
       <Suspense>
         {open === 'run' && (
-          <RunDialog
-            routineId={routineId}
-            variables={variables}
-            overridable={overridable}
-            onClose={close}
-          />
+          <RunDialog routineId={routineId} variables={variables} overridable={overridable} onClose={close} />
         )}
         {open === 'backfill' && <BackfillDialog routineId={routineId} onClose={close} />}
         {open === 'secret' && <RotateSecret routineId={routineId} onClose={close} />}
@@ -132,15 +114,7 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
   );
 }
 
-function PauseDialog({
-  routineId,
-  open,
-  onClose,
-}: {
-  routineId: string;
-  open: boolean;
-  onClose: () => void;
-}) {
+function PauseDialog({ routineId, open, onClose }: { routineId: string; open: boolean; onClose: () => void }) {
   const [cancelRuns, setCancelRuns] = useState(false);
   const pause = useSend('post', '/v1/routines/{routineId}/pause', {
     refreshes: ['/v1/routines', '/v1/runs'],
@@ -156,10 +130,7 @@ function PauseDialog({
       title="Pause this routine?"
       description={
         <div className="flex flex-col gap-4">
-          <p>
-            It leaves its schedule until you activate it again. Scheduled runs that have not begun
-            are skipped.
-          </p>
+          <p>It leaves its schedule until you activate it again. Scheduled runs that have not begun are skipped.</p>
           <Checkbox
             label="Also cancel the runs that are open"
             description="Those under way, and those that were started by hand."

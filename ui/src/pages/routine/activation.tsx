@@ -53,12 +53,7 @@ export function Activation({ routine }: { readonly routine: Routine }) {
           title="Proven"
           action={
             !isProven && (
-              <Button
-                size="sm"
-                icon={Play}
-                busy={run.isSending}
-                onClick={() => run.send({ path: { routineId } })}
-              >
+              <Button size="sm" icon={Play} busy={run.isSending} onClick={() => run.send({ path: { routineId } })}>
                 Run it
               </Button>
             )
@@ -122,8 +117,8 @@ function OverLimit({ routineId }: { readonly routineId: string }) {
   const day = date(new Date(`${runsOut.on}T12:00:00Z`), 'UTC');
   return (
     <p className="text-warn-ink">
-      By its forecast a limit of {LIMIT_SCOPES[runsOut.scope].toLowerCase()} runs out on {day}; its
-      runs are skipped from then on.
+      By its forecast a limit of {LIMIT_SCOPES[runsOut.scope].toLowerCase()} runs out on {day}; its runs are skipped
+      from then on.
     </p>
   );
 }

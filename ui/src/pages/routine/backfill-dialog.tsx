@@ -113,14 +113,7 @@ export default function BackfillDialog({
           error={errors.max?.message}
           className="sm:col-span-2"
         >
-          <Input
-            type="number"
-            min={1}
-            max={MOST}
-            required
-            className="max-w-28 tabular"
-            {...form.register('max')}
-          />
+          <Input type="number" min={1} max={MOST} required className="max-w-28 tabular" {...form.register('max')} />
         </Field>
         <p className="-mt-2 text-sm text-muted sm:col-span-2">Times are yours, {VIEWER_ZONE}.</p>
       </form>

@@ -11,11 +11,7 @@ type Prognosis = Shape<'RoutineForecast'>;
 type Limit = Shape<'LimitForecast'>;
 
 /** Shows what the next 30 days will use, and which limit that reaches. */
-export function Forecast({
-  routine: { id, state },
-}: {
-  readonly routine: Pick<Shape<'Routine'>, 'id' | 'state'>;
-}) {
+export function Forecast({ routine: { id, state } }: { readonly routine: Pick<Shape<'Routine'>, 'id' | 'state'> }) {
   const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId: id } });
   return (
     <Section
@@ -23,11 +19,7 @@ export function Forecast({
       description={state === 'active' ? undefined : 'As if it were active from now on.'}
       boxed
     >
-      <Await
-        of={forecast}
-        skeleton={<SkeletonText lines={5} />}
-        errorTitle="The forecast could not be read"
-      >
+      <Await of={forecast} skeleton={<SkeletonText lines={5} />} errorTitle="The forecast could not be read">
         {(data) => (
           <div className="flex flex-col gap-4">
             <Amounts forecast={data} />
@@ -40,19 +32,11 @@ export function Forecast({
 }
 
 /** Shows what the runs of a forecast come to, and what that is estimated from. */
-export function Amounts({
-  forecast,
-}: {
-  readonly forecast: Pick<Prognosis, 'occurrences' | 'perRun' | 'total'>;
-}) {
+export function Amounts({ forecast }: { readonly forecast: Pick<Prognosis, 'occurrences' | 'perRun' | 'total'> }) {
   const { occurrences, perRun, total } = forecast;
   const inMoney = perRun.pricing !== 'unpriced';
   const show = (amount: Prognosis['total']['p50']) =>
-    inMoney
-      ? money(amount.costUsd)
-      : amount.tokens === null
-        ? 'unknown'
-        : `${shortCount(amount.tokens)} tokens`;
+    inMoney ? money(amount.costUsd) : amount.tokens === null ? 'unknown' : `${shortCount(amount.tokens)} tokens`;
   return (
     <div>
       <p className="text-lg font-semibold text-ink tabular">

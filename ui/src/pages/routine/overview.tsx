@@ -40,11 +40,7 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule } }: { routin
     <Section
       title={state === 'active' ? 'Next runs' : 'Next times'}
       description={
-        state === 'active'
-          ? undefined
-          : state === 'archived'
-            ? 'It never runs again.'
-            : 'Once it is active.'
+        state === 'active' ? undefined : state === 'archived' ? 'It never runs again.' : 'Once it is active.'
       }
       boxed
     >
@@ -58,9 +54,7 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule } }: { routin
           {nextRuns.map((at, index) => (
             <li key={at} className="flex justify-between gap-3">
               <Time at={at} zone={timezone} className={index === 0 ? 'text-ink' : 'text-muted'} />
-              {index === 0 && state === 'active' && (
-                <Time at={at} as="countdown" className="text-muted" />
-              )}
+              {index === 0 && state === 'active' && <Time at={at} as="countdown" className="text-muted" />}
             </li>
           ))}
         </ol>
@@ -124,11 +118,7 @@ function Instructions({ routine }: { routine: Routine }) {
 }
 
 function SkillBadge({ reference }: { reference: string }) {
-  const skill = useRead(
-    '/v1/skills/{skillId}',
-    { path: { skillId: reference } },
-    { staleMs: 600_000 },
-  );
+  const skill = useRead('/v1/skills/{skillId}', { path: { skillId: reference } }, { staleMs: 600_000 });
   return <Badge>{skill.data?.name ?? reference}</Badge>;
 }
 
@@ -191,9 +181,7 @@ function factsOf(routine: Routine): Fact[] {
       label: labelOf(name),
       value: valueInWords(name, routine[name]),
     })),
-    ...(routine.externalKey === null
-      ? []
-      : [{ label: 'Key', value: <ExternalKey of={routine.externalKey} /> }]),
+    ...(routine.externalKey === null ? [] : [{ label: 'Key', value: <ExternalKey of={routine.externalKey} /> }]),
     { label: 'Created', value: <Time at={routine.createdAt} /> },
   ];
 }

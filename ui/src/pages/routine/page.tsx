@@ -22,9 +22,7 @@ const PreviewTab = lazy(() => import('./preview-tab.tsx'));
 const RunsTab = lazy(() => import('./runs-tab.tsx'));
 const ToolsTab = lazy(() => import('./tools-tab.tsx'));
 
-const { useParams, useSearch, useNavigate } = getRouteApi(
-  '/account/p/$projectId/routines/$routineId',
-);
+const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/$routineId');
 
 const TABS = ['overview', 'runs', 'tools', 'preview'] as const;
 
@@ -50,11 +48,7 @@ export function RoutinePage() {
         }}
         actions={routine.data && <HeaderActions routine={routine.data} />}
       />
-      <Await
-        of={routine}
-        skeleton={<SkeletonRows rows={6} />}
-        errorTitle="The routine could not be read"
-      >
+      <Await of={routine} skeleton={<SkeletonRows rows={6} />} errorTitle="The routine could not be read">
         {(data) => <RoutineTabs routine={data} />}
       </Await>
     </>
@@ -89,9 +83,7 @@ function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
       <Tabs
         label="Routine"
         value={tab}
-        onChange={(next) =>
-          void navigate({ search: { tab: next === 'overview' ? '' : next }, replace: true })
-        }
+        onChange={(next) => void navigate({ search: { tab: next === 'overview' ? '' : next }, replace: true })}
         tabs={[
           { value: 'overview', label: 'Overview', panel: <Overview routine={routine} /> },
           { value: 'runs', label: 'Runs', panel: loaded(<RunsTab routineId={routine.id} />) },
@@ -127,8 +119,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
       {stateReason !== null && <Notice tone="warn">{stateReasonInWords(stateReason)}</Notice>}
       {webhookFailedAt !== null && (
         <Notice tone="warn">
-          Its receiver said that the webhook is gone, so deliveries have stopped. Save the webhook
-          again to go on.
+          Its receiver said that the webhook is gone, so deliveries have stopped. Save the webhook again to go on.
         </Notice>
       )}
       {others.map(({ message }) => (
@@ -202,25 +193,14 @@ function NewerTexts({ routineId, texts }: NewerTextsProps) {
     <Notice>
       <span>
         Its scheduled runs still take {listInWords(texts.map(({ inWords }) => inWords))}.{' '}
-        {isProven
-          ? 'A run with the newer text has succeeded.'
-          : 'Run it once: a run by hand takes the newest text.'}
+        {isProven ? 'A run with the newer text has succeeded.' : 'Run it once: a run by hand takes the newest text.'}
       </span>
       {isProven ? (
-        <Button
-          size="sm"
-          busy={take.isSending}
-          onClick={() => take.send({ path: { routineId }, body: {} })}
-        >
+        <Button size="sm" busy={take.isSending} onClick={() => take.send({ path: { routineId }, body: {} })}>
           Use the new text
         </Button>
       ) : (
-        <Button
-          size="sm"
-          icon={Play}
-          busy={run.isSending}
-          onClick={() => run.send({ path: { routineId } })}
-        >
+        <Button size="sm" icon={Play} busy={run.isSending} onClick={() => run.send({ path: { routineId } })}>
           Run once
         </Button>
       )}

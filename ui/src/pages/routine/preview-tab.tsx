@@ -31,11 +31,7 @@ export default function PreviewTab({ routine }: { readonly routine: Routine }) {
   return (
     <div className="grid gap-x-8 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="min-w-0">
-        <Await
-          of={preview}
-          skeleton={<SkeletonText lines={8} />}
-          errorTitle="The preview could not be made"
-        >
+        <Await of={preview} skeleton={<SkeletonText lines={8} />} errorTitle="The preview could not be made">
           {(data) => (
             <>
               <Verdict preflight={data.preflight} />
@@ -57,9 +53,7 @@ function Verdict({ preflight: { ready, message } }: Pick<Preview, 'preflight'>) 
   return ready ? (
     <Notice tone="good">A run that began now would call its model.</Notice>
   ) : (
-    <Notice tone="bad">
-      A run that began now would fail. {sentence(message ?? 'no reason was given')}
-    </Notice>
+    <Notice tone="bad">A run that began now would fail. {sentence(message ?? 'no reason was given')}</Notice>
   );
 }
 
@@ -70,11 +64,7 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
   return (
     <Section
       title="What the model would be told"
-      description={
-        hasGate
-          ? 'The gate is not asked by a preview, so what it would see is left out.'
-          : undefined
-      }
+      description={hasGate ? 'The gate is not asked by a preview, so what it would see is left out.' : undefined}
     >
       <ul className="rounded-lg border border-line bg-surface">
         <Text label="Preamble" note="the same for every run" text={preamble} />
@@ -98,9 +88,7 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
       )}
       {skills.length > 0 && (
         <div className="mt-3 flex flex-wrap items-center gap-1.5">
-          <span className="mr-1 text-sm text-faint">
-            {plural(skills.length, 'skill')}, in order
-          </span>
+          <span className="mr-1 text-sm text-faint">{plural(skills.length, 'skill')}, in order</span>
           {skills.map(({ reference, name }) => (
             <Badge key={reference}>{name}</Badge>
           ))}
@@ -134,9 +122,7 @@ function Tools({ tools }: Pick<Preview, 'tools'>) {
               <code className="text-sm wrap-anywhere text-ink">{drawn(name)}</code>
               <Badge>{connectionId === null ? 'Built in' : 'Connection'}</Badge>
               {description !== null && (
-                <p className="line-clamp-3 w-full text-sm wrap-anywhere text-muted">
-                  {drawn(description)}
-                </p>
+                <p className="line-clamp-3 w-full text-sm wrap-anywhere text-muted">{drawn(description)}</p>
               )}
             </li>
           ))}
@@ -197,11 +183,7 @@ function Variables({ routine: { variables }, preview, onChange }: VariablesProps
   const names = Object.keys(variables);
   if (names.length === 0) return null;
   const submit = form.handleSubmit(({ variables: given }) =>
-    onChange(
-      Object.fromEntries(
-        Object.entries(given).filter(([name, value]) => value !== variables[name]),
-      ),
-    ),
+    onChange(Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== variables[name]))),
   );
   return (
     <Section title="With other values" description="Nothing of it is saved." boxed>

@@ -44,9 +44,7 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
           <Button
             kind="primary"
             busy={rotate.isSending}
-            disabledReason={
-              inProgress && !force ? 'The secret before the present one still signs.' : undefined
-            }
+            disabledReason={inProgress && !force ? 'The secret before the present one still signs.' : undefined}
             onClick={() => rotate.send({ path: { routineId }, body: { force } })}
           >
             Replace secret
@@ -67,5 +65,4 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
   );
 }
 
-const LOST =
-  'The secret was replaced, but the response that had the new one was lost. Replace it once more.';
+const LOST = 'The secret was replaced, but the response that had the new one was lost. Replace it once more.';

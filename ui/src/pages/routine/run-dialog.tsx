@@ -34,8 +34,7 @@ export default function RunDialog({ routineId, variables, overridable, onClose }
       ...(runAt === '' ? {} : { runAt: new Date(runAt).toISOString() }),
     };
     return run.sendAsync({ path: { routineId }, body }).then(
-      ({ id: runId }) =>
-        navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId } }),
+      ({ id: runId }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId } }),
       (error: unknown) => showFaults(form, error),
     );
   });

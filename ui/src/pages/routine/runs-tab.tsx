@@ -119,7 +119,5 @@ function atOf({ startedAt, scheduledFor, createdAt }: Run): string {
 }
 
 function tookOf({ startedAt, finishedAt }: Run): string {
-  return startedAt === null || finishedAt === null
-    ? '–'
-    : duration(Date.parse(finishedAt) - Date.parse(startedAt));
+  return startedAt === null || finishedAt === null ? '–' : duration(Date.parse(finishedAt) - Date.parse(startedAt));
 }

@@ -38,12 +38,8 @@ export function RoutinesPage() {
               <Filters
                 shown={shown}
                 search={search}
-                onShown={(next) =>
-                  void navigate({ search: (now) => ({ ...now, state: next ?? '' }) })
-                }
-                onSearch={(next) =>
-                  void navigate({ search: (now) => ({ ...now, search: next }), replace: true })
-                }
+                onShown={(next) => void navigate({ search: (now) => ({ ...now, state: next ?? '' }) })}
+                onSearch={(next) => void navigate({ search: (now) => ({ ...now, search: next }), replace: true })}
               />
               <Found
                 rows={found.slice(0, drawn)}
@@ -77,16 +73,9 @@ interface FoundProps {
 
 function Found({ rows, isComplete, onClear }: FoundProps) {
   if (rows.length > 0) return <RoutineTable rows={rows} />;
-  if (!isComplete)
-    return (
-      <p className="py-4 text-center text-base text-muted">Looking through the other routines</p>
-    );
+  if (!isComplete) return <p className="py-4 text-center text-base text-muted">Looking through the other routines</p>;
   return (
-    <EmptyState
-      icon={SearchX}
-      title="No routine fits"
-      action={<Button onClick={onClear}>Show all</Button>}
-    >
+    <EmptyState icon={SearchX} title="No routine fits" action={<Button onClick={onClear}>Show all</Button>}>
       Nothing has this state and this name.
     </EmptyState>
   );
@@ -95,8 +84,8 @@ function Found({ rows, isComplete, onClear }: FoundProps) {
 function NoRoutines() {
   return (
     <EmptyState icon={ListChecks} title="No routines yet" action={<NewRoutine />}>
-      A routine is work that runs by itself, on time, and delivers its result. Write down what it
-      should do, run it once, and put it on its schedule.
+      A routine is work that runs by itself, on time, and delivers its result. Write down what it should do, run it
+      once, and put it on its schedule.
     </EmptyState>
   );
 }

@@ -19,20 +19,13 @@ const EVERY_MS = 10_000;
  * Reads the routines that are shown, by default all but the archived, each with its last runs and its spending. A
  * search looks at all of them, so every page is read for it, and so they are while there is nothing to show.
  */
-export function useRoutines(
-  shown: Shown | undefined,
-  { isSearched }: { readonly isSearched: boolean },
-) {
+export function useRoutines(shown: Shown | undefined, { isSearched }: { readonly isSearched: boolean }) {
   const routines = useList(
     '/v1/routines',
     { query: { limit: 200, ...queryOf(shown) } },
     { everyMs: EVERY_MS, keepPrevious: true },
   );
-  const recent = useList(
-    '/v1/runs/recent',
-    { query: { limit: 200, perRoutine: 10 } },
-    { everyMs: EVERY_MS },
-  );
+  const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 10 } }, { everyMs: EVERY_MS });
   // It has the order of the routines but all states, so it may be pages behind them.
   useReadOn(recent, isOlder(routines.data?.at(-1)?.id, recent.data?.at(-1)?.routineId));
   const usage = useRead('/v1/usage', { query: { groupBy: 'routine' } }, { everyMs: 60_000 });

@@ -53,17 +53,14 @@ function Retry({ run, projectId }: ActionsProps) {
   const retry = useSend('post', '/v1/runs/{runId}/retry', {
     refreshes: REFRESHED,
     done: 'Run started',
-    onDone: ({ id }) =>
-      navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
+    onDone: ({ id }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
   });
   return (
     <Button
       kind="primary"
       icon={RotateCw}
       busy={retry.isSending}
-      disabledReason={
-        run.contentErasedAt === null ? undefined : 'Its variables are erased. Start a new run.'
-      }
+      disabledReason={run.contentErasedAt === null ? undefined : 'Its variables are erased. Start a new run.'}
       onClick={() => retry.send({ path: { runId: run.id } })}
     >
       Run again

@@ -69,9 +69,7 @@ export function TruncatedLine({ all, changes }: { all: AllChanges; changes: RunC
   if (!changes.truncated || all.isAll) return null;
   return (
     <li className="flex flex-wrap items-center gap-3 border-b border-line px-3 py-2 text-sm text-muted last:border-b-0">
-      <span className="grow">
-        Only the first changes are marked here, of {count(totalOf(changes))}.
-      </span>
+      <span className="grow">Only the first changes are marked here, of {count(totalOf(changes))}.</span>
       <Button size="sm" busy={all.isFetching} onClick={all.ask}>
         Mark all
       </Button>

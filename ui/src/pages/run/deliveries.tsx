@@ -74,9 +74,7 @@ function DeliveryBox({ run, delivery }: { run: Run; delivery: Delivery }) {
         </Button>
       </div>
       {delivery.reason !== null && (
-        <p className="px-3 pb-2 text-sm text-muted">
-          {REASONS[delivery.reason] ?? humanize(delivery.reason)}
-        </p>
+        <p className="px-3 pb-2 text-sm text-muted">{REASONS[delivery.reason] ?? humanize(delivery.reason)}</p>
       )}
       {delivery.attempts.length > 0 && (
         <ol className="border-t border-line" aria-label="Attempts">
@@ -160,9 +158,7 @@ export function Notifications({ run }: { readonly run: Shape<'RunDetail'> }) {
                 </>
               )}
             </span>
-            {each.error !== null && (
-              <span className="w-full text-xs text-bad-ink wrap-anywhere">{each.error}</span>
-            )}
+            {each.error !== null && <span className="w-full text-xs text-bad-ink wrap-anywhere">{each.error}</span>}
           </li>
         ))}
       </ul>

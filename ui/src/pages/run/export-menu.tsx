@@ -20,8 +20,7 @@ export default function ExportMenu({ run }: { readonly run: Shape<'RunDetail'> }
   const at = new Date(run.finishedAt ?? run.createdAt);
   const save = (extension: string, type: string, text: string) =>
     download(fileNameOf(routineName, at, extension), type, text);
-  const saveTable = () =>
-    save('csv', 'text/csv', csvOf(typedViewOf(data, version.data?.resultSchema, changes)));
+  const saveTable = () => save('csv', 'text/csv', csvOf(typedViewOf(data, version.data?.resultSchema, changes)));
   return (
     <Menu
       label="Export"

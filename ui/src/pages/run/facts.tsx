@@ -121,11 +121,7 @@ function Trigger({ run }: { run: RunDetail }) {
   const projectId = useProjectId();
   if (run.backfillId === null) return starterOf(run);
   return (
-    <TextLink
-      to="/p/$projectId/runs"
-      params={{ projectId }}
-      search={{ backfillId: run.backfillId }}
-    >
+    <TextLink to="/p/$projectId/runs" params={{ projectId }} search={{ backfillId: run.backfillId }}>
       {starterOf(run)}
     </TextLink>
   );
@@ -134,8 +130,7 @@ function Trigger({ run }: { run: RunDetail }) {
 function usageFacts(run: RunDetail): Fact[] {
   const usage = isOver(run) ? run.usage : totalOf(run.steps);
   if (usage.totalTokens === 0) return [];
-  const cached =
-    usage.cachedInputTokens > 0 ? `, ${count(usage.cachedInputTokens)}\u00a0cached` : '';
+  const cached = usage.cachedInputTokens > 0 ? `, ${count(usage.cachedInputTokens)}\u00a0cached` : '';
   return [
     {
       label: 'Tokens',
@@ -157,8 +152,7 @@ type Usage = Shape<'Usage'>;
 
 /** Adds up what the steps so far have used, while the run itself does not yet say. */
 function totalOf(steps: readonly { readonly usage: Usage }[]): Usage {
-  const sum = (of: (usage: Usage) => number) =>
-    steps.reduce((total, { usage }) => total + of(usage), 0);
+  const sum = (of: (usage: Usage) => number) => steps.reduce((total, { usage }) => total + of(usage), 0);
   const priced = steps.flatMap(({ usage }) => (usage.costUsd === null ? [] : [usage.costUsd]));
   return {
     inputTokens: sum(({ inputTokens }) => inputTokens),
@@ -166,8 +160,7 @@ function totalOf(steps: readonly { readonly usage: Usage }[]): Usage {
     outputTokens: sum(({ outputTokens }) => outputTokens),
     reasoningTokens: sum(({ reasoningTokens }) => reasoningTokens),
     totalTokens: sum(({ totalTokens }) => totalTokens),
-    costUsd:
-      priced.length === 0 ? null : String(priced.reduce((total, cost) => total + Number(cost), 0)),
+    costUsd: priced.length === 0 ? null : String(priced.reduce((total, cost) => total + Number(cost), 0)),
     estimated: steps.some(({ usage }) => usage.estimated),
   };
 }
@@ -194,9 +187,7 @@ export function Gate({ gate }: { readonly gate: GateVerdict | null }) {
         <div className="mt-2">
           <CodeBlock code={valuePreview} label="value that the gate saw" wrap maxHeight="sm" />
           {valueLength !== null && valueLength > valuePreview.length && (
-            <p className="mt-1 text-xs text-faint">
-              The beginning of {count(valueLength)} characters
-            </p>
+            <p className="mt-1 text-xs text-faint">The beginning of {count(valueLength)} characters</p>
           )}
         </div>
       )}

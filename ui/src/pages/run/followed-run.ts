@@ -50,8 +50,7 @@ function intervalOf(run: RunDetail): number | false {
   const soon = Date.now() + 60_000;
   const isDelivering = run.webhookDeliveries.some(
     ({ state, nextAttemptAt }) =>
-      state === 'sending' ||
-      (state === 'pending' && (nextAttemptAt === null || Date.parse(nextAttemptAt) < soon)),
+      state === 'sending' || (state === 'pending' && (nextAttemptAt === null || Date.parse(nextAttemptAt) < soon)),
   );
   return isDelivering ? DELIVERING_MS : false;
 }

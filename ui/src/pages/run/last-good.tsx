@@ -19,11 +19,7 @@ export function LastGood({ run }: { readonly run: RunDetail }) {
     query: { state: 'succeeded', until: run.createdAt, limit: 1 },
   });
   const before = runs.data?.[0];
-  const good = useRead(
-    '/v1/runs/{runId}',
-    { path: { runId: before?.id ?? '' } },
-    { enabled: before !== undefined },
-  );
+  const good = useRead('/v1/runs/{runId}', { path: { runId: before?.id ?? '' } }, { enabled: before !== undefined });
   // A reader of the run does not need the error of a side note.
   if (runs.error !== null || good.error !== null) return null;
   return (
@@ -128,9 +124,7 @@ function variablesOf({ variables }: RunDetail): string {
 function toolsOf({ steps }: RunDetail): string {
   const names = steps.flatMap(({ tool }) => (tool === null ? [] : [tool.toolName ?? tool.name]));
   const groups = Map.groupBy(names.toSorted(), (name) => name);
-  const parts = [...groups].map(([name, { length }]) =>
-    length === 1 ? name : `${name} ×${length}`,
-  );
+  const parts = [...groups].map(([name, { length }]) => (length === 1 ? name : `${name} ×${length}`));
   return parts.length === 0 ? 'none' : parts.join(', ');
 }
 

@@ -71,11 +71,9 @@ function PrintHead({ run }: { readonly run: Shape<'RunDetail'> }) {
     <header className="mb-6 hidden border-b border-edge pb-3 print:block">
       <p className="text-xl font-semibold text-ink">{run.routineName}</p>
       <p className="text-sm text-muted">
-        {[
-          exactTime(at),
-          `Version ${run.routineRevision}`,
-          ...(run.model === null ? [] : [run.model.modelId]),
-        ].join(' · ')}
+        {[exactTime(at), `Version ${run.routineRevision}`, ...(run.model === null ? [] : [run.model.modelId])].join(
+          ' · ',
+        )}
       </p>
     </header>
   );
@@ -111,8 +109,8 @@ function Detail({ run, status }: DetailProps) {
         {run.contentErasedAt !== null && (
           <Notice className="mt-4">
             <span>
-              Its texts were erased <Time at={run.contentErasedAt} as="relative" />, as the project
-              keeps them only so long. What it cost and how it ended stay on record.
+              Its texts were erased <Time at={run.contentErasedAt} as="relative" />, as the project keeps them only so
+              long. What it cost and how it ended stay on record.
             </span>
           </Notice>
         )}

@@ -109,8 +109,7 @@ function usePast(run: Shape<'RunDetail'>, row: TypedRow, name: string) {
       const input = { path: { runId: run.id }, query: { against } };
       return {
         queryKey: keyOf(projectId, DIFF, input),
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          call('get', DIFF, input, { projectId, signal }),
+        queryFn: ({ signal }: { signal: AbortSignal }) => call('get', DIFF, input, { projectId, signal }),
         staleTime: 600_000,
         // A run without data has no place in the chart.
         retry: false,
@@ -130,11 +129,7 @@ function usePast(run: Shape<'RunDetail'>, row: TypedRow, name: string) {
   return { isPending: runs.isPending || diffs.some((each) => each.isPending), points };
 }
 
-function placeOf({
-  id,
-  startedAt,
-  createdAt,
-}: Pick<Shape<'Run'>, 'id' | 'startedAt' | 'createdAt'>) {
+function placeOf({ id, startedAt, createdAt }: Pick<Shape<'Run'>, 'id' | 'startedAt' | 'createdAt'>) {
   const at = new Date(startedAt ?? createdAt);
   return { key: id, at, label: dateTime(at) };
 }

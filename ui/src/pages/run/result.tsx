@@ -7,13 +7,7 @@ import { Lazily, RichText } from '#ui/parts/lazily.tsx';
 import { Box, Section } from '#ui/parts/page.tsx';
 import { PlainText } from '#ui/parts/plain-text.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
-import {
-  ChangeLines,
-  Comparison,
-  TruncatedLine,
-  useAllChanges,
-  type AllChanges,
-} from './changes.tsx';
+import { ChangeLines, Comparison, TruncatedLine, useAllChanges, type AllChanges } from './changes.tsx';
 import { json, jsonIn } from './json.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- a style sheet
 import './print.css';

@@ -33,11 +33,7 @@ export function ReadStep({ runId, step, ...rest }: StepDetailProps & { readonly 
     query: { cursor: String(step.index - 1), limit: 1 },
   });
   return (
-    <Await
-      of={read}
-      skeleton={<Skeleton className="w-40" />}
-      errorTitle="Its texts could not be read"
-    >
+    <Await of={read} skeleton={<Skeleton className="w-40" />} errorTitle="Its texts could not be read">
       {([whole = step]) => <StepDetail step={whole} {...rest} />}
     </Await>
   );
@@ -51,13 +47,10 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
       <KeyValue inline facts={step.tool === null ? modelFacts(step) : toolFacts(step, step.tool)} />
       {step.attempt > 1 && (
         <Notice tone="warn">
-          This is attempt {step.attempt}. An earlier one broke off; the provider may have billed it
-          without telling us.
+          This is attempt {step.attempt}. An earlier one broke off; the provider may have billed it without telling us.
         </Notice>
       )}
-      {step.errorMessage !== null && (
-        <Notice tone={TONES[badge] ?? 'warn'}>{step.errorMessage}</Notice>
-      )}
+      {step.errorMessage !== null && <Notice tone={TONES[badge] ?? 'warn'}>{step.errorMessage}</Notice>}
       {step.warnings.map(({ code, message }) => (
         <Notice key={code} tone="warn">
           {message}
@@ -65,15 +58,14 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
       ))}
       {leftOut > 0 && (
         <Notice>
-          To make room in the context window, {plural(leftOut, 'earlier result')}{' '}
-          {leftOut === 1 ? 'is' : 'are'} left out from this step on; the model is told only the
-          length.
+          To make room in the context window, {plural(leftOut, 'earlier result')} {leftOut === 1 ? 'is' : 'are'} left
+          out from this step on; the model is told only the length.
         </Notice>
       )}
       {omittedFrom !== null && (
         <Notice>
-          The model has read this result. From step {omittedFrom + 1} on it is no longer sent, to
-          make room in the context window.
+          The model has read this result. From step {omittedFrom + 1} on it is no longer sent, to make room in the
+          context window.
         </Notice>
       )}
       {step.text !== null && step.text !== '' && (

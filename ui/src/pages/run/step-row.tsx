@@ -45,22 +45,13 @@ function Row({ step, textsOf, badge, leftOut, span, now }: StepRowProps) {
           <span className={STEP_GRID}>
             <Icon aria-hidden className="size-3.5 text-faint" strokeWidth={1.75} />
             <span className="flex min-w-0 items-center gap-2">
-              <span
-                className={cx(
-                  'truncate text-sm text-ink',
-                  !isModel && 'font-mono text-xs leading-5',
-                )}
-              >
+              <span className={cx('truncate text-sm text-ink', !isModel && 'font-mono text-xs leading-5')}>
                 {labelOf(step)}
               </span>
               {badge !== 'succeeded' && <StateBadge state={badge} />}
-              {step.attempt > 1 && (
-                <span className="shrink-0 text-xs text-warn-ink">attempt {step.attempt}</span>
-              )}
+              {step.attempt > 1 && <span className="shrink-0 text-xs text-warn-ink">attempt {step.attempt}</span>}
               {step.warnings.length > 0 && (
-                <span className="shrink-0 text-xs text-warn-ink">
-                  {plural(step.warnings.length, 'warning')}
-                </span>
+                <span className="shrink-0 text-xs text-warn-ink">{plural(step.warnings.length, 'warning')}</span>
               )}
             </span>
             <Bar step={step} badge={badge} span={span} now={now} />

@@ -24,9 +24,7 @@ export function spanOf(
   return { from, to: Math.max(end, from + 1, ...ends) };
 }
 
-const ROUND_SECONDS = [
-  5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1_200, 1_800, 2_700,
-];
+const ROUND_SECONDS = [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1_200, 1_800, 2_700];
 
 function roundUp(ms: number): number {
   const seconds = ROUND_SECONDS.find((each) => ms < each * 1_000);
@@ -47,10 +45,7 @@ export function placeOf(
 }
 
 /** Measures how long a step took; null while it runs. */
-export function tookMs({
-  startedAt,
-  finishedAt,
-}: Pick<Step, 'startedAt' | 'finishedAt'>): number | null {
+export function tookMs({ startedAt, finishedAt }: Pick<Step, 'startedAt' | 'finishedAt'>): number | null {
   if (startedAt === null || finishedAt === null) return null;
   return Date.parse(finishedAt) - Date.parse(startedAt);
 }

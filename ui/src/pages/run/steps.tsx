@@ -34,10 +34,7 @@ export function Steps({ run }: { readonly run: RunDetail }) {
       ].join(', ')}
     >
       <div className="rounded-lg border border-line bg-surface">
-        <div
-          aria-hidden
-          className={`${STEP_GRID} border-b border-line px-3 py-1.5 text-xs text-faint max-sm:hidden`}
-        >
+        <div aria-hidden className={`${STEP_GRID} border-b border-line px-3 py-1.5 text-xs text-faint max-sm:hidden`}>
           <span />
           <span>Step</span>
           <span className="flex justify-between">
@@ -148,9 +145,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
   useEffect(() => {
     if (!isLoose || tail.current === null) return undefined;
     // While the page is busy several entries come at once, the newest one last.
-    const observer = new IntersectionObserver((entries) =>
-      setInView(entries.at(-1)?.isIntersecting ?? true),
-    );
+    const observer = new IntersectionObserver((entries) => setInView(entries.at(-1)?.isIntersecting ?? true));
     observer.observe(tail.current);
     return () => observer.disconnect();
   }, [isLoose]);

@@ -1,11 +1,4 @@
-import {
-  CircleCheck,
-  CircleDashed,
-  CircleMinus,
-  CircleX,
-  LoaderCircle,
-  TriangleAlert,
-} from 'lucide-react';
+import { CircleCheck, CircleDashed, CircleMinus, CircleX, LoaderCircle, TriangleAlert } from 'lucide-react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count } from '#ui/format/numbers.ts';
@@ -27,38 +20,26 @@ const LOOKS = {
 } as const;
 
 /** Says how the run ended and why; the first thing that a reader wants to know. */
-export function Verdict({
-  run,
-  status,
-}: {
-  readonly run: RunDetail;
-  readonly status: FollowStatus | undefined;
-}) {
+export function Verdict({ run, status }: { readonly run: RunDetail; readonly status: FollowStatus | undefined }) {
   const looks: Readonly<Record<string, (typeof LOOKS)[keyof typeof LOOKS]>> = LOOKS;
   const [Icon, colour] = looks[badgeOf(run)] ?? looks[run.state] ?? LOOKS.queued;
   const reason = reasonOf(run);
   const fault = run.failureClass === null ? null : faultOf(run.failureClass);
   return (
-    <div
-      data-verdict=""
-      className="rounded-lg border border-line bg-surface px-4 py-3.5"
-      role="status"
-    >
+    <div data-verdict="" className="rounded-lg border border-line bg-surface px-4 py-3.5" role="status">
       <div className="flex items-start gap-3">
         <Icon aria-hidden className={cx('mt-0.5 size-5 shrink-0', colour)} strokeWidth={1.75} />
         <div className="min-w-0 grow">
           <p className="text-lg font-semibold text-ink">{headlineOf(run)}</p>
-          {run.outcomeSummary !== null && (
-            <p className="mt-1 text-base text-ink wrap-anywhere">{run.outcomeSummary}</p>
-          )}
+          {run.outcomeSummary !== null && <p className="mt-1 text-base text-ink wrap-anywhere">{run.outcomeSummary}</p>}
           {reason !== null && reason !== run.outcomeSummary && (
             <p className="mt-1 text-base text-ink wrap-anywhere">{reason}</p>
           )}
           {fault !== null && <p className="mt-1 text-sm text-muted">{fault}</p>}
           {run.skipped !== null && run.skipped.count > 1 && (
             <p className="mt-1 text-sm text-muted">
-              It stands for {count(run.skipped.count)} occurrences, from{' '}
-              <Time at={run.skipped.from} /> to <Time at={run.skipped.until} />.
+              It stands for {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
+              <Time at={run.skipped.until} />.
             </p>
           )}
           {!isOver(run) && <Progress run={run} status={status} />}
@@ -113,10 +94,7 @@ function Progress({ run, status }: { run: RunDetail; status: FollowStatus | unde
         <span className="inline-flex items-center gap-1.5">
           <span
             aria-hidden
-            className={cx(
-              'size-1.5 rounded-full',
-              status === 'live' ? 'bg-good' : 'animate-pulse bg-warn',
-            )}
+            className={cx('size-1.5 rounded-full', status === 'live' ? 'bg-good' : 'animate-pulse bg-warn')}
           />
           {stream}
         </span>

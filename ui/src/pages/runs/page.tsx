@@ -29,10 +29,7 @@ export function RunsPage() {
   return (
     <>
       <PageHeader title="Runs" />
-      <FilterBar
-        search={search}
-        onChange={(change) => void navigate({ search: (now) => ({ ...now, ...change }) })}
-      />
+      <FilterBar search={search} onChange={(change) => void navigate({ search: (now) => ({ ...now, ...change }) })} />
       <Await of={runs} skeleton={<SkeletonRows rows={8} />} errorTitle="The runs could not be read">
         {(rows) => {
           if (rows.length > 0) {
@@ -86,23 +83,9 @@ const NONE: Search = {
 function FilterBar({ search, onChange }: FilterBarProps) {
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
-    <div
-      role="search"
-      aria-label="Runs"
-      className="mb-4 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap"
-    >
-      <Choice
-        label="State"
-        options={STATES}
-        value={search.state}
-        onChange={(state) => onChange({ state })}
-      />
-      <Choice
-        label="Outcome"
-        options={OUTCOMES}
-        value={search.outcome}
-        onChange={(outcome) => onChange({ outcome })}
-      />
+    <div role="search" aria-label="Runs" className="mb-4 grid grid-cols-2 items-center gap-2 sm:flex sm:flex-wrap">
+      <Choice label="State" options={STATES} value={search.state} onChange={(state) => onChange({ state })} />
+      <Choice label="Outcome" options={OUTCOMES} value={search.outcome} onChange={(outcome) => onChange({ outcome })} />
       <Choice
         label="Started by"
         options={TRIGGERS}

@@ -34,11 +34,7 @@ function columnsFor(projectId: string): readonly Column<Streak>[] {
       header: 'Routine',
       cell: ({ run }) => (
         <div className="flex min-w-0 flex-col max-sm:gap-0.5">
-          <RowLink
-            to="/p/$projectId/runs/$runId"
-            params={{ projectId, runId: run.id }}
-            className="sm:truncate"
-          >
+          <RowLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: run.id }} className="sm:truncate">
             {run.routineName}
           </RowLink>
           <span className="min-w-0 text-xs text-muted max-sm:line-clamp-2 max-sm:wrap-anywhere sm:truncate">
@@ -159,10 +155,5 @@ function streakOf(run: RunSummary): Streak {
 }
 
 function isSame(a: RunSummary, b: RunSummary): boolean {
-  return (
-    a.state === 'skipped' &&
-    b.state === 'skipped' &&
-    a.routineId === b.routineId &&
-    a.reason === b.reason
-  );
+  return a.state === 'skipped' && b.state === 'skipped' && a.routineId === b.routineId && a.reason === b.reason;
 }

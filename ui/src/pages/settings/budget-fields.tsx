@@ -48,25 +48,14 @@ export interface BudgetFieldsProps<Values extends BudgetTexts> {
 }
 
 /** Edits the two limits of what all runs may spend together. */
-export function BudgetFields<Values extends BudgetTexts>({
-  register,
-  errors,
-}: BudgetFieldsProps<Values>) {
+export function BudgetFields<Values extends BudgetTexts>({ register, errors }: BudgetFieldsProps<Values>) {
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field
-        label="Tokens a day"
-        description="By calendar day (UTC)."
-        error={errors.tokens?.message}
-      >
+      <Field label="Tokens a day" description="By calendar day (UTC)." error={errors.tokens?.message}>
         {/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every such form has both fields */}
         <Input {...register('tokens' as Path<Values>)} inputMode="numeric" placeholder="No limit" />
       </Field>
-      <Field
-        label="US dollars a month"
-        description="By calendar month (UTC)."
-        error={errors.cost?.message}
-      >
+      <Field label="US dollars a month" description="By calendar month (UTC)." error={errors.cost?.message}>
         {/* oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every such form has both fields */}
         <Input {...register('cost' as Path<Values>)} inputMode="decimal" placeholder="No limit" />
       </Field>

@@ -8,11 +8,7 @@ import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 export type Organization = Shape<'OrganizationDetail'>;
 
 /** Shows what depends on the organization of this project, once it is known. */
-export function OfOrganization({
-  children,
-}: {
-  readonly children: (organization: Organization) => ReactNode;
-}) {
+export function OfOrganization({ children }: { readonly children: (organization: Organization) => ReactNode }) {
   const project = useRead('/v1/projects/{projectId}', { path: { projectId: useProjectId() } });
   const organizationId = project.data?.organizationId;
   const organization = useRead(
@@ -21,11 +17,7 @@ export function OfOrganization({
     { enabled: organizationId !== undefined },
   );
   return (
-    <Await
-      of={organization}
-      skeleton={<SkeletonRows rows={4} />}
-      errorTitle="The organization could not be read"
-    >
+    <Await of={organization} skeleton={<SkeletonRows rows={4} />} errorTitle="The organization could not be read">
       {children}
     </Await>
   );

@@ -7,30 +7,16 @@ import { OrganizationTab } from './organization/organization-tab.tsx';
 
 // The first tab comes with the page, the others when they are opened.
 const AccountTab = lazyRouteComponent(() => import('./account/account-tab.tsx'), 'AccountTab');
-const AssistantsTab = lazyRouteComponent(
-  () => import('./assistants/assistants-tab.tsx'),
-  'AssistantsTab',
-);
+const AssistantsTab = lazyRouteComponent(() => import('./assistants/assistants-tab.tsx'), 'AssistantsTab');
 const AuditTab = lazyRouteComponent(() => import('./audit/audit-tab.tsx'), 'AuditTab');
 const FactsTab = lazyRouteComponent(() => import('./facts/facts-tab.tsx'), 'FactsTab');
 const MembersTab = lazyRouteComponent(() => import('./members/members-tab.tsx'), 'MembersTab');
-const NotificationsTab = lazyRouteComponent(
-  () => import('./notifications/notifications-tab.tsx'),
-  'NotificationsTab',
-);
+const NotificationsTab = lazyRouteComponent(() => import('./notifications/notifications-tab.tsx'), 'NotificationsTab');
 const ProjectsTab = lazyRouteComponent(() => import('./projects/projects-tab.tsx'), 'ProjectsTab');
 
 const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/settings');
 
-type TabName =
-  | 'organization'
-  | 'members'
-  | 'projects'
-  | 'facts'
-  | 'notifications'
-  | 'assistants'
-  | 'account'
-  | 'audit';
+type TabName = 'organization' | 'members' | 'projects' | 'facts' | 'notifications' | 'assistants' | 'account' | 'audit';
 
 const TABS: readonly Tab<TabName>[] = [
   { value: 'organization', label: 'Organization', panel: <OrganizationTab /> },

@@ -13,17 +13,12 @@ import { TextLink } from '#ui/parts/text-link.tsx';
 import { useEnter } from '#ui/shell/after-sign-in.ts';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 import { ResendMail } from '#ui/shell/resend-mail.tsx';
-import {
-  factorBody,
-  FactorField,
-  type FactorValues,
-} from '#ui/shell/second-factor/factor-field.tsx';
+import { factorBody, FactorField, type FactorValues } from '#ui/shell/second-factor/factor-field.tsx';
 
 const route = getRouteApi('/sign-in');
 
 const NOTICES: Readonly<Record<string, string>> = {
-  'password-changed':
-    'Your password is changed. Every other session has ended; sign in with the new one.',
+  'password-changed': 'Your password is changed. Every other session has ended; sign in with the new one.',
   'address-confirmed': 'Your address is confirmed. Sign in to go on.',
 };
 
@@ -100,8 +95,7 @@ export function SignInPage() {
         <FormError message={isUnconfirmed ? undefined : errors.root?.message} />
         {isUnconfirmed && (
           <ResendMail email={form.getValues('email')} tone="warn">
-            Confirm your address first: open the link in the mail that we have sent to{' '}
-            {form.getValues('email')}.
+            Confirm your address first: open the link in the mail that we have sent to {form.getValues('email')}.
           </ResendMail>
         )}
         <Button kind="primary" type="submit" busy={signIn.isSending}>

@@ -93,11 +93,7 @@ function SignUp({ config, to, onSent }: SignUpProps) {
       <Field label="E-mail address" error={errors.email?.message}>
         <Input type="email" autoComplete="username" {...form.register('email')} />
       </Field>
-      <Field
-        label="Password"
-        description="At least ten characters."
-        error={errors.password?.message}
-      >
+      <Field label="Password" description="At least ten characters." error={errors.password?.message}>
         <Input type="password" autoComplete="new-password" {...form.register('password')} />
       </Field>
       <FormError message={errors.root?.message} />
@@ -114,8 +110,8 @@ function CheckMail({ email }: { email: string }) {
       title="Look into your mailbox"
       description={
         <>
-          If <span className="font-medium text-ink">{email}</span> has no account yet, a link to
-          confirm it is on its way. It holds for an hour.
+          If <span className="font-medium text-ink">{email}</span> has no account yet, a link to confirm it is on its
+          way. It holds for an hour.
         </>
       }
       footer={

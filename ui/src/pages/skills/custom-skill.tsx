@@ -24,13 +24,7 @@ import { bodyOf, SkillFields } from './skill-form.tsx';
 import { UsedBy, useRoutinesWith } from './used-by.tsx';
 
 /** Edits a skill of the project. */
-export function CustomSkill({
-  skill,
-  id,
-}: {
-  readonly skill: Shape<'SkillDetail'>;
-  readonly id: string;
-}) {
+export function CustomSkill({ skill, id }: { readonly skill: Shape<'SkillDetail'>; readonly id: string }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
   const [isDeleting, setDeleting] = useState(false);
@@ -56,8 +50,8 @@ export function CustomSkill({
         back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
         description={
           <>
-            Revision {skill.revision}, changed <Time at={skill.updatedAt} as="relative" />. A run by
-            hand takes the newest text, a scheduled one that which it was activated with.
+            Revision {skill.revision}, changed <Time at={skill.updatedAt} as="relative" />. A run by hand takes the
+            newest text, a scheduled one that which it was activated with.
             {skill.externalKey !== null && skill.managedBy === null && (
               <>
                 {' '}
@@ -134,11 +128,7 @@ function DeleteSkill({ open, id, name, onClose, onDeleted }: DeleteSkillProps) {
       open={open}
       onClose={onClose}
       title={`Delete ${name}?`}
-      description={
-        <>
-          {use(routines.data?.length, routines.hasMore)} Its text is erased; this cannot be undone.
-        </>
-      }
+      description={<>{use(routines.data?.length, routines.hasMore)} Its text is erased; this cannot be undone.</>}
       action="Delete skill"
       busy={remove.isSending}
       onConfirm={() => remove.send({ path: { skillId: id } })}
@@ -182,15 +172,8 @@ function Revisions({ id }: { readonly id: string }) {
     query: { limit: 20 },
   });
   return (
-    <Section
-      title="Revisions"
-      description="Scheduled runs take the one that they were activated with."
-    >
-      <Await
-        of={revisions}
-        skeleton={<SkeletonRows rows={2} />}
-        errorTitle="The revisions could not be read"
-      >
+    <Section title="Revisions" description="Scheduled runs take the one that they were activated with.">
+      <Await of={revisions} skeleton={<SkeletonRows rows={2} />} errorTitle="The revisions could not be read">
         {(rows) => (
           <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
             {rows.map((row, index) => (
@@ -217,9 +200,7 @@ function Summary({ row }: { readonly row: Revision }) {
   return (
     <span className="flex grow flex-wrap items-center gap-x-3 text-sm">
       <span className="font-medium text-ink">Revision {row.revision}</span>
-      <span className="text-muted">
-        {row.changed.length === 0 ? 'first on record' : row.changed.join(' and ')}
-      </span>
+      <span className="text-muted">{row.changed.length === 0 ? 'first on record' : row.changed.join(' and ')}</span>
       <span className="ml-auto text-xs text-faint">
         <Time at={row.createdAt} as="relative" />
         {by != null && <> by {by}</>}

@@ -11,13 +11,7 @@ import { Time } from '#ui/parts/time.tsx';
 type Summary = Shape<'SkillSummary'>;
 
 /** Lists the skills that members of this project have written. */
-export function OwnSkills({
-  skills,
-  action,
-}: {
-  readonly skills: readonly Summary[];
-  readonly action: ReactNode;
-}) {
+export function OwnSkills({ skills, action }: { readonly skills: readonly Summary[]; readonly action: ReactNode }) {
   if (skills.length === 0) {
     return (
       <EmptyState icon={Sparkles} title="No skills of your own yet" action={action}>
@@ -25,14 +19,7 @@ export function OwnSkills({
       </EmptyState>
     );
   }
-  return (
-    <DataTable
-      label="Your skills"
-      columns={COLUMNS}
-      rows={skills}
-      keyOf={({ id, name }) => id ?? name}
-    />
-  );
+  return <DataTable label="Your skills" columns={COLUMNS} rows={skills} keyOf={({ id, name }) => id ?? name} />;
 }
 
 const COLUMNS: readonly Column<Summary>[] = [

@@ -74,10 +74,7 @@ function Filters({ categories }: { readonly categories: readonly string[] }) {
   return (
     <div className="mb-6 flex flex-wrap gap-2">
       <div className="relative w-full sm:w-72">
-        <Search
-          aria-hidden
-          className="absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-faint"
-        />
+        <Search aria-hidden className="absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-faint" />
         <Input
           type="search"
           aria-label="Search skills"
@@ -156,16 +153,15 @@ function Loading() {
 
 /** Shows curated skills by category. */
 function Catalogue({ skills }: { readonly skills: readonly Summary[] }) {
-  const groups = [...Map.groupBy(skills, ({ category }) => category ?? 'other')].toSorted(
-    ([a], [b]) => a.localeCompare(b),
+  const groups = [...Map.groupBy(skills, ({ category }) => category ?? 'other')].toSorted(([a], [b]) =>
+    a.localeCompare(b),
   );
   return groups.map(([category, group]) => (
     <Section
       key={category}
       title={
         <>
-          {categoryTitle(category)}{' '}
-          <span className="font-normal text-faint tabular">{group.length}</span>
+          {categoryTitle(category)} <span className="font-normal text-faint tabular">{group.length}</span>
         </>
       }
     >
@@ -201,13 +197,7 @@ function Card({ skill }: { readonly skill: Summary }) {
 }
 
 /** Asks for a new skill of the project. */
-function NewSkillDialog({
-  open,
-  onClose,
-}: {
-  readonly open: boolean;
-  readonly onClose: () => void;
-}) {
+function NewSkillDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const form = useForm({ defaultValues: EMPTY_SKILL });
   const create = useSend('post', '/v1/skills', {
     refreshes: ['/v1/skills'],

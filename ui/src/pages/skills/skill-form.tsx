@@ -21,13 +21,7 @@ export function bodyOf({ name, description, instructions }: SkillValues) {
 }
 
 /** Edits the fields of a custom skill. */
-export function SkillFields({
-  form,
-  rows,
-}: {
-  readonly form: UseFormReturn<SkillValues>;
-  readonly rows: number;
-}) {
+export function SkillFields({ form, rows }: { readonly form: UseFormReturn<SkillValues>; readonly rows: number }) {
   const { errors } = form.formState;
   const { length } = form.watch('instructions');
   return (

@@ -66,11 +66,7 @@ function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly slug: s
           </Section>
           <Section
             title="Sources"
-            description={
-              skill.checked === null
-                ? undefined
-                : `Checked on ${date(new Date(skill.checked), 'UTC')}.`
-            }
+            description={skill.checked === null ? undefined : `Checked on ${date(new Date(skill.checked), 'UTC')}.`}
           >
             <Sources sources={skill.sources} />
           </Section>

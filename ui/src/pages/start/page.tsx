@@ -21,11 +21,7 @@ const route = getRouteApi('/account/p/$projectId/start');
 export function StartPage() {
   const { template: chosen } = route.useSearch();
   const template = TEMPLATES.find(({ id }) => id === chosen);
-  return template === undefined ? (
-    <Choose />
-  ) : (
-    <FromTemplate key={template.id} template={template} />
-  );
+  return template === undefined ? <Choose /> : <FromTemplate key={template.id} template={template} />;
 }
 
 function Choose() {

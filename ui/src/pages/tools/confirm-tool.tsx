@@ -29,18 +29,11 @@ interface Limits {
 }
 
 /** Asks whether runs may call a tool by themselves, naming the tool, its server and the account. */
-export function ConfirmTool({
-  policy,
-  connection,
-  routineName,
-  onReload,
-  onClose,
-}: ConfirmToolProps) {
+export function ConfirmTool({ policy, connection, routineName, onReload, onClose }: ConfirmToolProps) {
   const form = useForm<Limits>({
     defaultValues: {
       maxCallsPerRun: policy.maxCallsPerRun === null ? '' : String(policy.maxCallsPerRun),
-      argumentSchema:
-        policy.argumentSchema === null ? '' : JSON.stringify(policy.argumentSchema, null, 2),
+      argumentSchema: policy.argumentSchema === null ? '' : JSON.stringify(policy.argumentSchema, null, 2),
     },
   });
   const { errors } = form.formState;
@@ -81,8 +74,7 @@ export function ConfirmTool({
       description={
         <>
           Runs of <strong className="font-medium text-ink">{routineName}</strong> will call it{' '}
-          <strong className="font-medium text-ink">without asking anybody</strong>, with what the
-          model decides to send.
+          <strong className="font-medium text-ink">without asking anybody</strong>, with what the model decides to send.
         </>
       }
       form={form}
@@ -139,10 +131,7 @@ function factsOf(policy: Policy, connection: ConfirmToolProps['connection']) {
     },
     {
       label: 'Account',
-      value:
-        connection === undefined
-          ? 'unknown'
-          : `${accountOf(connection)}, by the connection ${connection.name}`,
+      value: connection === undefined ? 'unknown' : `${accountOf(connection)}, by the connection ${connection.name}`,
     },
     { label: 'Server claims', value: claimText(policy) },
   ];
@@ -166,9 +155,7 @@ function Definition({ policy }: { readonly policy: Policy }) {
   if (policy.confirmedDefinition === null) {
     return (
       <>
-        <Notice tone="warn">
-          The definition has changed since it was confirmed. What it was then is not kept.
-        </Notice>
+        <Notice tone="warn">The definition has changed since it was confirmed. What it was then is not kept.</Notice>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </>
     );
@@ -176,11 +163,7 @@ function Definition({ policy }: { readonly policy: Policy }) {
   return (
     <div className="flex flex-col gap-1.5">
       <p className="text-sm font-medium text-ink">What has changed since it was confirmed</p>
-      <TextDiff
-        label="What has changed"
-        before={definitionText(policy.confirmedDefinition)}
-        after={now}
-      />
+      <TextDiff label="What has changed" before={definitionText(policy.confirmedDefinition)} after={now} />
     </div>
   );
 }

@@ -20,8 +20,7 @@ export const GROUPS: readonly Group[] = [
   {
     effect: 'writes',
     title: 'Writes',
-    description:
-      'The server says that these add or change something and destroy nothing. That is not verified.',
+    description: 'The server says that these add or change something and destroy nothing. That is not verified.',
   },
   {
     effect: 'destroys',
@@ -52,9 +51,7 @@ const CLAIMS: Readonly<Record<Effect, string>> = {
 
 /** Says what the server claims about a tool. */
 export function claimText(policy: Pick<Policy, 'annotations'>): string {
-  return saysNothing(policy)
-    ? 'Nothing. Treat it as one that may delete or overwrite.'
-    : CLAIMS[effectOf(policy)];
+  return saysNothing(policy) ? 'Nothing. Treat it as one that may delete or overwrite.' : CLAIMS[effectOf(policy)];
 }
 
 /** Returns true when the server's definition differs from the confirmed one. */

@@ -20,9 +20,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { ConfirmTool } from './confirm-tool.tsx';
 import { ToolGroups } from './tool-groups.tsx';
 
-const { useNavigate, useParams, useSearch } = getRouteApi(
-  '/account/p/$projectId/routines/$routineId/tools',
-);
+const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/routines/$routineId/tools');
 
 type Policy = Shape<'ToolPolicy'>;
 
@@ -38,8 +36,7 @@ export function ToolsPage() {
   });
   const [confirming, setConfirming] = useState<Policy>();
   const [disabling, setDisabling] = useState<Policy>();
-  const connectionOf = (policy: Policy) =>
-    connections.data?.find(({ id }) => id === policy.connectionId);
+  const connectionOf = (policy: Policy) => connections.data?.find(({ id }) => id === policy.connectionId);
   return (
     <>
       <PageHeader
@@ -52,26 +49,15 @@ export function ToolsPage() {
           link: { to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } },
         }}
       />
-      <Await
-        of={connections}
-        skeleton={<SkeletonRows rows={1} />}
-        errorTitle="The connections could not be read"
-      >
+      <Await of={connections} skeleton={<SkeletonRows rows={1} />} errorTitle="The connections could not be read">
         {(rows) => <Discover connections={rows} routineId={routineId} />}
       </Await>
-      <Await
-        of={policies}
-        skeleton={<SkeletonRows rows={6} />}
-        errorTitle="The tools could not be read"
-      >
+      <Await of={policies} skeleton={<SkeletonRows rows={6} />} errorTitle="The tools could not be read">
         {(all) => {
-          const rows = all.filter(
-            (policy) => connectionId === undefined || policy.connectionId === connectionId,
-          );
+          const rows = all.filter((policy) => connectionId === undefined || policy.connectionId === connectionId);
           return rows.length === 0 ? (
             <EmptyState icon={Wrench} title="No tools found yet">
-              Ask a connection for its tools. Nothing is callable before you confirm it, tool by
-              tool.
+              Ask a connection for its tools. Nothing is callable before you confirm it, tool by tool.
             </EmptyState>
           ) : (
             <ToolGroups

@@ -25,10 +25,7 @@ export function ToolGroups({ policies, connectionOf, onConfirm, onDisable }: Too
       header: 'What the server says',
       bare: true,
       cell: ({ description }) => (
-        <span
-          className="line-clamp-2 text-sm wrap-anywhere"
-          title={drawn(description ?? '') || undefined}
-        >
+        <span className="line-clamp-2 text-sm wrap-anywhere" title={drawn(description ?? '') || undefined}>
           {description === null ? <span className="text-faint">Nothing</span> : drawn(description)}
         </span>
       ),
@@ -67,9 +64,7 @@ export function ToolGroups({ policies, connectionOf, onConfirm, onDisable }: Too
           rows={rows.toSorted((a, b) => a.name.localeCompare(b.name))}
           keyOf={({ id }) => id}
           isDim={({ vanishedAt }) => vanishedAt !== null}
-          actions={(policy) => (
-            <Action policy={policy} onConfirm={onConfirm} onDisable={onDisable} />
-          )}
+          actions={(policy) => <Action policy={policy} onConfirm={onConfirm} onDisable={onDisable} />}
         />
       </Section>
     );
@@ -107,9 +102,7 @@ function PolicyState({ policy }: { readonly policy: Policy }) {
         <Dot tone="good" />
         Automatic
       </Badge>
-      {maxCallsPerRun !== null && (
-        <span className="text-xs text-muted">{maxCallsPerRun} a run</span>
-      )}
+      {maxCallsPerRun !== null && <span className="text-xs text-muted">{maxCallsPerRun} a run</span>}
     </span>
   );
 }

@@ -29,10 +29,7 @@ export function spanOf(text: string | undefined): Span {
 }
 
 /** Returns the first and last day (UTC, both included) of a span that ends today. */
-export function daysOf(
-  span: Span,
-  now = Date.now(),
-): { readonly from: string; readonly to: string } {
+export function daysOf(span: Span, now = Date.now()): { readonly from: string; readonly to: string } {
   return { from: isoDay(now - (Number(span) - 1) * DAY_MS), to: isoDay(now) };
 }
 
@@ -51,11 +48,7 @@ function isoDay(ms: number): string {
  * Returns a function that names routines or models; a routine keeps its id until the list has been read as far as it.
  */
 export function useNames(splitBy: Split): (key: string | null) => string {
-  const routines = useAll(
-    '/v1/routines',
-    { query: { limit: 200 } },
-    { enabled: splitBy === 'routine' },
-  );
+  const routines = useAll('/v1/routines', { query: { limit: 200 } }, { enabled: splitBy === 'routine' });
   const names = new Map(routines.data?.map(({ id, name }) => [id, name]));
   return (key) => {
     if (key === null) return 'All others';

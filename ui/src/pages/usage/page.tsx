@@ -95,15 +95,8 @@ const DAY_MS = 86_400_000;
 function Allowances() {
   const billing = useRead('/v1/billing', {}, { everyMs: 60_000 });
   return (
-    <Section
-      title="This period"
-      description="What all projects of the organization use of its plan together."
-    >
-      <Await
-        of={billing}
-        skeleton={<Skeleton className="h-16" />}
-        errorTitle="The allowances could not be read"
-      >
+    <Section title="This period" description="What all projects of the organization use of its plan together.">
+      <Await of={billing} skeleton={<Skeleton className="h-16" />} errorTitle="The allowances could not be read">
         {(data) => <Meters billing={data} />}
       </Await>
     </Section>

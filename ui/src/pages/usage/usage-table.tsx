@@ -18,11 +18,7 @@ export interface UsageTableProps {
 
 /** Lists the numbers of the chart by model or routine, the largest first. */
 export function UsageTable({ days, splitBy, total }: UsageTableProps) {
-  const usage = useRead(
-    '/v1/usage',
-    { query: { ...days, groupBy: splitBy } },
-    { everyMs: 60_000, keepPrevious: true },
-  );
+  const usage = useRead('/v1/usage', { query: { ...days, groupBy: splitBy } }, { everyMs: 60_000, keepPrevious: true });
   const nameOf = useNames(splitBy);
   const projectId = useProjectId();
   const columns: readonly Column<Group>[] = [
@@ -68,8 +64,7 @@ export function UsageTable({ days, splitBy, total }: UsageTableProps) {
       header: 'Tokens',
       align: 'right',
       width: 'w-40',
-      cell: ({ totalTokens }) =>
-        `${count(totalTokens)} (${share(total === 0 ? 0 : totalTokens / total)})`,
+      cell: ({ totalTokens }) => `${count(totalTokens)} (${share(total === 0 ? 0 : totalTokens / total)})`,
     },
     {
       key: 'cost',

@@ -12,9 +12,7 @@ import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { VersionDetail } from './version-detail.tsx';
 
-const { useParams, useSearch, useNavigate } = getRouteApi(
-  '/account/p/$projectId/routines/$routineId/versions',
-);
+const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/$routineId/versions');
 
 type Summary = Shape<'RoutineVersionSummary'>;
 
@@ -40,11 +38,7 @@ export function VersionsPage() {
           link: { to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } },
         }}
       />
-      <Await
-        of={versions}
-        skeleton={<SkeletonRows rows={4} />}
-        errorTitle="The versions could not be read"
-      >
+      <Await of={versions} skeleton={<SkeletonRows rows={4} />} errorTitle="The versions could not be read">
         {(all) => {
           const shown = all.find((each) => String(each.revision) === revision) ?? all[0];
           return (
@@ -54,9 +48,7 @@ export function VersionsPage() {
                   versions={all}
                   shown={shown?.revision}
                   current={routine.data?.revision}
-                  onShow={(next) =>
-                    void navigate({ search: { revision: String(next) }, replace: true })
-                  }
+                  onShow={(next) => void navigate({ search: { revision: String(next) }, replace: true })}
                 />
                 <Pager list={versions} />
               </div>

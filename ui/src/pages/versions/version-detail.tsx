@@ -22,13 +22,7 @@ export interface VersionDetailProps {
 }
 
 /** Shows what a version changed, and its whole text. */
-export function VersionDetail({
-  routineId,
-  version,
-  isCurrent,
-  isArchived,
-  state,
-}: VersionDetailProps) {
+export function VersionDetail({ routineId, version, isCurrent, isArchived, state }: VersionDetailProps) {
   const { revision, changed } = version;
   const at = (each: number) => ({ path: { routineId, revision: each } });
   const isFirst = changed.length === 0;
@@ -47,27 +41,13 @@ export function VersionDetail({
           routineId={routineId}
           revision={revision}
           state={state}
-          disabledReason={
-            isArchived
-              ? 'The routine is archived.'
-              : isCurrent
-                ? 'It is the current one.'
-                : undefined
-          }
+          disabledReason={isArchived ? 'The routine is archived.' : isCurrent ? 'It is the current one.' : undefined}
         />
       }
     >
-      <Await
-        of={after}
-        skeleton={<SkeletonText lines={8} />}
-        errorTitle="The version could not be read"
-      >
+      <Await of={after} skeleton={<SkeletonText lines={8} />} errorTitle="The version could not be read">
         {(data) => (
-          <Changes
-            after={data}
-            before={isFirst ? undefined : before.data}
-            isPending={!isFirst && before.isPending}
-          />
+          <Changes after={data} before={isFirst ? undefined : before.data} isPending={!isFirst && before.isPending} />
         )}
       </Await>
     </Section>
@@ -93,17 +73,11 @@ function Restore({
   const restore = useSend('post', '/v1/routines/{routineId}/versions/{revision}/restore', {
     refreshes: ['/v1/routines'],
     done: `Version ${revision} restored`,
-    onDone: () =>
-      navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } }),
+    onDone: () => navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } }),
   });
   return (
     <>
-      <Button
-        size="sm"
-        icon={RotateCcw}
-        disabledReason={disabledReason}
-        onClick={() => setOpen(true)}
-      >
+      <Button size="sm" icon={RotateCcw} disabledReason={disabledReason} onClick={() => setOpen(true)}>
         Restore
       </Button>
       <ConfirmDialog

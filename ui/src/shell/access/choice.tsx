@@ -84,11 +84,7 @@ export function AccessChoice({ choice }: { readonly choice: Choice }) {
           value={level?.value ?? 'read'}
           onChange={choice.chooseLevel}
         />
-        {mayOnlyRead && (
-          <p className="text-sm text-muted">
-            Access that changes things is given by owners and admins.
-          </p>
-        )}
+        {mayOnlyRead && <p className="text-sm text-muted">Access that changes things is given by owners and admins.</p>}
         {level !== undefined && <Scopes scopes={level.scopes} />}
       </div>
     </>
@@ -97,10 +93,7 @@ export function AccessChoice({ choice }: { readonly choice: Choice }) {
 
 function Scopes({ scopes }: Pick<Level, 'scopes'>) {
   return (
-    <Fold
-      className="px-0!"
-      summary={<span className="text-sm text-muted">Exactly what this allows</span>}
-    >
+    <Fold className="px-0!" summary={<span className="text-sm text-muted">Exactly what this allows</span>}>
       <ul aria-label="Scopes" className="flex flex-col gap-1">
         {scopes.map((scope) => (
           <li key={scope} className="flex flex-wrap justify-between gap-x-4 text-sm">

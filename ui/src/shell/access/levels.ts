@@ -55,9 +55,7 @@ export function levelsFor(asked: readonly Scope[] | undefined): readonly Level[]
     ...level,
     scopes: level.scopes.filter((scope) => asked?.includes(scope) ?? true),
   }));
-  return levels.filter(
-    ({ scopes }, place) => scopes.length > (levels[place - 1]?.scopes.length ?? 0),
-  );
+  return levels.filter(({ scopes }, place) => scopes.length > (levels[place - 1]?.scopes.length ?? 0));
 }
 
 /** Names the level of what a program has: the lowest that has all of it. */

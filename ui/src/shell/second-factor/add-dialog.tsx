@@ -61,27 +61,18 @@ export default function AddDialog({ onClose }: { readonly onClose: () => void })
           <div className="flex flex-col gap-1.5">
             <span className="text-sm font-medium text-ink">Key</span>
             <div className="flex items-start gap-1 rounded-md border border-line bg-sunken py-1 pr-0.5 pl-2.5">
-              <code className="grow font-mono text-sm text-ink">
-                {inGroups(begun.data?.secret ?? '')}
-              </code>
+              <code className="grow font-mono text-sm text-ink">{inGroups(begun.data?.secret ?? '')}</code>
               <CopyButton text={begun.data?.secret ?? ''} label="Copy key" iconOnly />
             </div>
             <span className="text-sm text-muted">By time, six digits, 30 seconds.</span>
           </div>
           <Field label="Code" error={form.formState.errors.code?.message}>
-            <Input
-              inputMode="numeric"
-              autoComplete="one-time-code"
-              className="font-mono"
-              {...form.register('code')}
-            />
+            <Input inputMode="numeric" autoComplete="one-time-code" className="font-mono" {...form.register('code')} />
           </Field>
         </div>
       </div>
       {begun.error !== null && (
-        <FormError
-          message={begun.error instanceof ApiError ? errorInWords(begun.error) : undefined}
-        />
+        <FormError message={begun.error instanceof ApiError ? errorInWords(begun.error) : undefined} />
       )}
     </FormDialog>
   );
@@ -95,9 +86,7 @@ function inGroups(secret: string): string {
 /** Draws a QR code: dark on light in every theme, as cameras want it. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { data, size } = encode(text, { border: 3 });
-  const dark = data.flatMap((cells, y) =>
-    cells.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])),
-  );
+  const dark = data.flatMap((cells, y) => cells.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));
   return (
     <svg
       role="img"

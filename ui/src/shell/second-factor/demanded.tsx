@@ -20,8 +20,8 @@ export default function FactorDemanded() {
           </Button>
         }
       >
-        Its owner wants everybody to sign in with a code beside the password. With an authenticator
-        app it takes a minute, and this page opens.
+        Its owner wants everybody to sign in with a code beside the password. With an authenticator app it takes a
+        minute, and this page opens.
       </EmptyState>
       {isAdding && (
         <AddDialog

@@ -21,9 +21,7 @@ export function FactorField({ form }: { readonly form: UseFormReturn<FactorValue
     <Field
       label={hasLost ? 'Recovery code' : 'Code'}
       description={
-        hasLost
-          ? 'One of the ten that you stored. It is used up.'
-          : 'The six digits that your authenticator shows.'
+        hasLost ? 'One of the ten that you stored. It is used up.' : 'The six digits that your authenticator shows.'
       }
       error={form.formState.errors.code?.message}
       aside={

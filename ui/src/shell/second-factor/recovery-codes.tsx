@@ -26,13 +26,7 @@ export function RecoveryCodes({ codes, onClose }: RecoveryCodesProps) {
         <Button
           size="sm"
           icon={Download}
-          onClick={() =>
-            download(
-              'recovery-codes.txt',
-              'text/plain',
-              `Recovery codes of ${user.email}\n\n${text}\n`,
-            )
-          }
+          onClick={() => download('recovery-codes.txt', 'text/plain', `Recovery codes of ${user.email}\n\n${text}\n`)}
         >
           Download as text
         </Button>

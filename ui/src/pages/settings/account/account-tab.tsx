@@ -43,8 +43,8 @@ function DeleteAccount() {
           </Button>
         }
       >
-        Every session and membership ends, and the API keys that you made are revoked. Hand over or
-        delete organizations of which you are the last owner first.
+        Every session and membership ends, and the API keys that you made are revoked. Hand over or delete organizations
+        of which you are the last owner first.
       </Danger>
       {isAsking && <DeleteAccountDialog onClose={() => setAsking(false)} />}
     </Section>
@@ -73,11 +73,7 @@ function NameForm() {
           <Field label="Your name" className="grow" error={errors.name?.message}>
             <Input {...form.register('name')} autoComplete="name" />
           </Field>
-          <Button
-            type="submit"
-            busy={save.isSending}
-            disabledReason={isDirty ? undefined : 'Nothing has changed.'}
-          >
+          <Button type="submit" busy={save.isSending} disabledReason={isDirty ? undefined : 'Nothing has changed.'}>
             Save name
           </Button>
         </div>
@@ -111,9 +107,7 @@ function EmailForm() {
       }
     >
       {hasMail === false && (
-        <Notice className="max-w-xl">
-          It cannot be changed here: this service has no mail server to confirm one.
-        </Notice>
+        <Notice className="max-w-xl">It cannot be changed here: this service has no mail server to confirm one.</Notice>
       )}
       {wanted !== undefined && (
         <Notice tone="good" className="mb-3 max-w-xl">
@@ -154,11 +148,7 @@ function PasswordForm() {
       form.reset();
     } catch (error) {
       if (error instanceof ApiError && error.code === 'invalid_password') {
-        form.setError(
-          'currentPassword',
-          { message: 'This is not your password.' },
-          { shouldFocus: true },
-        );
+        form.setError('currentPassword', { message: 'This is not your password.' }, { shouldFocus: true });
       } else showFaults(form, error);
     }
   });
@@ -169,11 +159,7 @@ function PasswordForm() {
         <input type="text" autoComplete="username" value={user.email} readOnly hidden />
         <div className="grid gap-4 sm:grid-cols-2">
           <Field label="Present password" error={errors.currentPassword?.message}>
-            <Input
-              {...form.register('currentPassword')}
-              type="password"
-              autoComplete="current-password"
-            />
+            <Input {...form.register('currentPassword')} type="password" autoComplete="current-password" />
           </Field>
           <Field label="New password" error={errors.newPassword?.message}>
             <Input {...form.register('newPassword')} type="password" autoComplete="new-password" />

@@ -45,11 +45,7 @@ export function SecondFactor() {
       title="Second factor"
       description="A code of an authenticator app beside your password, when you sign in and before you change access."
     >
-      <Await
-        of={factor}
-        skeleton={<SkeletonRows rows={1} />}
-        errorTitle="The second factor could not be read"
-      >
+      <Await of={factor} skeleton={<SkeletonRows rows={1} />} errorTitle="The second factor could not be read">
         {({ confirmedAt, recoveryCodesLeft, passkeys }) =>
           confirmedAt === null ? (
             <Button onClick={() => setOpen('add')}>Add a second factor</Button>
@@ -58,8 +54,7 @@ export function SecondFactor() {
               <p className="flex flex-wrap items-center gap-2 text-base text-muted">
                 <Badge tone="good">On</Badge>
                 <span>
-                  Since <Time at={confirmedAt} as="relative" />,{' '}
-                  {plural(recoveryCodesLeft, 'recovery code')} left.
+                  Since <Time at={confirmedAt} as="relative" />, {plural(recoveryCodesLeft, 'recovery code')} left.
                 </span>
               </p>
               {recoveryCodesLeft < FEW_CODES && (
@@ -108,8 +103,7 @@ function Passkeys({ passkeys }: PasskeysProps) {
     <div className="mt-3 flex flex-col gap-2">
       <h3 className="text-base font-medium text-ink">Passkeys</h3>
       <p className="text-sm text-muted">
-        A device or a password manager signs in for you, without the password. They are removed with
-        the second factor.
+        A device or a password manager signs in for you, without the password. They are removed with the second factor.
       </p>
       {passkeys.length > 0 && (
         <ul aria-label="Passkeys" className="divide-y divide-line border-y border-line">
@@ -123,12 +117,7 @@ function Passkeys({ passkeys }: PasskeysProps) {
                   <Time at={lastUsedAt ?? createdAt} as="relative" />
                 </span>
               </span>
-              <Button
-                kind="quiet"
-                size="sm"
-                busy={remove.isSending}
-                onClick={() => remove.send({ body: { id } })}
-              >
+              <Button kind="quiet" size="sm" busy={remove.isSending} onClick={() => remove.send({ body: { id } })}>
                 Remove<span className="sr-only"> {name}</span>
               </Button>
             </li>

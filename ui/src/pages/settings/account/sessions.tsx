@@ -60,15 +60,8 @@ export function Sessions() {
     done: 'Session ended',
   });
   return (
-    <Section
-      title="Sessions"
-      description="Where you are signed in. One that is ended has to sign in again."
-    >
-      <Await
-        of={sessions}
-        skeleton={<SkeletonRows rows={2} />}
-        errorTitle="The sessions could not be read"
-      >
+    <Section title="Sessions" description="Where you are signed in. One that is ended has to sign in again.">
+      <Await of={sessions} skeleton={<SkeletonRows rows={2} />} errorTitle="The sessions could not be read">
         {(rows) => (
           <DataTable
             label="Sessions"

@@ -34,8 +34,7 @@ export function AssistantsTab() {
             title="Connected assistants"
             description={
               <>
-                Each acts for the person who connected it. Terminals that are signed in have a key
-                among the{' '}
+                Each acts for the person who connected it. Terminals that are signed in have a key among the{' '}
                 <TextLink to="/p/$projectId/api-keys" params={{ projectId }}>
                   API keys
                 </TextLink>
@@ -59,11 +58,7 @@ function McpSwitch({ mayChange }: { readonly mayChange: boolean }) {
     done: ({ mcpEnabled }) => (mcpEnabled ? 'MCP is on' : 'MCP is off'),
   });
   return (
-    <Await
-      of={project}
-      skeleton={<SkeletonText lines={2} />}
-      errorTitle="The project could not be read"
-    >
+    <Await of={project} skeleton={<SkeletonText lines={2} />} errorTitle="The project could not be read">
       {({ mcpEnabled }) => (
         <Switch
           label="Let programs reach this project through MCP"
@@ -88,11 +83,7 @@ function Assistants({ mayRevokeAll }: { readonly mayRevokeAll: boolean }) {
   const mayRevoke = ({ grantedBy }: Assistant) => mayRevokeAll || grantedBy.id === user.id;
   return (
     <>
-      <Await
-        of={assistants}
-        skeleton={<SkeletonRows rows={2} />}
-        errorTitle="The assistants could not be read"
-      >
+      <Await of={assistants} skeleton={<SkeletonRows rows={2} />} errorTitle="The assistants could not be read">
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={Bot} title="No assistants connected">
@@ -160,11 +151,7 @@ const COLUMNS: readonly Column<Assistant>[] = [
     header: 'Last used',
     width: 'w-32',
     cell: ({ lastUsedAt }) =>
-      lastUsedAt === null ? (
-        <span className="text-faint">Never</span>
-      ) : (
-        <Time at={lastUsedAt} as="relative" />
-      ),
+      lastUsedAt === null ? <span className="text-faint">Never</span> : <Time at={lastUsedAt} as="relative" />,
   },
 ];
 

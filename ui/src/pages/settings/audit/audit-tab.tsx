@@ -48,10 +48,7 @@ function Log({ organization }: { readonly organization: Organization }) {
   );
   const isFiltered = action !== undefined || project !== undefined || person !== undefined;
   return (
-    <Section
-      title="Audit log"
-      description="Who changed what, when and from where. Nothing in it can be altered."
-    >
+    <Section title="Audit log" description="Who changed what, when and from where. Nothing in it can be altered.">
       <AuditFilters organizationId={organization.id} />
       <Await of={events} skeleton={<SkeletonRows />} errorTitle="The audit log could not be read">
         {(rows) =>
@@ -61,9 +58,7 @@ function Log({ organization }: { readonly organization: Organization }) {
               title={isFiltered ? 'Nothing fits these filters' : 'Nothing has been changed yet'}
               action={
                 isFiltered && (
-                  <Button onClick={() => void navigate({ search: { tab: 'audit' } })}>
-                    Clear the filters
-                  </Button>
+                  <Button onClick={() => void navigate({ search: { tab: 'audit' } })}>Clear the filters</Button>
                 )
               }
             />
@@ -142,9 +137,7 @@ function AuditTable({ events, organizationId }: AuditTableProps) {
     path: { organizationId },
   });
   const names = new Map((members.data ?? []).map(({ userId, name }) => [userId, name]));
-  return (
-    <DataTable label="Audit log" columns={columnsFor(names)} rows={events} keyOf={({ id }) => id} />
-  );
+  return <DataTable label="Audit log" columns={columnsFor(names)} rows={events} keyOf={({ id }) => id} />;
 }
 
 function columnsFor(names: ReadonlyMap<string, string>): readonly Column<AuditEvent>[] {
@@ -168,11 +161,7 @@ function columnsFor(names: ReadonlyMap<string, string>): readonly Column<AuditEv
       width: 'w-36',
       from: 'lg',
       cell: ({ actor: { address } }) =>
-        address === null ? (
-          <span className="text-faint">–</span>
-        ) : (
-          <code className="font-mono text-xs">{address}</code>
-        ),
+        address === null ? <span className="text-faint">–</span> : <code className="font-mono text-xs">{address}</code>,
     },
     {
       key: 'when',
@@ -183,27 +172,14 @@ function columnsFor(names: ReadonlyMap<string, string>): readonly Column<AuditEv
   ];
 }
 
-function Details({
-  event,
-  names,
-}: {
-  readonly event: AuditEvent;
-  readonly names: ReadonlyMap<string, string>;
-}) {
+function Details({ event, names }: { readonly event: AuditEvent; readonly names: ReadonlyMap<string, string> }) {
   const line = detailLine(event);
   const target = names.get(event.targetId);
   return (
-    <span
-      className="block min-w-0 max-sm:wrap-anywhere sm:truncate"
-      title={`${line}\n${event.targetId}`}
-    >
+    <span className="block min-w-0 max-sm:wrap-anywhere sm:truncate" title={`${line}\n${event.targetId}`}>
       {target !== undefined && <span className="text-ink">{target}</span>}
       {target !== undefined && line !== '' && ' '}
-      {line === '' && target === undefined ? (
-        <code className="font-mono text-xs">{event.targetId}</code>
-      ) : (
-        line
-      )}
+      {line === '' && target === undefined ? <code className="font-mono text-xs">{event.targetId}</code> : line}
     </span>
   );
 }

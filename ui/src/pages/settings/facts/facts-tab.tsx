@@ -30,11 +30,7 @@ export function FactsTab() {
   const facts = useRead('/v1/projects/{projectId}/facts', { path: { projectId } });
   if (version !== undefined) return <OneVersion version={version} />;
   return (
-    <Await
-      of={facts}
-      skeleton={<SkeletonText lines={10} />}
-      errorTitle="The facts of the project could not be read"
-    >
+    <Await of={facts} skeleton={<SkeletonText lines={10} />} errorTitle="The facts of the project could not be read">
       {(data) => (
         <>
           <Section
@@ -139,8 +135,8 @@ function Standing({ facts: { version, createdAt, createdBy } }: Pick<Saved, 'fac
   return (
     <>
       Version {version}, saved <Time at={createdAt} as="relative" />
-      {createdBy?.name != null && <> by {createdBy.name}</>}. A run by hand is told the newest text,
-      a scheduled one that which its routine was activated with.
+      {createdBy?.name != null && <> by {createdBy.name}</>}. A run by hand is told the newest text, a scheduled one
+      that which its routine was activated with.
     </>
   );
 }
@@ -158,20 +154,14 @@ function Counter({ text }: { readonly text: string }) {
 }
 
 /** Shows what another user has saved meanwhile beside what is written here. */
-function Conflict({
-  theirs,
-  mine,
-}: {
-  readonly theirs: Shape<'ProjectFacts'>;
-  readonly mine: string;
-}) {
+function Conflict({ theirs, mine }: { readonly theirs: Shape<'ProjectFacts'>; readonly mine: string }) {
   return (
     <div className="flex flex-col gap-2">
       <Notice tone="warn">
         <span>
-          {theirs.createdBy?.name ?? 'Another user'} has saved version {theirs.version} meanwhile.
-          Nothing of yours is saved yet. Lines with − are theirs only, lines with + yours only; copy
-          into your text what you want to keep of theirs.
+          {theirs.createdBy?.name ?? 'Another user'} has saved version {theirs.version} meanwhile. Nothing of yours is
+          saved yet. Lines with − are theirs only, lines with + yours only; copy into your text what you want to keep of
+          theirs.
         </span>
       </Notice>
       <TextDiff label="Their text against yours" before={theirs.text} after={mine} />

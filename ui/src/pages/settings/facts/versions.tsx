@@ -23,11 +23,7 @@ export function Versions() {
   });
   return (
     <Section title="Versions" description="A run shows which of them it was told.">
-      <Await
-        of={versions}
-        skeleton={<SkeletonRows rows={2} />}
-        errorTitle="The versions could not be read"
-      >
+      <Await of={versions} skeleton={<SkeletonRows rows={2} />} errorTitle="The versions could not be read">
         {(rows) => (
           <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
             {rows.map((row) => (
@@ -52,9 +48,7 @@ function Summary({ row: { version, length, changes, createdAt, createdBy } }: { 
       <span className="font-medium text-ink">Version {version}</span>
       <span className="text-muted">
         {length === 0 ? 'empty' : `${count(length)} characters`},{' '}
-        {added + removed === 0
-          ? 'only order or spaces'
-          : `${plural(added, 'line')} added, ${count(removed)} removed`}
+        {added + removed === 0 ? 'only order or spaces' : `${plural(added, 'line')} added, ${count(removed)} removed`}
       </span>
       <span className="ml-auto text-xs text-faint">
         <Time at={createdAt} as="relative" />
@@ -77,21 +71,13 @@ function useVersion(factsVersion: number) {
 function Difference({ version }: { readonly version: number }) {
   const read = useVersion(version);
   return (
-    <Await
-      of={read}
-      skeleton={<Skeleton className="h-24" />}
-      errorTitle="The version could not be read"
-    >
+    <Await of={read} skeleton={<Skeleton className="h-24" />} errorTitle="The version could not be read">
       {({ text, before }) => {
         const isLost = before === null && version > 1;
         return (
           <>
             {isLost && <p className="text-sm text-muted">The version before is no longer kept.</p>}
-            <TextDiff
-              label={`Version ${version}`}
-              before={isLost ? text : (before ?? '')}
-              after={text}
-            />
+            <TextDiff label={`Version ${version}`} before={isLost ? text : (before ?? '')} after={text} />
           </>
         );
       }}
@@ -107,21 +93,12 @@ export function OneVersion({ version }: { readonly version: string }) {
     <Section
       title={`Project facts, version ${version}`}
       actions={
-        <ButtonLink
-          size="sm"
-          to="/p/$projectId/settings"
-          params={{ projectId }}
-          search={{ tab: 'facts' }}
-        >
+        <ButtonLink size="sm" to="/p/$projectId/settings" params={{ projectId }} search={{ tab: 'facts' }}>
           Newest version
         </ButtonLink>
       }
     >
-      <Await
-        of={read}
-        skeleton={<SkeletonText lines={8} />}
-        errorTitle="The version could not be read"
-      >
+      <Await of={read} skeleton={<SkeletonText lines={8} />} errorTitle="The version could not be read">
         {({ text, createdAt, createdBy }) => (
           <>
             <p className="mb-3 text-sm text-muted">

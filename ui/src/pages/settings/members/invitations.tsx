@@ -53,41 +53,27 @@ export function Invitations({ organization }: { readonly organization: Organizat
   const [revoked, setRevoked] = useState<Invitation>();
   /** Shows the link of an invitation where no mail carries it. */
   const invited = (invitation: NewInvitation) => {
-    if (config.data?.verifiesAddresses === true)
-      toast.done(`Invitation sent to ${invitation.email}`);
+    if (config.data?.verifiesAddresses === true) toast.done(`Invitation sent to ${invitation.email}`);
     else setShown(invitation);
   };
   const again = useSend('post', address, {
     refreshes: ['/v1/organizations'],
     onDone: invited,
   });
-  const revoke = useSend(
-    'delete',
-    '/v1/organizations/{organizationId}/invitations/{invitationId}',
-    {
-      refreshes: ['/v1/organizations'],
-      done: 'Invitation taken back',
-      onDone: () => setRevoked(undefined),
-    },
-  );
+  const revoke = useSend('delete', '/v1/organizations/{organizationId}/invitations/{invitationId}', {
+    refreshes: ['/v1/organizations'],
+    done: 'Invitation taken back',
+    onDone: () => setRevoked(undefined),
+  });
   const invite = (
     <Button kind="primary" size="sm" icon={UserPlus} onClick={() => setInviting(true)}>
       Invite a person
     </Button>
   );
-  const resend = ({ email }: Invitation, role: Invitation['role']) =>
-    again.send({ path, body: { email, role } });
+  const resend = ({ email }: Invitation, role: Invitation['role']) => again.send({ path, body: { email, role } });
   return (
-    <Section
-      title="Invitations"
-      description="Each holds for seven days and for its address only."
-      actions={invite}
-    >
-      <Await
-        of={invitations}
-        skeleton={<SkeletonRows rows={2} />}
-        errorTitle="The invitations could not be read"
-      >
+    <Section title="Invitations" description="Each holds for seven days and for its address only." actions={invite}>
+      <Await of={invitations} skeleton={<SkeletonRows rows={2} />} errorTitle="The invitations could not be read">
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={MailPlus} title="No open invitations">
@@ -210,12 +196,7 @@ function InviteDialog({ open, onClose, organizationId, onInvited }: InviteProps)
       action="Invite"
     >
       <Field label="E-mail address" error={errors.email?.message}>
-        <Input
-          {...form.register('email')}
-          inputMode="email"
-          autoComplete="off"
-          placeholder="grace@example.com"
-        />
+        <Input {...form.register('email')} inputMode="email" autoComplete="off" placeholder="grace@example.com" />
       </Field>
       <RadioCards
         label="Role"

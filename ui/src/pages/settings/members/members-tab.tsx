@@ -55,11 +55,7 @@ function Members({ organization }: { readonly organization: Organization }) {
         )
       }
     >
-      <Await
-        of={members}
-        skeleton={<SkeletonRows rows={3} />}
-        errorTitle="The members could not be read"
-      >
+      <Await of={members} skeleton={<SkeletonRows rows={3} />} errorTitle="The members could not be read">
         {(rows) => (
           <DataTable
             label="Members"
@@ -79,16 +75,8 @@ function Members({ organization }: { readonly organization: Organization }) {
           />
         )}
       </Await>
-      <RemoveDialog
-        member={removed}
-        organization={organization}
-        onClose={() => setRemoved(undefined)}
-      />
-      <EndSessionsDialog
-        member={signedOut}
-        organization={organization}
-        onClose={() => setSignedOut(undefined)}
-      />
+      <RemoveDialog member={removed} organization={organization} onClose={() => setRemoved(undefined)} />
+      <EndSessionsDialog member={signedOut} organization={organization} onClose={() => setSignedOut(undefined)} />
       <HandOverDialog
         open={isHandingOver}
         onClose={() => setHandingOver(false)}
@@ -134,22 +122,14 @@ function columnsFor(organization: Organization, ownId: string): readonly Column<
   ];
 }
 
-function RoleCell({
-  member,
-  organization,
-}: {
-  readonly member: Member;
-  readonly organization: Organization;
-}) {
+function RoleCell({ member, organization }: { readonly member: Member; readonly organization: Organization }) {
   const isOwner = organization.role === 'owner';
   const change = useSend('patch', '/v1/organizations/{organizationId}/members/{userId}', {
     refreshes: ['/v1/organizations'],
     done: ({ name, role, revokedKeys }) =>
       [
         `${name} is now ${role === 'member' ? 'a member' : `an ${role}`}`,
-        ...(revokedKeys.length === 0
-          ? []
-          : [`keys revoked: ${revokedKeys.map((key) => key.name).join(', ')}`]),
+        ...(revokedKeys.length === 0 ? [] : [`keys revoked: ${revokedKeys.map((key) => key.name).join(', ')}`]),
       ].join('; '),
   });
   // Only an owner makes or unmakes an owner.
@@ -187,9 +167,7 @@ function MemberAction({
   readonly onEndSessions: () => void;
 }) {
   const mayRemove =
-    isSelf ||
-    organization.role === 'owner' ||
-    (organization.role === 'admin' && member.role !== 'owner');
+    isSelf || organization.role === 'owner' || (organization.role === 'admin' && member.role !== 'owner');
   if (!mayRemove) return null;
   return (
     <span className="flex gap-1">

@@ -33,9 +33,7 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
         : [
             `${name} was removed`,
             ...(revokedKeys.length === 0 ? [] : [`revoked: ${namesOf(revokedKeys)}`]),
-            ...(connections.length === 0
-              ? []
-              : [`to be signed in to again: ${namesOf(connections)}`]),
+            ...(connections.length === 0 ? [] : [`to be signed in to again: ${namesOf(connections)}`]),
           ].join('; '),
     showsError: true,
     onDone: () => {
@@ -81,9 +79,7 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
           onChange={setKeepsKeys}
         />
       ) : (
-        <p className="text-sm text-muted">
-          The API keys that {isSelf ? 'you' : 'they'} made are revoked.
-        </p>
+        <p className="text-sm text-muted">The API keys that {isSelf ? 'you' : 'they'} made are revoked.</p>
       )}
       <FormError message={errorInWords(remove.error)} />
     </Dialog>

@@ -24,11 +24,7 @@ export function DigestSection({ projectId }: { readonly projectId: string }) {
       title="Your digest"
       description="One mail with what is new on Home since the last one: results worth reading, and what needs attention. Digests of several projects at the same hour come as one mail. Without news there is none. Each person chooses for themselves."
     >
-      <Await
-        of={digest}
-        skeleton={<SkeletonText lines={3} />}
-        errorTitle="Your digest could not be read"
-      >
+      <Await of={digest} skeleton={<SkeletonText lines={3} />} errorTitle="Your digest could not be read">
         {(chosen) => <DigestForm digest={chosen} projectId={projectId} />}
       </Await>
     </Section>
@@ -52,39 +48,25 @@ function DigestForm({ digest, projectId }: { digest: Digest; projectId: string }
       className="flex max-w-xl flex-col gap-5"
       onSubmit={(event) => {
         event.preventDefault();
-        void save
-          .sendAsync({ path: { projectId }, body: { frequency, weekday, hour, timezone } })
-          .then(
-            () => setEdited(undefined),
-            () => undefined,
-          );
+        void save.sendAsync({ path: { projectId }, body: { frequency, weekday, hour, timezone } }).then(
+          () => setEdited(undefined),
+          () => undefined,
+        );
       }}
     >
       <div className="flex flex-wrap gap-x-3 gap-y-4">
         <Field label="How often" className="w-40 max-sm:w-full">
-          <Select
-            options={FREQUENCIES}
-            value={frequency}
-            onChange={(next) => edit({ frequency: next })}
-          />
+          <Select options={FREQUENCIES} value={frequency} onChange={(next) => edit({ frequency: next })} />
         </Field>
         {frequency === 'weekly' && (
           <Field label="On" className="w-40 max-sm:w-full">
-            <Select
-              options={WEEKDAYS}
-              value={weekday}
-              onChange={(next) => edit({ weekday: next })}
-            />
+            <Select options={WEEKDAYS} value={weekday} onChange={(next) => edit({ weekday: next })} />
           </Field>
         )}
         {frequency !== 'off' && (
           <>
             <Field label="At" className="w-28 max-sm:w-full">
-              <Select
-                options={HOURS}
-                value={String(hour)}
-                onChange={(next) => edit({ hour: Number(next) })}
-              />
+              <Select options={HOURS} value={String(hour)} onChange={(next) => edit({ hour: Number(next) })} />
             </Field>
             <Field label="Time zone" className="w-60 max-sm:w-full">
               <Combobox
@@ -140,6 +122,4 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => ({
   label: `${String(hour).padStart(2, '0')}:00`,
 }));
 
-const ZONES: readonly string[] = [
-  ...new Set(['UTC', VIEWER_ZONE, ...Intl.supportedValuesOf('timeZone')]),
-].toSorted();
+const ZONES: readonly string[] = [...new Set(['UTC', VIEWER_ZONE, ...Intl.supportedValuesOf('timeZone')])].toSorted();

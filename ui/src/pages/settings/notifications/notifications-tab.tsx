@@ -7,14 +7,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
-import {
-  Events,
-  People,
-  RECIPIENTS,
-  recipientsOf,
-  withRecipients,
-  type Mail,
-} from '#ui/parts/mail.tsx';
+import { Events, People, RECIPIENTS, recipientsOf, withRecipients, type Mail } from '#ui/parts/mail.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
@@ -25,11 +18,7 @@ import { DigestSection } from './digest-form.tsx';
 export function NotificationsTab() {
   const project = useRead('/v1/projects/{projectId}', { path: { projectId: useProjectId() } });
   return (
-    <Await
-      of={project}
-      skeleton={<SkeletonText lines={6} />}
-      errorTitle="The project could not be read"
-    >
+    <Await of={project} skeleton={<SkeletonText lines={6} />} errorTitle="The project could not be read">
       {(detail) => (
         <>
           <DigestSection projectId={detail.id} />
@@ -44,11 +33,7 @@ export function NotificationsTab() {
             )}
             <OfOrganization>
               {(organization) => (
-                <MailForm
-                  project={detail}
-                  organizationId={organization.id}
-                  mayChange={mayChange(organization)}
-                />
+                <MailForm project={detail} organizationId={organization.id} mayChange={mayChange(organization)} />
               )}
             </OfOrganization>
           </Section>
@@ -80,12 +65,10 @@ function MailForm({ project, organizationId, mayChange }: MailFormProps) {
       className="flex max-w-xl flex-col gap-5"
       onSubmit={(event) => {
         event.preventDefault();
-        void save
-          .sendAsync({ path: { projectId: project.id }, body: { notifications: { mail } } })
-          .then(
-            () => setEdited(undefined),
-            () => undefined,
-          );
+        void save.sendAsync({ path: { projectId: project.id }, body: { notifications: { mail } } }).then(
+          () => setEdited(undefined),
+          () => undefined,
+        );
       }}
     >
       {!mayChange && <Notice>Owners and admins of the organization change these settings.</Notice>}

@@ -50,8 +50,7 @@ function Facts({ organization: { name, budget, createdAt } }: { organization: Or
           },
           {
             label: 'US dollars a month',
-            value:
-              budget.maxCostUsdPerMonth === null ? 'No limit' : money(budget.maxCostUsdPerMonth),
+            value: budget.maxCostUsdPerMonth === null ? 'No limit' : money(budget.maxCostUsdPerMonth),
           },
           { label: 'Created', value: <Time at={createdAt} /> },
         ]}
@@ -95,8 +94,7 @@ function PlanLine() {
     <Section title="Plan" boxed>
       <div className="flex flex-wrap items-center justify-between gap-3">
         <p className="text-base text-muted">
-          The organization is on the <span className="font-medium text-ink capitalize">{plan}</span>{' '}
-          plan.
+          The organization is on the <span className="font-medium text-ink capitalize">{plan}</span> plan.
         </p>
         {source === 'subscription' && (
           <ButtonLink to="/p/$projectId/billing" params={{ projectId }}>

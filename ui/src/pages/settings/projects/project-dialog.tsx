@@ -66,10 +66,7 @@ export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
             </Field>
             <BudgetFields register={form.register} errors={errors} />
             <div className="grid gap-4 sm:grid-cols-2">
-              <Field
-                label="Days until what runs said is erased"
-                error={errors.runContentDays?.message}
-              >
+              <Field label="Days until what runs said is erased" error={errors.runContentDays?.message}>
                 <Input {...form.register('runContentDays')} inputMode="numeric" />
               </Field>
               <Field label="Days until runs are deleted" error={errors.runDays?.message}>
@@ -77,9 +74,8 @@ export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
               </Field>
             </div>
             <p className="text-sm text-muted">
-              Counted from the end of a run; empty for as long as the service keeps them. Fewer days
-              hold for the runs that there are, and what they erase is gone for good. Totals of
-              usage stay.
+              Counted from the end of a run; empty for as long as the service keeps them. Fewer days hold for the runs
+              that there are, and what they erase is gone for good. Totals of usage stay.
             </p>
           </>
         )}

@@ -24,9 +24,7 @@ type Project = Shape<'Project'>;
 
 /** Lists the projects of the organization. */
 export function ProjectsTab() {
-  return (
-    <OfOrganization>{(organization) => <Projects organization={organization} />}</OfOrganization>
-  );
+  return <OfOrganization>{(organization) => <Projects organization={organization} />}</OfOrganization>;
 }
 
 function Projects({ organization }: { readonly organization: Organization }) {
@@ -52,11 +50,7 @@ function Projects({ organization }: { readonly organization: Organization }) {
       }
       actions={create}
     >
-      <Await
-        of={projects}
-        skeleton={<SkeletonRows rows={3} />}
-        errorTitle="The projects could not be read"
-      >
+      <Await of={projects} skeleton={<SkeletonRows rows={3} />} errorTitle="The projects could not be read">
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState title="No projects">Make one to have a place for routines.</EmptyState>
@@ -97,9 +91,7 @@ function Projects({ organization }: { readonly organization: Organization }) {
           }
         />
       )}
-      {changed !== undefined && (
-        <ProjectDialog project={changed} onClose={() => setChanged(undefined)} />
-      )}
+      {changed !== undefined && <ProjectDialog project={changed} onClose={() => setChanged(undefined)} />}
       <DeleteProject project={removed} onClose={() => setRemoved(undefined)} />
     </Section>
   );
