@@ -15,7 +15,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY cli/package.json cli/
 COPY sdk/package.json sdk/
 COPY ui/package.json ui/
-COPY dev/node dev/node
+COPY dev/stack/node dev/stack/node
 RUN npm ci
 COPY . .
 RUN npm run build && npm run ui:build
@@ -28,7 +28,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY cli/package.json cli/
 COPY sdk/package.json sdk/
 COPY ui/package.json ui/
-COPY dev/node dev/node
+COPY dev/stack/node dev/stack/node
 RUN npm ci --omit=dev --omit=peer --omit=optional --workspaces=false \
   && cd node_modules/@temporalio/core-bridge/releases \
   && keep=$(uname -m)-unknown-linux-gnu && test -d "$keep" \

@@ -1,6 +1,6 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { cancellation, failure, type FailureReason } from '#core/run-states/index.ts';
-import { endRun } from '#core/runs/index.ts';
+import { cancellation, failure, type FailureReason } from '#core/execution/run-states/index.ts';
+import { endRun } from '#core/execution/runs/index.ts';
 import {
   ModelFailure,
   performModelStep,
@@ -10,7 +10,7 @@ import {
   type StepOutcome,
   type StepsCore,
   type ToolStepOutcome,
-} from '#core/steps/index.ts';
+} from '#core/execution/steps/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 export interface RunActivityDeps extends StepsCore {

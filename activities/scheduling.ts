@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { AdmissionReport } from '#core/admission/index.ts';
+import type { AdmissionReport } from '#core/execution/admission/index.ts';
 import { createTickParts, type TickDeps } from '#core/scheduling/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 

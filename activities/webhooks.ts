@@ -6,7 +6,7 @@ import {
   type AttemptDeps,
   type AttemptOutcome,
   type StartDeliveriesDeps,
-} from '#core/webhooks/index.ts';
+} from '#core/delivery/webhooks/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 export interface WebhookActivities {

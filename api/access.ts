@@ -1,8 +1,8 @@
-import { SYSTEM, type Actor } from '#core/audit/index.ts';
-import type { PaymentEvent, Plan } from '#core/billing/index.ts';
-import type { Role, Scope } from '#core/organizations/index.ts';
+import { SYSTEM, type Actor } from '#core/foundation/audit/index.ts';
+import type { PaymentEvent, Plan } from '#core/accounts/billing/index.ts';
+import type { Role, Scope } from '#core/accounts/organizations/index.ts';
 
-export type { Scope } from '#core/organizations/index.ts';
+export type { Scope } from '#core/accounts/organizations/index.ts';
 
 /** The kinds of callers that an operation is for. */
 export type AuthKind =

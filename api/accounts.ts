@@ -1,6 +1,6 @@
-import { leaveOrganizations } from '#core/deletion/index.ts';
-import { createAuth, createAuthMails, type AuthSettings } from '#core/identity/index.ts';
-import type { AccountsCore } from '#core/model-connections/index.ts';
+import { leaveOrganizations } from '#core/upkeep/deletion/index.ts';
+import { createAuth, createAuthMails, type AuthSettings } from '#core/accounts/identity/index.ts';
+import type { AccountsCore } from '#core/models/connections/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Deps } from './deps.ts';

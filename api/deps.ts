@@ -1,4 +1,4 @@
-import type { Auth } from '#core/identity/index.ts';
+import type { Auth } from '#core/accounts/identity/index.ts';
 import type { Services } from '#core/services.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { ClientAddress } from './http/client-address.ts';

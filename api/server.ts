@@ -1,5 +1,5 @@
 /** Entry: `node api/server.ts` serves the API until SIGTERM or SIGINT. */
-import { reportPriceFaults } from '#core/billing/index.ts';
+import { reportPriceFaults } from '#core/accounts/billing/index.ts';
 import { tickSettled } from '#core/scheduling/index.ts';
 import { openServices } from '#core/services.ts';
 import { startingConfig } from '#lib/config/index.ts';

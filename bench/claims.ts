@@ -1,6 +1,6 @@
 import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
-import { createEngine, type Engine } from '#core/engine/index.ts';
-import { announceSlots, createAdmission } from '#core/admission/index.ts';
+import { createEngine, type Engine } from '#core/foundation/engine/index.ts';
+import { announceSlots, createAdmission } from '#core/execution/admission/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { openDatabase, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';

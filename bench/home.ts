@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext } from 'playwright-core';
-import { freePort, isListening } from '#dev/ports.ts';
+import { freePort, isListening } from '#dev/stack/ports.ts';
 import type { Db } from '#lib/database/index.ts';
 import { buildLocked } from '#test/ui/support/build.ts';
 import { launchChromium } from '#test/ui/support/chromium.ts';

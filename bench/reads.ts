@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { listRuns } from '#core/runs/index.ts';
-import { freePort, isListening } from '#dev/ports.ts';
+import { listRuns } from '#core/execution/runs/index.ts';
+import { freePort, isListening } from '#dev/stack/ports.ts';
 import { sql, type Database, type Sql } from '#lib/database/index.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { type Benchmark, type Benchmarks, compared, type Figure, plain } from './harness/benchmark.ts';

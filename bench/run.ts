@@ -6,7 +6,7 @@ import path from 'node:path';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
-import { stopOnSignals } from '#dev/shutdown.ts';
+import { stopOnSignals } from '#dev/stack/shutdown.ts';
 import { type Bench, type Benchmark, type Benchmarks, verdictOf, type Figure, table } from './harness/benchmark.ts';
 import { startService, type Service } from './harness/service.ts';
 import { startStack } from './harness/stack.ts';

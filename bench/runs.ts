@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
-import type { Child } from '#dev/child.ts';
-import { freePort } from '#dev/ports.ts';
+import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
+import type { Child } from '#dev/stack/child.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { activeRoutine } from '#test/support/routines.ts';
 import { runBareWorkflow, runBareToolCalls } from './bare/client.ts';
 import { alternate, timed, rateFor, warmUp } from './harness/measure.ts';

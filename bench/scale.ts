@@ -1,9 +1,9 @@
-import { enqueueManualRun } from '#core/runs/enqueue.ts';
-import { admitRuns } from '#core/admission/admit.ts';
-import { beginStep } from '#core/steps/begin-step.ts';
-import { success } from '#core/run-states/ending.ts';
-import { recordStepAndSuccess } from '#core/steps/record-step.ts';
-import { listRuns } from '#core/runs/index.ts';
+import { enqueueManualRun } from '#core/execution/runs/enqueue.ts';
+import { admitRuns } from '#core/execution/admission/admit.ts';
+import { beginStep } from '#core/execution/steps/begin-step.ts';
+import { success } from '#core/execution/run-states/ending.ts';
+import { recordStepAndSuccess } from '#core/execution/steps/record-step.ts';
+import { listRuns } from '#core/execution/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { newId } from '#lib/ids.ts';

@@ -1,4 +1,4 @@
-import type { Engine } from '#core/engine/index.ts';
+import type { Engine } from '#core/foundation/engine/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Mailer } from '#lib/mail.ts';

@@ -1,4 +1,4 @@
-import type { Actor } from '#core/audit/index.ts';
+import type { Actor } from '#core/foundation/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /**

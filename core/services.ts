@@ -1,16 +1,16 @@
-import { createPayment, type PlanRule } from '#core/billing/index.ts';
+import { createPayment, type PlanRule } from '#core/accounts/billing/index.ts';
 import {
   createConnectionSecrets,
   createCredentialSource,
   createOAuthSource,
   loadProviders,
-} from '#core/connections/index.ts';
-import { createEngine } from '#core/engine/index.ts';
-import { createToolSessions } from '#core/mcp/index.ts';
-import { createModelCredentials, createServerDirectory } from '#core/model-connections/index.ts';
-import { loadModelProviders, openModelRuntime, type ModelProviders } from '#core/model-providers/index.ts';
-import { notifyPaused } from '#core/notifications/index.ts';
-import { createUnsubscribeLinks } from '#core/outbox/index.ts';
+} from '#core/integrations/connections/index.ts';
+import { createEngine } from '#core/foundation/engine/index.ts';
+import { createToolSessions } from '#core/clients/mcp/index.ts';
+import { createModelCredentials, createServerDirectory } from '#core/models/connections/index.ts';
+import { loadModelProviders, openModelRuntime, type ModelProviders } from '#core/models/providers/index.ts';
+import { notifyPaused } from '#core/delivery/notifications/index.ts';
+import { createUnsubscribeLinks } from '#core/foundation/outbox/index.ts';
 import {
   createAbilityStore,
   createFigureStore,
@@ -18,14 +18,14 @@ import {
   createModelDirectory,
   createProjectModels,
   providerSwitch,
-} from '#core/models/index.ts';
-import { observeModelCalls, watchBacklog, watchFeed, watchPool } from '#core/observability/index.ts';
-import { createSealedWebhookSecrets, takeNewTools } from '#core/routines/index.ts';
-import { chooseCaller, createAccountCaller, createModelCaller } from '#core/steps/index.ts';
-import { createAdmission, type Admission } from '#core/admission/index.ts';
-import { createRunFeed } from '#core/run-events/index.ts';
-import { followPausesByService, skipQueued } from '#core/runs/index.ts';
-import { loadCatalogue } from '#core/skills/index.ts';
+} from '#core/models/directory/index.ts';
+import { observeModelCalls, watchBacklog, watchFeed, watchPool } from '#core/upkeep/observability/index.ts';
+import { createSealedWebhookSecrets, takeNewTools } from '#core/authoring/routines/index.ts';
+import { chooseCaller, createAccountCaller, createModelCaller } from '#core/execution/steps/index.ts';
+import { createAdmission, type Admission } from '#core/execution/admission/index.ts';
+import { createRunFeed } from '#core/execution/run-events/index.ts';
+import { followPausesByService, skipQueued } from '#core/execution/runs/index.ts';
+import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';

@@ -1,6 +1,6 @@
 /**
  * The closed list of errors that a caller of the API can receive: code → HTTP status and default message. The reasons
- * for which a run fails are a list of their own, `RUN_REASONS` in `core/runs`; those type an `ApplicationFailure`.
+ * for which a run fails are a list of their own, `RUN_REASONS` in `core/execution/runs`; those type an `ApplicationFailure`.
  */
 export const ERRORS = {
   invalid_request: [400, 'The request is not valid.'],

@@ -2,7 +2,7 @@
  * Entry: `npm run assistants:enter -- 'Name' https://host/callback …` enters an assistant that people may connect, with
  * the addresses it may lead them back to, and prints its client id. A name that is there gets these addresses instead.
  */
-import { enterClient } from '#core/programs/index.ts';
+import { enterClient } from '#core/accounts/programs/index.ts';
 import { startingConfig } from '#lib/config/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 

@@ -2,7 +2,7 @@
  * Entry: `npm run accounts:free -- ada@example.com` removes the second factor of a person who has lost it together with
  * the recovery codes. Exits with 1 when there is none.
  */
-import { freeAccount } from '#core/identity/index.ts';
+import { freeAccount } from '#core/accounts/identity/index.ts';
 import { startingConfig } from '#lib/config/index.ts';
 import { openDatabase, transaction } from '#lib/database/index.ts';
 

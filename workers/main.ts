@@ -1,5 +1,5 @@
 /** Entry: `node workers/main.ts` works on runs, ticks and deliveries until SIGTERM or SIGINT. */
-import { obstacles } from '#core/observability/index.ts';
+import { obstacles } from '#core/upkeep/observability/index.ts';
 import { openServices } from '#core/services.ts';
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';

@@ -5,7 +5,7 @@ import {
   withdrawSlots,
   type Admission,
   type WorkerSlots,
-} from '#core/admission/index.ts';
+} from '#core/execution/admission/index.ts';
 import type { Core } from '#core/core.ts';
 import type { Standing } from './standing.ts';
 

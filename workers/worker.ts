@@ -5,7 +5,7 @@ import { Worker, type NativeConnection, type WorkerOptions as SdkOptions } from 
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createWebhookActivities } from '#activities/webhooks.ts';
-import { keepRuntimeLease } from '#core/model-providers/index.ts';
+import { keepRuntimeLease } from '#core/models/providers/index.ts';
 import type { Services } from '#core/services.ts';
 import { schedulerTaskQueue, webhookTaskQueue } from '#lib/task-queues.ts';
 import type { Build } from '#lib/temporal/index.ts';

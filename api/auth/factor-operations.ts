@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { newPasskey, passkeyAssertion } from '#core/identity/index.ts';
+import { newPasskey, passkeyAssertion } from '#core/accounts/identity/index.ts';
 import { nameOf } from '../http/schemas.ts';
 import { done, givenPassword, user, type AuthOperation } from './operation.ts';
 

@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import { CLIENT_ADDRESS_HEADER } from '#core/identity/index.ts';
+import { CLIENT_ADDRESS_HEADER } from '#core/accounts/identity/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, hasBody, readJson } from '../http/body.ts';

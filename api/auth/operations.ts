@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isCommonPassword } from '#core/identity/index.ts';
+import { isCommonPassword } from '#core/accounts/identity/index.ts';
 import { emailAddress, nameOf } from '../http/schemas.ts';
 import { done, givenPassword, session, user, type AuthOperation } from './operation.ts';
 import { factorOperations } from './factor-operations.ts';

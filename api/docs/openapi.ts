@@ -1,6 +1,6 @@
 import { createDocument, type ZodOpenApiOperationObject } from 'zod-openapi';
-import { PLANS } from '#core/billing/index.ts';
-import { sessionCookieName } from '#core/identity/index.ts';
+import { PLANS } from '#core/accounts/billing/index.ts';
+import { sessionCookieName } from '#core/accounts/identity/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { authOperations } from '../auth/operations.ts';
 import { type Route, TAGS } from '../route.ts';

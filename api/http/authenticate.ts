@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'koa';
-import { effectivePlan, mayWrite, verifyEvent, writeRefused } from '#core/billing/index.ts';
-import { assertFreshProof, authenticateKey, findMemberships, stillStands } from '#core/identity/index.ts';
-import { touchApiKey } from '#core/organizations/index.ts';
-import { countUse, type WindowUse } from '#core/rate-limits/index.ts';
+import { effectivePlan, mayWrite, verifyEvent, writeRefused } from '#core/accounts/billing/index.ts';
+import { assertFreshProof, authenticateKey, findMemberships, stillStands } from '#core/accounts/identity/index.ts';
+import { touchApiKey } from '#core/accounts/organizations/index.ts';
+import { countUse, type WindowUse } from '#core/foundation/rate-limits/index.ts';
 import { persistently } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { idPattern } from '#lib/ids.ts';

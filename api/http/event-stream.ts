@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'koa';
-import type { StreamEnd } from '#core/run-events/index.ts';
+import type { StreamEnd } from '#core/execution/run-events/index.ts';
 import { oncePerObject } from '#lib/coalesce.ts';
 import type { SentEvent, StreamInput } from '../route.ts';
 

@@ -1,4 +1,4 @@
-import { fence } from '#core/prompt/index.ts';
+import { fence } from '#core/execution/prompt/index.ts';
 import { cut } from '#lib/text.ts';
 
 /** The most that an answer of a tool may cost a model, in tokens as `tokensOf` counts them. */

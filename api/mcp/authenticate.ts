@@ -1,8 +1,8 @@
 import type { Context } from 'koa';
-import { effectivePlan } from '#core/billing/index.ts';
-import { tokenPrefix } from '#core/identity/index.ts';
-import { authenticateMcpToken } from '#core/programs/index.ts';
-import { countUse } from '#core/rate-limits/index.ts';
+import { effectivePlan } from '#core/accounts/billing/index.ts';
+import { tokenPrefix } from '#core/accounts/identity/index.ts';
+import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
+import { countUse } from '#core/foundation/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProjectAccess } from '../access.ts';
 import type { Deps } from '../deps.ts';

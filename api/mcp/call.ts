@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isEndState, RUN_STATES } from '#core/run-states/index.ts';
+import { isEndState, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { idPattern } from '#lib/ids.ts';
 import type { ProjectAccess, Via } from '../access.ts';
 import type { Deps } from '../deps.ts';

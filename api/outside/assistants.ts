@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import { CLIENT_ADDRESS_HEADER, ensureMcpResource, mcpResource } from '#core/identity/index.ts';
-import { SCOPES } from '#core/organizations/index.ts';
+import { CLIENT_ADDRESS_HEADER, ensureMcpResource, mcpResource } from '#core/accounts/identity/index.ts';
+import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, readBody, readJson } from '../http/body.ts';

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { z } from 'zod';
-import { clientMetadataDocument, completeSignIn } from '#core/connections/index.ts';
+import { clientMetadataDocument, completeSignIn } from '#core/integrations/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { returnedFields } from '../http/schemas.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { recordEvent, syncWithin } from '#core/billing/index.ts';
-import { obstacles } from '#core/observability/index.ts';
+import { recordEvent, syncWithin } from '#core/accounts/billing/index.ts';
+import { obstacles } from '#core/upkeep/observability/index.ts';
 import { tickInProcess } from '#core/scheduling/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { networkOf } from '../http/client-address.ts';

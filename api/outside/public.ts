@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { submitLead } from '#core/leads/index.ts';
+import { submitLead } from '#core/accounts/leads/index.ts';
 import { route } from '../route.ts';
 import { networkOf } from '../http/client-address.ts';
 import { emailAddress, nameOf } from '../http/schemas.ts';

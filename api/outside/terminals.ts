@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import { redeemTerminalSignIn, requestTerminalSignIn, TERMINAL_SECONDS } from '#core/programs/index.ts';
+import { redeemTerminalSignIn, requestTerminalSignIn, TERMINAL_SECONDS } from '#core/accounts/programs/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, readJson } from '../http/body.ts';

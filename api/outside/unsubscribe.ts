@@ -1,5 +1,5 @@
 import type { Context, Middleware } from 'koa';
-import { ALL_DIGESTS, optIn, optOut, UNSUBSCRIBE_PATH, type OptOut } from '#core/outbox/index.ts';
+import { ALL_DIGESTS, optIn, optOut, UNSUBSCRIBE_PATH, type OptOut } from '#core/foundation/outbox/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { UNSUBSCRIBE_POLICY } from '../middleware/headers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readAttention as readWhatNeedsAttention } from '#core/attention/index.ts';
+import { readAttention as readWhatNeedsAttention } from '#core/upkeep/attention/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AUDIT_ACTIONS, listAuditEvents } from '#core/audit/index.ts';
-import { assertAdmin } from '#core/organizations/index.ts';
+import { AUDIT_ACTIONS, listAuditEvents } from '#core/foundation/audit/index.ts';
+import { assertAdmin } from '#core/accounts/organizations/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';

@@ -8,7 +8,7 @@ import {
   refreshWithin,
   visitPortal,
   type BillingSummary,
-} from '#core/billing/index.ts';
+} from '#core/accounts/billing/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '../http/schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as digests from '#core/digests/index.ts';
+import * as digests from '#core/upkeep/digests/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';

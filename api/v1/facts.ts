@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as facts from '#core/facts/index.ts';
+import * as facts from '#core/authoring/facts/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProjectAccess } from '../access.ts';
 import { etagOf, versionsIn } from '../http/entity-tag.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as organizations from '#core/organizations/index.ts';
+import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import * as deletion from '#core/deletion/index.ts';
-import * as identity from '#core/identity/index.ts';
-import * as organizations from '#core/organizations/index.ts';
+import * as deletion from '#core/upkeep/deletion/index.ts';
+import * as identity from '#core/accounts/identity/index.ts';
+import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
 import { EXAMPLE, idOf, personId, timestamp } from '../http/schemas.ts';

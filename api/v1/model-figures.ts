@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { patchFigures, type ModelOption } from '#core/models/index.ts';
+import { patchFigures, type ModelOption } from '#core/models/directory/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import type { ProjectSessionAccess } from '../access.ts';
 import type { Deps } from '../deps.ts';

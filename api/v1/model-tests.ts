@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHECKS, estimateTest, testModel } from '#core/model-tests/index.ts';
+import { CHECKS, estimateTest, testModel } from '#core/upkeep/model-tests/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { route, type Route } from '../route.ts';
 import { findSourced, modelId } from './model-figures.ts';

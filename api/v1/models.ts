@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption } from '#core/models/index.ts';
+import { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption } from '#core/models/directory/index.ts';
 import { MODEL_DIALECTS } from '#lib/config/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '../http/schemas.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as deletion from '#core/deletion/index.ts';
-import * as organizations from '#core/organizations/index.ts';
+import * as deletion from '#core/upkeep/deletion/index.ts';
+import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';

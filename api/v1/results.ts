@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as results from '#core/results/index.ts';
-import { TRIGGERS } from '#core/run-states/index.ts';
+import * as results from '#core/execution/results/index.ts';
+import { TRIGGERS } from '#core/execution/run-states/index.ts';
 import { actorId, type ProjectAccess } from '../access.ts';
 import { EXAMPLE, idOf, instant, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
 import { present } from '../http/present.ts';

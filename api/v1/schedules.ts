@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOccurrences, previewTimes } from '#core/timetable/index.ts';
+import { listOccurrences, previewTimes } from '#core/foundation/timetable/index.ts';
 import { invalid } from '#lib/errors.ts';
 import { decimal, EXAMPLE, idOf, instantOfThisAge, iso, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';

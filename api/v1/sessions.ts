@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as identity from '#core/identity/index.ts';
+import * as identity from '#core/accounts/identity/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAIL_EVENTS, RECIPIENT_GROUPS, type MailSettings } from '#core/settings/index.ts';
+import { MAIL_EVENTS, RECIPIENT_GROUPS, type MailSettings } from '#core/accounts/settings/index.ts';
 import type { Deps } from '../deps.ts';
 
 /** Tells whether nothing is in the list twice. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as identity from '#core/identity/index.ts';
-import * as settings from '#core/settings/index.ts';
+import * as identity from '#core/accounts/identity/index.ts';
+import * as settings from '#core/accounts/settings/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';

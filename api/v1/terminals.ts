@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as programs from '#core/programs/index.ts';
-import { SCOPES } from '#core/organizations/index.ts';
+import * as programs from '#core/accounts/programs/index.ts';
+import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { present } from '../http/present.ts';
 import { timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { definitionForm } from '#core/definition/index.ts';
-import { insertVersions } from '#core/routines/versions.ts';
+import { definitionForm } from '#core/authoring/definition/index.ts';
+import { insertVersions } from '#core/authoring/routines/versions.ts';
 import { sql, withStatements, type Db, type Sql } from '#lib/database/index.ts';
 import type { Service } from './service.ts';
 

@@ -1,4 +1,4 @@
-import { admitRuns, recordStarts } from '#core/admission/admit.ts';
+import { admitRuns, recordStarts } from '#core/execution/admission/admit.ts';
 import { newId } from '#lib/ids.ts';
 import { openDatabase, sql, type Database, type Db } from '#lib/database/index.ts';
 import type { Bench } from './benchmark.ts';

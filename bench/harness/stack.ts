@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Child } from '#dev/child.ts';
-import { superviseChildren } from '#dev/children.ts';
-import { withoutSettings } from '#dev/environment.ts';
-import { freePort, isListening } from '#dev/ports.ts';
-import { startPostgres } from '#dev/postgres.ts';
-import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
-import { startTemporal, type Temporal } from '#dev/temporal/server.ts';
+import type { Child } from '#dev/stack/child.ts';
+import { superviseChildren } from '#dev/stack/children.ts';
+import { withoutSettings } from '#dev/stack/environment.ts';
+import { freePort, isListening } from '#dev/stack/ports.ts';
+import { startPostgres } from '#dev/stack/postgres.ts';
+import { ensureTemporalBinary } from '#dev/stack/temporal/binary.ts';
+import { startTemporal, type Temporal } from '#dev/stack/temporal/server.ts';
 import { migrate } from '#migrations/migrate.ts';
 import { startPooler } from '#test/support/pooler.ts';
 
@@ -70,7 +70,7 @@ export async function startStack(log: (message: string) => void): Promise<Stack>
         settings: { max_wal_size: '4GB', shared_buffers: '512MB' },
       }),
       ensureTemporalBinary({ env: process.env, onProgress: log, guard }),
-      run('Gateway', 'dev/gateway/main.ts', { GATEWAY_PORT: String(gatewayPort) }),
+      run('Gateway', 'dev/fakes/gateway/main.ts', { GATEWAY_PORT: String(gatewayPort) }),
     ]);
     const template = 'bench_template';
     const admin = (statement: string) => query(postgres.adminUrl, statement);

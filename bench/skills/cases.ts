@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
-import { stateBlocks } from '#core/skills/state-block.ts';
-import { fence, PREAMBLE, renderPrompt } from '#core/prompt/index.ts';
+import { stateBlocks } from '#core/authoring/skills/state-block.ts';
+import { fence, PREAMBLE, renderPrompt } from '#core/execution/prompt/index.ts';
 
 export const CASE_NAMES = ['full', 'missing', 'second', 'hostile'] as const;
 export type CaseName = (typeof CASE_NAMES)[number];

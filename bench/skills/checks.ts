@@ -1,5 +1,5 @@
-import { evaluateExpression } from '#core/calculate/index.ts';
-import { MAX_STATE, stateBlocks, stateKeys } from '#core/skills/state-block.ts';
+import { evaluateExpression } from '#core/clients/calculate/index.ts';
+import { MAX_STATE, stateBlocks, stateKeys } from '#core/authoring/skills/state-block.ts';
 import type { EvalCase, EvaluatedSkill } from './cases.ts';
 
 /** The name of the tool that hostile texts ask for. */

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { loadCatalogue } from '#core/skills/index.ts';
+import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import {
   placeboFor,
   renderTrials,

@@ -1,4 +1,4 @@
-import { wilson } from '#core/calculate/proportions.ts';
+import { wilson } from '#core/clients/calculate/proportions.ts';
 import {
   casesOf,
   type CaseName,

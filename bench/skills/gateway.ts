@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { calculateTool } from '#core/calculate/index.ts';
+import { calculateTool } from '#core/clients/calculate/index.ts';
 import { DECOY, type Answered, numbersOf } from './checks.ts';
 import type { PromptMessage } from './cases.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { parse as parseYaml } from 'yaml';
-import { percentChange } from '#core/calculate/change.ts';
-import { twoProportions } from '#core/calculate/proportions.ts';
+import { percentChange } from '#core/clients/calculate/change.ts';
+import { twoProportions } from '#core/clients/calculate/proportions.ts';
 import type { EvalCase } from './cases.ts';
 
 const gate = z.strictObject({

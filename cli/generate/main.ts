@@ -7,7 +7,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { FIELDS } from '../../api/v1/routines/fields.ts';
 import { fields as skillFields } from '../../api/v1/skills/schemas.ts';
-import { creationOf, DEFINITION } from '../../core/definition/index.ts';
+import { creationOf, DEFINITION } from '../../core/authoring/definition/index.ts';
 
 export const HEADS_FILE = path.join(import.meta.dirname, '../src/files/generated/head-schemas.ts');
 

@@ -1,14 +1,14 @@
 import type { Core } from '#core/core.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOver, timeFor, timetableOf, withoutJitter } from '#core/timetable/index.ts';
-import { setNextTimes } from '#core/routines/index.ts';
+import { isOver, timeFor, timetableOf, withoutJitter } from '#core/foundation/timetable/index.ts';
+import { setNextTimes } from '#core/authoring/routines/index.ts';
 import {
   afterReplacing,
   insertOccurrences,
   replaceOpenRuns,
   type AfterEndDeps,
   type OccurrenceRow,
-} from '#core/runs/index.ts';
+} from '#core/execution/runs/index.ts';
 import { isUnavailable, transaction } from '#lib/database/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';

@@ -1,8 +1,8 @@
-import { paidPlanOf } from '#core/organizations/index.ts';
-import type { Plan } from '#core/billing/index.ts';
-import type { Routine } from '#core/routines/index.ts';
-import type { Timing } from '#core/timetable/index.ts';
-import { accountOf, breakerIsOpen } from '#core/breaker/index.ts';
+import { paidPlanOf } from '#core/accounts/organizations/index.ts';
+import type { Plan } from '#core/accounts/billing/index.ts';
+import type { Routine } from '#core/authoring/routines/index.ts';
+import type { Timing } from '#core/foundation/timetable/index.ts';
+import { accountOf, breakerIsOpen } from '#core/execution/breaker/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { empty, sql, type Db } from '#lib/database/index.ts';
 

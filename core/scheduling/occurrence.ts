@@ -1,6 +1,6 @@
-import type { Routine } from '#core/routines/index.ts';
-import { reasonAsMessage, type RunReason } from '#core/run-states/index.ts';
-import type { OccurrenceRow } from '#core/runs/index.ts';
+import type { Routine } from '#core/authoring/routines/index.ts';
+import { reasonAsMessage, type RunReason } from '#core/execution/run-states/index.ts';
+import type { OccurrenceRow } from '#core/execution/runs/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/index.ts';
 

@@ -1,8 +1,8 @@
 import type { Core } from '#core/core.ts';
-import { notifyPaused } from '#core/notifications/index.ts';
-import { nextTimeFrom, type Timing } from '#core/timetable/index.ts';
-import { pauseStopped, pauseRoutinesOn, setNextTimes } from '#core/routines/index.ts';
-import { followPausesByService } from '#core/runs/index.ts';
+import { notifyPaused } from '#core/delivery/notifications/index.ts';
+import { nextTimeFrom, type Timing } from '#core/foundation/timetable/index.ts';
+import { pauseStopped, pauseRoutinesOn, setNextTimes } from '#core/authoring/routines/index.ts';
+import { followPausesByService } from '#core/execution/runs/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 

@@ -1,8 +1,8 @@
-import { effectivePlan, takeRuns, type PlanRule } from '#core/billing/index.ts';
-import type { Routine } from '#core/routines/index.ts';
-import { chooseProbes, lockOpenBreakers, takeProbes } from '#core/breaker/index.ts';
-import { inTheWay } from '#core/runs/index.ts';
-import type { RunReason } from '#core/run-states/index.ts';
+import { effectivePlan, takeRuns, type PlanRule } from '#core/accounts/billing/index.ts';
+import type { Routine } from '#core/authoring/routines/index.ts';
+import { chooseProbes, lockOpenBreakers, takeProbes } from '#core/execution/breaker/index.ts';
+import { inTheWay } from '#core/execution/runs/index.ts';
+import type { RunReason } from '#core/execution/run-states/index.ts';
 import { limitsOf, overBudget, tooLittleLeft, type OperatorCap, type PassedLimit } from '#core/usage/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { DueRoutine } from './due-routines.ts';

@@ -1,20 +1,20 @@
-import { keepPaymentsInStep, type Payment } from '#core/billing/index.ts';
-import { queueLeadMails } from '#core/leads/index.ts';
-import { queueResultDigests } from '#core/digests/index.ts';
-import { expireCalls } from '#core/model-calls/index.ts';
+import { keepPaymentsInStep, type Payment } from '#core/accounts/billing/index.ts';
+import { queueLeadMails } from '#core/accounts/leads/index.ts';
+import { queueResultDigests } from '#core/upkeep/digests/index.ts';
+import { expireCalls } from '#core/models/calls/index.ts';
 import {
   refreshCatalogues,
   sweepModelConnections,
   type AccountsCore,
   type ModelCredentials,
-} from '#core/model-connections/index.ts';
-import { queueDigests, queueProjectDigests } from '#core/notifications/index.ts';
-import { sendMessages, type MessageDeps } from '#core/outbox/index.ts';
-import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/retention/index.ts';
-import { expireQueued, sweepOpenRuns } from '#core/runs/index.ts';
-import { releaseDue, type AdmissionReport } from '#core/admission/index.ts';
-import { settleLostCalls } from '#core/steps/index.ts';
-import { kickDeliveries, startDueDeliveries } from '#core/webhooks/index.ts';
+} from '#core/models/connections/index.ts';
+import { queueDigests, queueProjectDigests } from '#core/delivery/notifications/index.ts';
+import { sendMessages, type MessageDeps } from '#core/foundation/outbox/index.ts';
+import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/execution/retention/index.ts';
+import { expireQueued, sweepOpenRuns } from '#core/execution/runs/index.ts';
+import { releaseDue, type AdmissionReport } from '#core/execution/admission/index.ts';
+import { settleLostCalls } from '#core/execution/steps/index.ts';
+import { kickDeliveries, startDueDeliveries } from '#core/delivery/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { TickPart } from '#lib/metrics/index.ts';
 import { claimAll, NOTHING_CLAIMED, type ClaimAllDeps, type ClaimReport } from './claim.ts';

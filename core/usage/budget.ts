@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import type { Budget } from '#core/settings/index.ts';
+import type { Budget } from '#core/accounts/settings/index.ts';
 import { raw, sql, type Sql } from '#lib/database/index.ts';
 
 /** The budgets that bind one routine, each on its own. */

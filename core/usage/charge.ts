@@ -1,6 +1,6 @@
 import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { totalTokens, type Usage } from '#core/cost/index.ts';
+import { totalTokens, type Usage } from '#core/foundation/cost/index.ts';
 import { budgetColumns, limitsOf, tooLittleLeft, type Budgets, type OperatorCap, type ScopeLimits } from './budget.ts';
 import { addedToDay } from './settle.ts';
 import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';

@@ -1,5 +1,5 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
-import { pricesAt, type Prices } from '#core/cost/index.ts';
+import { pricesAt, type Prices } from '#core/foundation/cost/index.ts';
 import type { Attempt } from './settle.ts';
 import type { ScopeLimits } from './budget.ts';
 import {

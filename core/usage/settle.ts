@@ -1,5 +1,5 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
-import { totalTokens, type Usage } from '#core/cost/index.ts';
+import { totalTokens, type Usage } from '#core/foundation/cost/index.ts';
 import { addToTotals, today } from './totals.ts';
 
 /** One attempt at a model step. */

@@ -1,4 +1,4 @@
-import type { Budget } from '#core/settings/index.ts';
+import type { Budget } from '#core/accounts/settings/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { budgetColumns, type Budgets } from './budget.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';

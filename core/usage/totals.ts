@@ -1,4 +1,4 @@
-import { costOf, type Prices } from '#core/cost/index.ts';
+import { costOf, type Prices } from '#core/foundation/cost/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { isLimited, LIMIT_SCOPES, type LimitName, type LimitScope, type ScopeLimits } from './budget.ts';
 

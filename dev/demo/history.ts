@@ -1,6 +1,6 @@
 // The file and not its subject: the checks of results, which come with the door, take half a second to load.
-import { areNone, compareWith, type DeliveredData } from '#core/outcomes/changes.ts';
-import { costOf, type Prices } from '#core/cost/index.ts';
+import { areNone, compareWith, type DeliveredData } from '#core/authoring/outcomes/changes.ts';
+import { costOf, type Prices } from '#core/foundation/cost/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { nextInTimetable, parseSchedule } from '#lib/schedule/index.ts';
 import { pageAsText, readPage } from './pages.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DemoModel } from '../models/find.ts';
+import type { DemoModel } from '../stack/models/find.ts';
 import type { Call } from './account.ts';
 import { CONNECTION_NAME, type MadeRoutine, type PastRun } from './history.ts';
 import { DEMO_ROUTINES } from './routines.ts';

@@ -1,7 +1,7 @@
 /** `npm run docs:states` writes the diagrams and tables of docs/run-states.md; a test keeps them current. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { ROUTINE_STATES, ROUTINE_TRANSITIONS } from '#core/routines/index.ts';
+import { ROUTINE_STATES, ROUTINE_TRANSITIONS } from '#core/authoring/routines/index.ts';
 import {
   failureClassOf,
   FAILURE_CLASSES,
@@ -9,7 +9,7 @@ import {
   RUN_REASONS,
   RUN_STATES,
   RUN_TRANSITIONS,
-} from '#core/run-states/index.ts';
+} from '#core/execution/run-states/index.ts';
 
 export const STATES_PAGE = fileURLToPath(new URL('../run-states.md', import.meta.url));
 

@@ -1,7 +1,7 @@
 /** `npm run docs:skills` writes the table of curated skills into docs/skills.md; a test keeps it current. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { loadCatalogue, type CuratedSkill } from '#core/skills/index.ts';
+import { loadCatalogue, type CuratedSkill } from '#core/authoring/skills/index.ts';
 
 export const SKILLS_PAGE = fileURLToPath(new URL('../skills.md', import.meta.url));
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { readToolsets, visibleTools } from '#api/mcp/tools.ts';
 import { routes } from '#api/routes.ts';
-import { SCOPES } from '#core/organizations/index.ts';
+import { SCOPES } from '#core/accounts/organizations/index.ts';
 
 const all = visibleTools(SCOPES, readToolsets('all'));
 const offered = visibleTools(SCOPES, readToolsets(undefined));

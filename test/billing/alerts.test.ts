@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { LOCAL_WEBHOOK_SECRET } from '#dev/payments/local.ts';
-import { deliver } from '#dev/payments/delivery.ts';
+import { LOCAL_WEBHOOK_SECRET } from '#dev/fakes/payments/local.ts';
+import { deliver } from '#dev/fakes/payments/delivery.ts';
 import { sql } from '#lib/database/index.ts';
 import type { Service } from '#test/support/service.ts';
 import { parseSamples, total } from '../observability/scrape.ts';

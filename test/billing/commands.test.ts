@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, inject } from 'vitest';
-import { LOCAL_PRICES, paymentEnvironment } from '#dev/payments/local.ts';
-import { freePort } from '#dev/ports.ts';
+import { LOCAL_PRICES, paymentEnvironment } from '#dev/fakes/payments/local.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { startNode } from '#test/support/node-process.ts';
 import { paidTest, storedAccess, subscribed } from './support.ts';
 import { changeOrganizations } from '#test/support/given.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { reconcilePayments } from '#core/billing/payment/reconcile.ts';
-import type { PaymentProcessor } from '#dev/payments/server.ts';
+import { reconcilePayments } from '#core/accounts/billing/payment/reconcile.ts';
+import type { PaymentProcessor } from '#dev/fakes/payments/server.ts';
 import type { Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { customerOf, paidTest, sessionsOf } from './support.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { decideAccess, readSubscription } from '#core/billing/payment/entitlement.ts';
-import { DAY, Ledger } from '#dev/payments/ledger.ts';
-import type { Subscription } from '#dev/payments/objects.ts';
+import { decideAccess, readSubscription } from '#core/accounts/billing/payment/entitlement.ts';
+import { DAY, Ledger } from '#dev/fakes/payments/ledger.ts';
+import type { Subscription } from '#dev/fakes/payments/objects.ts';
 import { proves } from '#test/support/proves.ts';
 import { priceOf } from './support.ts';
 

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
-import { EVENT_KINDS } from '#core/billing/payment/events.ts';
-import { signatureOf } from '#dev/payments/delivery.ts';
-import { LOCAL_WEBHOOK_SECRET } from '#dev/payments/local.ts';
+import { EVENT_KINDS } from '#core/accounts/billing/payment/events.ts';
+import { signatureOf } from '#dev/fakes/payments/delivery.ts';
+import { LOCAL_WEBHOOK_SECRET } from '#dev/fakes/payments/local.ts';
 import { proves } from '#test/support/proves.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { paidTest, priceOf, storedAccess, subscribed } from './support.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
-import { deliver } from '#dev/payments/delivery.ts';
-import { itemOf } from '#dev/payments/ledger.ts';
-import type { Subscription } from '#dev/payments/objects.ts';
-import type { PaymentProcessor } from '#dev/payments/server.ts';
-import { fetchMissedEvents, reconcilePayments } from '#core/billing/payment/reconcile.ts';
+import { deliver } from '#dev/fakes/payments/delivery.ts';
+import { itemOf } from '#dev/fakes/payments/ledger.ts';
+import type { Subscription } from '#dev/fakes/payments/objects.ts';
+import type { PaymentProcessor } from '#dev/fakes/payments/server.ts';
+import { fetchMissedEvents, reconcilePayments } from '#core/accounts/billing/payment/reconcile.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';

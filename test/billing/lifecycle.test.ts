@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { DAY } from '#dev/payments/ledger.ts';
-import type { PaymentProcessor } from '#dev/payments/server.ts';
+import { DAY } from '#dev/fakes/payments/ledger.ts';
+import type { PaymentProcessor } from '#dev/fakes/payments/server.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';

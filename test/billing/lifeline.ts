@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 
 /**
  * Point at which a process is cut off: before a message of it arrives, or after the message took effect and before the

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { itemOf } from '#dev/payments/ledger.ts';
+import { itemOf } from '#dev/fakes/payments/ledger.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { signUp } from '#test/support/people.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';

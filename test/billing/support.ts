@@ -1,6 +1,6 @@
-import { LOCAL_PRICES, LOCAL_SECRET_KEY, LOCAL_WEBHOOK_SECRET, paymentEnvironment } from '#dev/payments/local.ts';
-import { startPaymentProcessor, type PaymentProcessor } from '#dev/payments/server.ts';
-import type { Price, Subscription } from '#dev/payments/objects.ts';
+import { LOCAL_PRICES, LOCAL_SECRET_KEY, LOCAL_WEBHOOK_SECRET, paymentEnvironment } from '#dev/fakes/payments/local.ts';
+import { startPaymentProcessor, type PaymentProcessor } from '#dev/fakes/payments/server.ts';
+import type { Price, Subscription } from '#dev/fakes/payments/objects.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { test as base } from 'vitest';

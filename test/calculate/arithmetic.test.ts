@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calculateTool, evaluateExpression } from '#core/calculate/index.ts';
+import { calculateTool, evaluateExpression } from '#core/clients/calculate/index.ts';
 import { TIMES } from '#test/support/properties.ts';
 
 function value(expression: string, variables?: Record<string, number | string>): unknown {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { calculateTool } from '#core/calculate/index.ts';
-import { seasonallyAdjusted, smoothDamped } from '#core/calculate/damped-trend.ts';
+import { calculateTool } from '#core/clients/calculate/index.ts';
+import { seasonallyAdjusted, smoothDamped } from '#core/clients/calculate/damped-trend.ts';
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what its operation gives
 function calculate<Result>(args: object): Result {

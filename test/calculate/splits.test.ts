@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { calculateTool } from '#core/calculate/index.ts';
+import { calculateTool } from '#core/clients/calculate/index.ts';
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what its operation gives
 function calculate<Result>(args: object): Result {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { calculateTool } from '#core/calculate/index.ts';
+import { calculateTool } from '#core/clients/calculate/index.ts';
 
 function calculate(args: object): Record<string, unknown> {
   const outcome = calculateTool.execute(args);

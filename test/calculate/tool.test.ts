@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { calculateTool } from '#core/calculate/index.ts';
+import { calculateTool } from '#core/clients/calculate/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { TIMES } from '#test/support/properties.ts';
 

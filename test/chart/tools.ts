@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { cacheDir } from '#dev/cache-dir.ts';
+import { cacheDir } from '#dev/stack/cache-dir.ts';
 
 const execute = promisify(execFile);
 const FOLDER = path.join(cacheDir(process.env), 'linters');

@@ -1,8 +1,8 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { SCOPES } from '#core/organizations/index.ts';
-import { freePort } from '#dev/ports.ts';
+import { SCOPES } from '#core/accounts/organizations/index.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { environmentOf, keyOf, terminal, type Terminal } from './terminal.ts';

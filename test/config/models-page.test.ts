@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { LOCAL_PORTS, PROVIDERS } from '#dev/models/servers.ts';
+import { LOCAL_PORTS, PROVIDERS } from '#dev/stack/models/servers.ts';
 import { MODEL_DIALECTS, readModelSources } from '#lib/config/index.ts';
 
 const page = readFileSync(new URL('../../docs/models.md', import.meta.url), 'utf8');

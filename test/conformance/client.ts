@@ -2,13 +2,19 @@
  * Our client under the client scenarios of `@modelcontextprotocol/conformance`: `node test/conformance/client.ts <url>`
  * does with a tool server what the service does, except that it plays the person at the browser too and keeps nothing.
  */
-import { authorizationRequest } from '#core/connections/oauth/start.ts';
-import { grantHeaders } from '#core/connections/oauth/grant.ts';
-import { callbackOf, redirectUriOf } from '#core/connections/oauth/client.ts';
-import { discoveredTarget, type EarlierSignIn } from '#core/connections/oauth/target.ts';
-import { redeemCode, scopesIn } from '#core/connections/oauth/token-endpoint.ts';
-import { TOOL_SERVER } from '#core/connections/providers/catalogue.ts';
-import { findTool, listAllTools, openToolSession, ToolServerError, type RequestCredentials } from '#core/mcp/index.ts';
+import { authorizationRequest } from '#core/integrations/connections/oauth/start.ts';
+import { grantHeaders } from '#core/integrations/connections/oauth/grant.ts';
+import { callbackOf, redirectUriOf } from '#core/integrations/connections/oauth/client.ts';
+import { discoveredTarget, type EarlierSignIn } from '#core/integrations/connections/oauth/target.ts';
+import { redeemCode, scopesIn } from '#core/integrations/connections/oauth/token-endpoint.ts';
+import { TOOL_SERVER } from '#core/integrations/connections/providers/catalogue.ts';
+import {
+  findTool,
+  listAllTools,
+  openToolSession,
+  ToolServerError,
+  type RequestCredentials,
+} from '#core/clients/mcp/index.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 
 const UI_ORIGIN = 'http://localhost:3000';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isRedacted, splitAddress } from '#core/connections/store/credentials.ts';
+import { isRedacted, splitAddress } from '#core/integrations/connections/store/credentials.ts';
 import { runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from '#test/tools/hostile-fixture.ts';
 import { marker, requestsWith, routineWith, scriptCalls } from '#test/tools/support.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readConnection } from '#core/connections/index.ts';
-import { freePort } from '#dev/ports.ts';
+import { readConnection } from '#core/integrations/connections/index.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp } from '#test/support/people.ts';
 import { runOnce } from '#test/support/routines.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
-import { startProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
+import { startAuthorizationServer } from '#dev/fakes/authorization-server/server.ts';
+import { startProtectedToolServer } from '#dev/fakes/authorization-server/protected-tool-server.ts';
 import { createRoutine } from '../support/routines.ts';
 import { expireIn, signIn, startProtectedFixture, UI_ORIGIN, type ProtectedFixture } from './sign-in-fixture.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { startSignIn } from '#core/connections/oauth/start.ts';
+import { startSignIn } from '#core/integrations/connections/oauth/start.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { guardedClient, localClient, startReceiver, type Receiver } from '../outbound/receiver.ts';
 import { signUp, type Person } from '../support/people.ts';

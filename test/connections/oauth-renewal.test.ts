@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readConnection } from '#core/connections/index.ts';
-import { createOAuthSource } from '#core/connections/oauth/source.ts';
+import { readConnection } from '#core/integrations/connections/index.ts';
+import { createOAuthSource } from '#core/integrations/connections/oauth/source.ts';
 import { ageCounts, changeConnections } from '#test/support/given.ts';
 import { signUp, type Person } from '../support/people.ts';
 import {

@@ -1,7 +1,10 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { deleteConnection } from '#core/deletion/index.ts';
-import { startProtectedToolServer, type ProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
+import { deleteConnection } from '#core/upkeep/deletion/index.ts';
+import {
+  startProtectedToolServer,
+  type ProtectedToolServer,
+} from '#dev/fakes/authorization-server/protected-tool-server.ts';
 import { signUp, type Person } from '../support/people.ts';
 import { startEverythingServer, type EverythingServer } from '#test/tools/everything-server.ts';
 import {

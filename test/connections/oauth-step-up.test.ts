@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { readConnection } from '#core/connections/index.ts';
-import { ALL_SCOPES, TOOLS_SCOPE, WRITE_SCOPE } from '#dev/authorization-server/scope.ts';
+import { readConnection } from '#core/integrations/connections/index.ts';
+import { ALL_SCOPES, TOOLS_SCOPE, WRITE_SCOPE } from '#dev/fakes/authorization-server/scope.ts';
 import { createRoutine, runOnce } from '../support/routines.ts';
 import {
   signIn,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { startProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
-import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
-import { freePort } from '#dev/ports.ts';
+import { startProtectedToolServer } from '#dev/fakes/authorization-server/protected-tool-server.ts';
+import { startAuthorizationServer } from '#dev/fakes/authorization-server/server.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { routes } from '#api/routes.ts';
 import { giveRole } from '../support/given.ts';
 import { signUp } from '../support/people.ts';

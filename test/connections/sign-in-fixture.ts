@@ -1,10 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startProtectedToolServer, type ProtectedToolServer } from '#dev/authorization-server/protected-tool-server.ts';
-import type { AuthorizationServer, AuthorizationServerOptions } from '#dev/authorization-server/options.ts';
-import { TOOLS_SCOPE } from '#dev/authorization-server/scope.ts';
-import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
+import {
+  startProtectedToolServer,
+  type ProtectedToolServer,
+} from '#dev/fakes/authorization-server/protected-tool-server.ts';
+import type { AuthorizationServer, AuthorizationServerOptions } from '#dev/fakes/authorization-server/options.ts';
+import { TOOLS_SCOPE } from '#dev/fakes/authorization-server/scope.ts';
+import { startAuthorizationServer } from '#dev/fakes/authorization-server/server.ts';
 import type { ApiClient } from '../support/client.ts';
 import { signUp, type Person } from '../support/people.ts';
 import { startService, type Service, type ServiceOptions } from '../support/service.ts';

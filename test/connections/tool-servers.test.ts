@@ -1,9 +1,9 @@
 import { createServer } from 'node:https';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Scenario } from '#dev/hostile-tools/scenarios.ts';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
-import { freePort } from '#dev/ports.ts';
+import type { Scenario } from '#dev/fakes/hostile-tools/scenarios.ts';
+import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { inject, onTestFinished, test, expect } from 'vitest';
-import { startGateway } from '#dev/gateway/server.ts';
-import { freePort } from '#dev/ports.ts';
+import { startGateway } from '#dev/fakes/gateway/server.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { checkOutCommit, lastRelease } from '#test/support/last-release.ts';
 import { endScheduler, startNode } from '#test/support/node-process.ts';

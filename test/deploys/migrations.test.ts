@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { migrationFiles, migrationName } from '#lib/database/index.ts';
 import { checkOut, type Checkout } from '#test/support/checkout.ts';
 import { createTestDatabase } from '#test/support/database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { schedulerWorkflowId, setCurrentBuild, WORKFLOW } from '#lib/temporal/index.ts';
 import { checkOut, type Checkout } from '#test/support/checkout.ts';
 import type { ApiClient } from '#test/support/client.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AuthorizationServer } from '#dev/authorization-server/options.ts';
-import { startAuthorizationServer } from '#dev/authorization-server/server.ts';
+import type { AuthorizationServer } from '#dev/fakes/authorization-server/options.ts';
+import { startAuthorizationServer } from '#dev/fakes/authorization-server/server.ts';
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 

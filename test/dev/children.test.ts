@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 
-import { superviseChildren } from '#dev/children.ts';
-import { exists, identify, isRunning, parentOf } from '#dev/processes.ts';
-import type { ProcessIdentity } from '#dev/processes.ts';
+import { superviseChildren } from '#dev/stack/children.ts';
+import { exists, identify, isRunning, parentOf } from '#dev/stack/processes.ts';
+import type { ProcessIdentity } from '#dev/stack/processes.ts';
 
 import { firstLine } from './fixtures/first-line.ts';
 

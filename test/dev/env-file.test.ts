@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readEnvFile } from '#dev/env-file.ts';
+import { readEnvFile } from '#dev/stack/env-file.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'ras-env-'));
 const file = path.join(folder, '.env');

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { withoutSettings } from '#dev/environment.ts';
-import { PROVIDERS } from '#dev/models/servers.ts';
+import { withoutSettings } from '#dev/stack/environment.ts';
+import { PROVIDERS } from '#dev/stack/models/servers.ts';
 import { startService } from '#test/support/service.ts';
 import { signUp } from '#test/support/people.ts';
 

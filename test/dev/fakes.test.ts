@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort, isListening } from '#dev/ports.ts';
+import { freePort, isListening } from '#dev/stack/ports.ts';
 import { firstLine } from './fixtures/first-line.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');

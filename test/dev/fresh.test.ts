@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { setDataAside, withWayOut } from '#dev/fresh.ts';
-import { identify } from '#dev/processes.ts';
+import { setDataAside, withWayOut } from '#dev/stack/fresh.ts';
+import { identify } from '#dev/stack/processes.ts';
 import { FormerData, migrate } from '#migrations/migrate.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { makeFormer } from '#test/support/given.ts';

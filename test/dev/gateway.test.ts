@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { MannerName } from '#dev/gateway/manners.ts';
-import { startGateway, type Gateway } from '#dev/gateway/server.ts';
+import type { MannerName } from '#dev/fakes/gateway/manners.ts';
+import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
 
 // Tests of the product would still pass if the gateway grew lenient, so what it refuses and holds back is tested here.
 let gateway: Gateway;

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { withLock } from '#dev/lock.ts';
-import { identify } from '#dev/processes.ts';
+import { withLock } from '#dev/stack/lock.ts';
+import { identify } from '#dev/stack/processes.ts';
 
 let folder: string;
 let path: string;

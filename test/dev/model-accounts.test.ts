@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { spawnChild, type Child } from '#dev/child.ts';
-import { PORT_VARIABLES, readPorts } from '#dev/environment.ts';
-import { startModelAccounts } from '#dev/model-accounts.ts';
-import { freePort } from '#dev/ports.ts';
+import { spawnChild, type Child } from '#dev/stack/child.ts';
+import { PORT_VARIABLES, readPorts } from '#dev/stack/environment.ts';
+import { startModelAccounts } from '#dev/stack/model-accounts.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { createRuntimeClient } from '#lib/runtime-client/index.ts';
 import { HAS_BUBBLEWRAP, WHY_SKIPPED } from '#test/runtime/bubblewrap.ts';
 

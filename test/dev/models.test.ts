@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { findModels, type FindOptions } from '#dev/models/find.ts';
-import { freePort } from '#dev/ports.ts';
+import { findModels, type FindOptions } from '#dev/stack/models/find.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { readModelSources } from '#lib/config/index.ts';
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'ras-models-'));

@@ -3,8 +3,8 @@ import type { Server } from 'node:net';
 
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { PORT_VARIABLES, readPorts } from '#dev/environment.ts';
-import { assertPortFree, freePort, isListening } from '#dev/ports.ts';
+import { PORT_VARIABLES, readPorts } from '#dev/stack/environment.ts';
+import { assertPortFree, freePort, isListening } from '#dev/stack/ports.ts';
 
 let server: Server | undefined;
 async function listen(host: string): Promise<number> {

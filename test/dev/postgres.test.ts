@@ -10,11 +10,11 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { superviseChildren } from '#dev/children.ts';
-import { freePort } from '#dev/ports.ts';
-import { startPostgres } from '#dev/postgres.ts';
-import type { Postgres } from '#dev/postgres.ts';
-import { identify, isRunning } from '#dev/processes.ts';
+import { superviseChildren } from '#dev/stack/children.ts';
+import { freePort } from '#dev/stack/ports.ts';
+import { startPostgres } from '#dev/stack/postgres.ts';
+import type { Postgres } from '#dev/stack/postgres.ts';
+import { identify, isRunning } from '#dev/stack/processes.ts';
 
 import { firstLine } from './fixtures/first-line.ts';
 

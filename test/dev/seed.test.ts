@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { serveDemoTools } from '#dev/demo/tools.ts';
-import { seedDemo } from '#dev/seed.ts';
+import { seedDemo } from '#dev/stack/seed.ts';
 import { nextInTimetable, parseSchedule } from '#lib/schedule/index.ts';
 import { ApiClient } from '#test/support/client.ts';
 import { ageCounts } from '#test/support/given.ts';

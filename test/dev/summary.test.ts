@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { reportProgress } from '#dev/progress.ts';
-import { summary, type SummaryOptions } from '#dev/summary.ts';
+import { reportProgress } from '#dev/stack/progress.ts';
+import { summary, type SummaryOptions } from '#dev/stack/summary.ts';
 
 const options: SummaryOptions = {
   addresses: {

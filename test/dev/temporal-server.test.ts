@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import { freePort } from '#dev/ports.ts';
-import { identify } from '#dev/processes.ts';
-import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
-import { startTemporal } from '#dev/temporal/server.ts';
-import type { Temporal } from '#dev/temporal/server.ts';
+import { freePort } from '#dev/stack/ports.ts';
+import { identify } from '#dev/stack/processes.ts';
+import { ensureTemporalBinary } from '#dev/stack/temporal/binary.ts';
+import { startTemporal } from '#dev/stack/temporal/server.ts';
+import type { Temporal } from '#dev/stack/temporal/server.ts';
 
 let binary: string;
 let dataDir: string;

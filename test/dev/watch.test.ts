@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { WATCH } from '#dev/watch.ts';
+import { WATCH } from '#dev/stack/watch.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService } from '#test/support/service.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { openMailer } from '#lib/mail.ts';
 import { mailingTest, makeDue, newsTo, outboxOf, sendNow } from '#test/notifications/fixture.ts';
 import { changeDigests, changeOrganizations, giveRole } from '#test/support/given.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { queueResultDigests } from '#core/digests/index.ts';
+import { queueResultDigests } from '#core/upkeep/digests/index.ts';
 import { mailingTest, newsTo, sendNow } from '#test/notifications/fixture.ts';
 import { changeRoutines, giveRole, ifAny, removeMemberships } from '#test/support/given.ts';
 import type { Person } from '#test/support/people.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nextDigest } from '#core/digests/settings.ts';
+import { nextDigest } from '#core/upkeep/digests/settings.ts';
 
 const DAILY = {
   frequency: 'daily',

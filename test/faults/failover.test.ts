@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, inject } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

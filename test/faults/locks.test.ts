@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { markOrganizationDeleted } from '#core/organizations/index.ts';
-import { lockOrganization } from '#core/organizations/roles.ts';
-import { lockRoutine } from '#core/routines/queries.ts';
+import { markOrganizationDeleted } from '#core/accounts/organizations/index.ts';
+import { lockOrganization } from '#core/accounts/organizations/roles.ts';
+import { lockRoutine } from '#core/authoring/routines/queries.ts';
 import { lockDueRoutines } from '#core/scheduling/due-routines.ts';
 import { AT_ONCE, transaction, type Db } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';

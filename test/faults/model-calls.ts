@@ -1,4 +1,4 @@
-import type { Gateway } from '#dev/gateway/server.ts';
+import type { Gateway } from '#dev/fakes/gateway/server.ts';
 
 export interface ModelCalls {
   /** Counts of the requests that reached the gateway, by run and by the number of the model step in it, from 0. */

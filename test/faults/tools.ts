@@ -1,5 +1,5 @@
-import type { ReceivedCall } from '#dev/hostile-tools/control.ts';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import type { ReceivedCall } from '#dev/fakes/hostile-tools/control.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { connect } from '#test/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 

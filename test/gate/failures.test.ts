@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { askUrl } from '#core/gate/ask-url.ts';
+import { askUrl } from '#core/execution/gate/ask-url.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { guardedClient, localClient } from '#test/outbound/receiver.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { confirm, discovered, marker, policyPath } from '#test/tools/support.ts';

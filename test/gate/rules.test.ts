@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { conditionalTag, decideGate, type GateQuestion } from '#core/gate/decide.ts';
-import { readValue } from '#core/gate/response.ts';
+import { conditionalTag, decideGate, type GateQuestion } from '#core/execution/gate/decide.ts';
+import { readValue } from '#core/execution/gate/response.ts';
 
 describe('the value of a gate', () => {
   test('is the same however a server orders its keys and spaces its lines', () => {

@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody } from '#test/support/routines.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect } from 'vitest';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
-import type { ToolClaim } from '#dev/hostile-tools/control.ts';
+import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
+import type { ToolClaim } from '#dev/fakes/hostile-tools/control.ts';
 import type { Service } from '#test/support/service.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { routes } from '#api/routes.ts';
 import { newId } from '#lib/ids.ts';
-import { SCOPES } from '#core/organizations/index.ts';
+import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { fromElsewhere, signUp } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';

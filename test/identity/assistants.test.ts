@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { authenticateMcpToken } from '#core/programs/index.ts';
+import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, changeAssistants, changeAssistantTokens, changeOrganizations, giveRole } from '#test/support/given.ts';

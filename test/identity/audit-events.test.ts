@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { forgetAuditEvents, listAuditEvents, recordAudit, SYSTEM } from '#core/audit/index.ts';
+import { forgetAuditEvents, listAuditEvents, recordAudit, SYSTEM } from '#core/foundation/audit/index.ts';
 import { sql, transaction } from '#lib/database/index.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { plantAuditEvents } from '#test/support/given.ts';

@@ -1,9 +1,9 @@
 import { scryptSync } from 'node:crypto';
 import { getMigrations } from 'better-auth/db/migration';
 import { expect } from 'vitest';
-import { CLIENT_ADDRESS_HEADER, createAuth, type AuthSettings } from '#core/identity/index.ts';
-import { assistantProvider } from '#core/identity/assistant-server.ts';
-import { authOptions } from '#core/identity/auth-options.ts';
+import { CLIENT_ADDRESS_HEADER, createAuth, type AuthSettings } from '#core/accounts/identity/index.ts';
+import { assistantProvider } from '#core/accounts/identity/assistant-server.ts';
+import { authOptions } from '#core/accounts/identity/auth-options.ts';
 import { ageCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, PASSWORD, postAuth, signUp } from '#test/support/people.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { isCommonPassword } from '#core/identity/index.ts';
+import { isCommonPassword } from '#core/accounts/identity/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, PASSWORD, postAuth, signUp } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
@@ -48,7 +48,7 @@ test('a password that was chosen before it was common still opens', async ({ ser
 });
 
 test('the list has ten thousand passwords that our rules would let pass, each once', () => {
-  const file = new URL('../../core/identity/common-passwords.txt', import.meta.url);
+  const file = new URL('../../core/accounts/identity/common-passwords.txt', import.meta.url);
   const list = readFileSync(file, 'utf8').trimEnd().split('\n');
   expect(new Set(list).size).toBe(10_000);
   expect(list.filter((text) => text.length < 10 || text !== text.toLowerCase())).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { stillStands } from '#core/identity/index.ts';
+import { stillStands } from '#core/accounts/identity/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { giveRole } from '#test/support/given.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { routes } from '#api/routes.ts';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { connect } from '#test/tools/support.ts';
 import { createRoutine } from '#test/support/routines.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { countGuess, type Guess } from '#core/identity/guesses.ts';
+import { countGuess, type Guess } from '#core/accounts/identity/guesses.ts';
 import { ageCounts, fillCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { newEmail, PASSWORD, postAuth, signUp, type Person } from '#test/support/people.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Secret } from 'otpauth';
 import { expect } from 'vitest';
-import { stepOfCode, totpUri } from '#core/identity/second-factor/store.ts';
+import { stepOfCode, totpUri } from '#core/accounts/identity/second-factor/store.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn, signUp } from '#test/support/people.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { sessionCookieName } from '#core/identity/index.ts';
+import { sessionCookieName } from '#core/accounts/identity/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, ahead, changeSessions, giveRole } from '#test/support/given.ts';
 import { PASSWORD, postAuth, signInAgain, signUp, type Person } from '#test/support/people.ts';

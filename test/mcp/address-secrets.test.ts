@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { secretsInAddress } from '#core/mcp/server-fetch.ts';
+import { secretsInAddress } from '#core/clients/mcp/server-fetch.ts';
 
 test('values that are called a secret or look like one are kept out of responses, names of things are not', () => {
   const url = 'https://a.example/?api_key=abc&project=website-relaunch-plan&ref=a1b2c3d4e5f6a7b8c9&x=1';

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { discoverTools } from '#core/tools/index.ts';
-import { headerAnnotationFault } from '#core/mcp/definition.ts';
-import type { ToolClaim } from '#dev/hostile-tools/scenarios.ts';
+import { discoverTools } from '#core/integrations/tools/index.ts';
+import { headerAnnotationFault } from '#core/clients/mcp/definition.ts';
+import type { ToolClaim } from '#dev/fakes/hostile-tools/scenarios.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from '#test/tools/hostile-fixture.ts';
 import { connect, discovered, marker, routineWith, scriptCalls, toolSteps, type Json } from '#test/tools/support.ts';

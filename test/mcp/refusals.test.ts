@@ -1,8 +1,8 @@
 import { InsufficientScopeError } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
-import { toToolServerError } from '#core/mcp/error.ts';
-import { checkToolServer, fixedCredentials, type RequestCredentials } from '#core/mcp/index.ts';
-import { WRITE_SCOPE } from '#dev/authorization-server/scope.ts';
+import { toToolServerError } from '#core/clients/mcp/error.ts';
+import { checkToolServer, fixedCredentials, type RequestCredentials } from '#core/clients/mcp/index.ts';
+import { WRITE_SCOPE } from '#dev/fakes/authorization-server/scope.ts';
 import { localClient, startReceiver } from '../outbound/receiver.ts';
 
 test('a token that was renewed on the spot and then lacks a scope is told of both', async () => {

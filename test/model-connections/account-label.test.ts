@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { safeLabel } from '#core/model-connections/sign-in/keep.ts';
+import { safeLabel } from '#core/models/connections/sign-in/keep.ts';
 
 const provider = { file: { name: 'Example' } } as Parameters<typeof safeLabel>[0];
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createModelCredentials, refreshCatalogues } from '#core/model-connections/index.ts';
+import { createModelCredentials, refreshCatalogues } from '#core/models/connections/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { proves } from '#test/support/proves.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sweepModelConnections } from '#core/model-connections/index.ts';
+import { sweepModelConnections } from '#core/models/connections/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { signInAgain } from '#test/support/people.ts';
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createModelCredentials } from '#core/model-connections/index.ts';
+import { createModelCredentials } from '#core/models/connections/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import {
   comeBack,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keepAccount } from '#core/model-connections/sign-in/keep.ts';
+import { keepAccount } from '#core/models/connections/sign-in/keep.ts';
 import { newId } from '#lib/ids.ts';
 import { signInAgain } from '#test/support/people.ts';
 import {

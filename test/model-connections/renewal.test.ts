@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createModelCredentials, type ModelCredentials } from '#core/model-connections/index.ts';
+import { createModelCredentials, type ModelCredentials } from '#core/models/connections/index.ts';
 import { sql } from '#lib/database/index.ts';
 import {
   ada,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { revokeAccountsOfMember, revokeAccountsOfProject } from '#core/deletion/index.ts';
-import { sweepModelConnections } from '#core/model-connections/index.ts';
+import { revokeAccountsOfMember, revokeAccountsOfProject } from '#core/upkeep/deletion/index.ts';
+import { sweepModelConnections } from '#core/models/connections/index.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';

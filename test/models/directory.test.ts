@@ -1,10 +1,15 @@
-import { SYSTEM } from '#core/audit/index.ts';
+import { SYSTEM } from '#core/foundation/audit/index.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import type { ScriptInput } from '#dev/gateway/script.ts';
-import { createAbilityStore, createKnownNames, createModelDirectory, createProjectModels } from '#core/models/index.ts';
-import { patchRoutine } from '#core/routines/index.ts';
-import type { RoutinePatch } from '#core/routines/save.ts';
-import { startGateway, type Gateway } from '#dev/gateway/server.ts';
+import type { ScriptInput } from '#dev/fakes/gateway/script.ts';
+import {
+  createAbilityStore,
+  createKnownNames,
+  createModelDirectory,
+  createProjectModels,
+} from '#core/models/directory/index.ts';
+import { patchRoutine } from '#core/authoring/routines/index.ts';
+import type { RoutinePatch } from '#core/authoring/routines/save.ts';
+import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
 import { createLog } from '#lib/log.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { sourceAt } from '#test/support/model-caller.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished } from 'vitest';
-import type { ScriptInput } from '#dev/gateway/script.ts';
+import type { ScriptInput } from '#dev/fakes/gateway/script.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 

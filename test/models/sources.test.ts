@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAbilityStore, createKnownNames, createModelDirectory } from '#core/models/index.ts';
-import { startGateway, type Gateway } from '#dev/gateway/server.ts';
-import { freePort } from '#dev/ports.ts';
+import { createAbilityStore, createKnownNames, createModelDirectory } from '#core/models/directory/index.ts';
+import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { readModelSources, type ModelSource } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import type { ApiClient } from '#test/support/client.ts';

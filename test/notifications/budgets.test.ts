@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
+import { performModelStep, type ModelCaller } from '#core/execution/steps/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import type { Person } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { claimMessages, recordSending } from '#core/outbox/attempts.ts';
+import { claimMessages, recordSending } from '#core/foundation/outbox/attempts.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { openMailer } from '#lib/mail.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import { startMailbox } from '#test/support/mail.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { watchBacklog, watchFeed, watchPool } from '#core/observability/index.ts';
+import { watchBacklog, watchFeed, watchPool } from '#core/upkeep/observability/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { createRuntimeMetrics } from '#runtime/metrics.ts';

@@ -150,7 +150,7 @@ test('the process and its pool are measured, and other paths of the private port
 
 test('while Postgres cannot be asked the figures from it are unknown and the others are served', async () => {
   const { createMetrics } = await import('#lib/metrics/index.ts');
-  const { watchBacklog } = await import('#core/observability/index.ts');
+  const { watchBacklog } = await import('#core/upkeep/observability/index.ts');
   const { metrics, registry } = createMetrics();
   const away = withStatements({ query: () => Promise.reject(new Error('away')) });
   watchBacklog(registry, away, { contentDays: 90, runDays: 400 });

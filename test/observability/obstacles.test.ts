@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { obstacles } from '#core/observability/index.ts';
+import { obstacles } from '#core/upkeep/observability/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 
 const test = serviceTest();

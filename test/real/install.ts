@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { cacheDir } from '#dev/cache-dir.ts';
-import { errorCode } from '#dev/error-code.ts';
-import { withLock } from '#dev/lock.ts';
-import { elapsed, reportEvery } from '#dev/progress.ts';
+import { cacheDir } from '#dev/stack/cache-dir.ts';
+import { errorCode } from '#dev/stack/error-code.ts';
+import { withLock } from '#dev/stack/lock.ts';
+import { elapsed, reportEvery } from '#dev/stack/progress.ts';
 
 /** Runs one command of an installation in its folder; an error has the end of what it wrote. */
 export type Run = (command: string, ...args: string[]) => Promise<void>;

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Child } from '#dev/child.ts';
+import type { Child } from '#dev/stack/child.ts';
 import { installOnce, requireCommands } from './install.ts';
 import type { Servers } from './servers.ts';
 

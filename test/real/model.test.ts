@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Child } from '#dev/child.ts';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
-import { freePort } from '#dev/ports.ts';
+import type { Child } from '#dev/stack/child.ts';
+import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Child } from '#dev/child.ts';
-import { superviseChildren } from '#dev/children.ts';
-import { isListening } from '#dev/ports.ts';
+import type { Child } from '#dev/stack/child.ts';
+import { superviseChildren } from '#dev/stack/children.ts';
+import { isListening } from '#dev/stack/ports.ts';
 
 export interface ServerOptions {
   readonly name: string;

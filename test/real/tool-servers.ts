@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Child } from '#dev/child.ts';
+import type { Child } from '#dev/stack/child.ts';
 import { findChromium } from '#test/ui/support/chromium.ts';
 import { installOnce, type Run } from './install.ts';
 import type { Servers } from './servers.ts';

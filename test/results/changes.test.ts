@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { areNone, boundChanges, findChanges, type Changes } from '#core/outcomes/changes.ts';
-import { readItems, type Items } from '#core/outcomes/index.ts';
-import type { ResultKey } from '#core/definition/index.ts';
+import { areNone, boundChanges, findChanges, type Changes } from '#core/authoring/outcomes/changes.ts';
+import { readItems, type Items } from '#core/authoring/outcomes/index.ts';
+import type { ResultKey } from '#core/authoring/definition/index.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { TIMES } from '#test/support/properties.ts';
 

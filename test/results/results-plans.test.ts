@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readAttention } from '#core/attention/index.ts';
-import { countUnread, listResults } from '#core/results/index.ts';
+import { readAttention } from '#core/upkeep/attention/index.ts';
+import { countUnread, listResults } from '#core/execution/results/index.ts';
 import { ago, plantRuns } from '#test/support/given.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { sql, type Db } from '#lib/database/index.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { forgetReader } from '#core/results/index.ts';
+import { forgetReader } from '#core/execution/results/index.ts';
 import { changeRuns } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { newId } from '#lib/ids.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { openStream } from '#test/runs/event-source.ts';

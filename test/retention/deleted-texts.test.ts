@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { startReceiver } from '#test/outbound/receiver.ts';
-import { eraseDeletedProjects } from '#core/deletion/index.ts';
+import { eraseDeletedProjects } from '#core/upkeep/deletion/index.ts';
 import { forgetExpired } from '#core/scheduling/housekeeping.ts';
 import { newId } from '#lib/ids.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';

@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { retentionBacklog } from '#core/retention/index.ts';
-import { selectDue } from '#core/retention/due.ts';
-import { findScopes } from '#core/retention/apply-retention.ts';
-import { CONTENT, RUNS, type Stage } from '#core/retention/stages.ts';
-import { redeliver } from '#core/webhooks/index.ts';
+import { retentionBacklog } from '#core/execution/retention/index.ts';
+import { selectDue } from '#core/execution/retention/due.ts';
+import { findScopes } from '#core/execution/retention/apply-retention.ts';
+import { CONTENT, RUNS, type Stage } from '#core/execution/retention/stages.ts';
+import { redeliver } from '#core/delivery/webhooks/index.ts';
 import { AT_ONCE, withStatements, type Database, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';

@@ -1,4 +1,4 @@
-import { applyRetention, type RetentionReport } from '#core/retention/index.ts';
+import { applyRetention, type RetentionReport } from '#core/execution/retention/index.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import type { Planted } from '#test/scheduling/planted.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DEFINITION, definitionForm, shownOf } from '#core/definition/index.ts';
-import { storedForm } from '#core/definition/stored-definition.ts';
-import { definedRun } from '#core/steps/begin-step.ts';
-import { renderBriefing } from '#core/prompt/briefing.ts';
+import { DEFINITION, definitionForm, shownOf } from '#core/authoring/definition/index.ts';
+import { storedForm } from '#core/authoring/definition/stored-definition.ts';
+import { definedRun } from '#core/execution/steps/begin-step.ts';
+import { renderBriefing } from '#core/execution/prompt/briefing.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

@@ -1,6 +1,6 @@
 import { expect, test as plain } from 'vitest';
-import { mixingIn } from '#core/routines/index.ts';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { mixingIn } from '#core/authoring/routines/index.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { confirm, connect, policyPath, type Json } from '#test/tools/support.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readRoutine } from '#core/routines/index.ts';
+import { readRoutine } from '#core/authoring/routines/index.ts';
 import { AT_ONCE, type Db } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { blocksOf } from '#test/support/blocks.ts';

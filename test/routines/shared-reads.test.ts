@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { readRoutine } from '#core/routines/index.ts';
+import { readRoutine } from '#core/authoring/routines/index.ts';
 import { newId } from '#lib/ids.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { nextTimeAfterSave } from '#core/timetable/timetable.ts';
-import { readRoutine, type Routine } from '#core/routines/index.ts';
-import { withoutJitter } from '#core/timetable/index.ts';
+import { nextTimeAfterSave } from '#core/foundation/timetable/timetable.ts';
+import { readRoutine, type Routine } from '#core/authoring/routines/index.ts';
+import { withoutJitter } from '#core/foundation/timetable/index.ts';
 import { tick } from '#core/scheduling/tick.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Person } from '#test/support/people.ts';

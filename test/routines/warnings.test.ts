@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 import { confirm, connect, type Json } from '#test/tools/support.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { announceSlots, withdrawSlots } from '#core/admission/index.ts';
+import { announceSlots, withdrawSlots } from '#core/execution/admission/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine } from '#test/support/routines.ts';

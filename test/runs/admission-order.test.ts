@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { PlanRule } from '#core/billing/index.ts';
-import { admitRuns, retakeUnstarted } from '#core/admission/admit.ts';
-import { announceSlots, createAdmission, withdrawSlots } from '#core/admission/index.ts';
+import type { PlanRule } from '#core/accounts/billing/index.ts';
+import { admitRuns, retakeUnstarted } from '#core/execution/admission/admit.ts';
+import { announceSlots, createAdmission, withdrawSlots } from '#core/execution/admission/index.ts';
 import { AT_ONCE, sql, transaction, type Sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { admitRuns } from '#core/admission/admit.ts';
+import { admitRuns } from '#core/execution/admission/admit.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { buffersOf, explained } from '../../bench/harness/measure.ts';
 import { makeWaiting, ORGANIZATIONS, populate, RULE, vacuum } from '../../bench/harness/scale-population.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { announceSlots, withdrawSlots } from '#core/admission/index.ts';
-import { expireQueued } from '#core/runs/index.ts';
+import { announceSlots, withdrawSlots } from '#core/execution/admission/index.ts';
+import { expireQueued } from '#core/execution/runs/index.ts';
 import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';

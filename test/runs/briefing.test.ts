@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fence, PREAMBLE, renderPrompt } from '#core/prompt/index.ts';
+import { fence, PREAMBLE, renderPrompt } from '#core/execution/prompt/index.ts';
 
 const RUN = {
   instructions: 'Write about {{topic}} on {{date}}.',

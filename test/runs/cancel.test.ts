@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
-import { announceSlots } from '#core/admission/index.ts';
+import { announceSlots } from '#core/execution/admission/index.ts';
 import { tick } from '#core/scheduling/tick.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';

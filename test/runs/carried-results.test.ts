@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { PREAMBLE } from '#core/prompt/index.ts';
+import { PREAMBLE } from '#core/execution/prompt/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

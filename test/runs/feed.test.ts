@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRunFeed, forgetFollowers, openRunEvents, type RunFeed } from '#core/run-events/index.ts';
+import { createRunFeed, forgetFollowers, openRunEvents, type RunFeed } from '#core/execution/run-events/index.ts';
 import { persistently, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';

@@ -8,7 +8,7 @@ import {
   takePlace,
   waiting,
   workersTakingRuns,
-} from '#core/admission/room.ts';
+} from '#core/execution/admission/room.ts';
 import { sql, transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Refusal } from '#core/steps/gateway/refusal.ts';
-import { gatewayFetch } from '#core/steps/gateway/request.ts';
-import { ModelFailure } from '#core/steps/stop.ts';
+import { Refusal } from '#core/execution/steps/gateway/refusal.ts';
+import { gatewayFetch } from '#core/execution/steps/gateway/request.ts';
+import { ModelFailure } from '#core/execution/steps/stop.ts';
 
 let server: Server;
 let url: string;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ResultCheck } from '#core/definition/index.ts';
-import { decideChecks, type Evidence } from '#core/outcomes/checks.ts';
-import { countSources } from '#core/outcomes/evidence.ts';
+import type { ResultCheck } from '#core/authoring/definition/index.ts';
+import { decideChecks, type Evidence } from '#core/authoring/outcomes/checks.ts';
+import { countSources } from '#core/authoring/outcomes/evidence.ts';
 
 const NOTHING: Evidence = { outcome: 'done', result: '', patterns: new Map(), calls: [] };
 

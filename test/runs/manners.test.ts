@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { MANNERS, type MannerName } from '#dev/gateway/manners.ts';
+import { MANNERS, type MannerName } from '#dev/fakes/gateway/manners.ts';
 import { FORM } from '#test/results/world.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';

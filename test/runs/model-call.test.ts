@@ -3,8 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startGateway, type Gateway } from '#dev/gateway/server.ts';
-import type { ModelCaller } from '#core/steps/index.ts';
+import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
+import type { ModelCaller } from '#core/execution/steps/index.ts';
 import { callerAt, callOf } from '#test/support/model-caller.ts';
 
 let gateway: Gateway;

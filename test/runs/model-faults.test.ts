@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { ScriptInput } from '#dev/gateway/script.ts';
+import type { ScriptInput } from '#dev/fakes/gateway/script.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { changeRoutines } from '#test/support/given.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ModelFailure, retryDelayMs } from '#core/steps/index.ts';
+import { ModelFailure, retryDelayMs } from '#core/execution/steps/index.ts';
 
 const failed = new ModelFailure('model_error', 'It failed.', { retryable: true });
 const starting = new ModelFailure('model_error', 'It loads.', {

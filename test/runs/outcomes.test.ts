@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { PREAMBLE } from '#core/prompt/index.ts';
-import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
-import { REMINDER } from '#core/outcomes/finish.ts';
+import { PREAMBLE } from '#core/execution/prompt/index.ts';
+import { performModelStep, type ModelCaller } from '#core/execution/steps/index.ts';
+import { REMINDER } from '#core/authoring/outcomes/finish.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listAuditEvents } from '#core/audit/index.ts';
-import { listRoutines, readRoutine } from '#core/routines/index.ts';
-import { listRecentRuns } from '#core/runs/index.ts';
-import { insertOccurrences } from '#core/runs/occurrences.ts';
-import { previousRunJson, previousDataJson } from '#core/prompt/previous.ts';
-import { medianOfVersion, usageOfVersion } from '#core/forecast/version-usage.ts';
+import { listAuditEvents } from '#core/foundation/audit/index.ts';
+import { listRoutines, readRoutine } from '#core/authoring/routines/index.ts';
+import { listRecentRuns } from '#core/execution/runs/index.ts';
+import { insertOccurrences } from '#core/execution/runs/occurrences.ts';
+import { previousRunJson, previousDataJson } from '#core/execution/prompt/previous.ts';
+import { medianOfVersion, usageOfVersion } from '#core/execution/forecast/version-usage.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';

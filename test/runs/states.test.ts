@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SYSTEM } from '#core/audit/index.ts';
+import { SYSTEM } from '#core/foundation/audit/index.ts';
 import {
   activateRoutine,
   archiveRoutine,
@@ -8,9 +8,9 @@ import {
   patchRoutine,
   ROUTINE_STATES,
   ROUTINE_TRANSITIONS,
-} from '#core/routines/index.ts';
-import { pauseUnreadable } from '#core/routines/service-pauses.ts';
-import type { RoutineState } from '#core/routines/routine.ts';
+} from '#core/authoring/routines/index.ts';
+import { pauseUnreadable } from '#core/authoring/routines/service-pauses.ts';
+import type { RoutineState } from '#core/authoring/routines/routine.ts';
 import {
   cancellation,
   failure,
@@ -18,11 +18,11 @@ import {
   RUN_TRANSITIONS,
   type RunEnding,
   type RunState,
-} from '#core/run-states/index.ts';
-import { cancelRun } from '#core/runs/index.ts';
-import { beginStep } from '#core/steps/begin-step.ts';
-import { recordEnd } from '#core/runs/end-run.ts';
-import { skip, success } from '#core/run-states/ending.ts';
+} from '#core/execution/run-states/index.ts';
+import { cancelRun } from '#core/execution/runs/index.ts';
+import { beginStep } from '#core/execution/steps/begin-step.ts';
+import { recordEnd } from '#core/execution/runs/end-run.ts';
+import { skip, success } from '#core/execution/run-states/ending.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { startService, type Service } from '#test/support/service.ts';

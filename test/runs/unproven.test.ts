@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { endRun } from '#core/runs/index.ts';
-import { failure } from '#core/run-states/index.ts';
+import { endRun } from '#core/execution/runs/index.ts';
+import { failure } from '#core/execution/run-states/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

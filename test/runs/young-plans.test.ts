@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { performModelStep } from '#core/steps/index.ts';
+import { performModelStep } from '#core/execution/steps/index.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';

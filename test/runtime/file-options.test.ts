@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse, stringify } from 'yaml';
 import { expect, onTestFinished, test } from 'vitest';
-import { FIXTURE_KEY } from '#dev/providers/server.ts';
+import { FIXTURE_KEY } from '#dev/fakes/providers/server.ts';
 import { readProviderFile } from '#lib/provider-file/index.ts';
 import { listModels, verifyCredential } from '#runtime/provider/catalog.ts';
 import { providerHeaders } from '#runtime/provider/request-json.ts';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { statFields } from '#dev/processes.ts';
+import { statFields } from '#dev/stack/processes.ts';
 import { readProviderFile } from '#lib/provider-file/index.ts';
 import { startBroker } from '#runtime/sandbox/broker.ts';
 import { checkPlaces, checkSandbox } from '#runtime/sandbox/check-sandbox.ts';

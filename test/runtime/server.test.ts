@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { envelopeKeys, MAX_ENVELOPE_BYTES, sealRequest } from '#lib/envelope/index.ts';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { issueCertificates } from '#runtime/certificates/issue.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { startTcpProxy } from './tcp-cut.ts';

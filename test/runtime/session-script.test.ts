@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { FIXTURE_KEY } from '#dev/providers/server.ts';
+import { FIXTURE_KEY } from '#dev/fakes/providers/server.ts';
 import { readProviderFile } from '#lib/provider-file/index.ts';
 import { startBroker } from '#runtime/sandbox/broker.ts';
 import { bubblewrapCommand } from '#runtime/sandbox/command.ts';

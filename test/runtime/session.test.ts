@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { FIXTURE_KEY } from '#dev/providers/server.ts';
+import { FIXTURE_KEY } from '#dev/fakes/providers/server.ts';
 import { readProviderFile, type ProviderSlot } from '#lib/provider-file/index.ts';
 import { startBroker } from '#runtime/sandbox/broker.ts';
 import { createSandbox } from '#runtime/sandbox/sandbox.ts';

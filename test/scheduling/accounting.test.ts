@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { nextTimeFrom, withoutJitter } from '#core/timetable/index.ts';
-import { setNextTimes } from '#core/routines/index.ts';
+import { nextTimeFrom, withoutJitter } from '#core/foundation/timetable/index.ts';
+import { setNextTimes } from '#core/authoring/routines/index.ts';
 import { sized, TIMES } from '#test/support/properties.ts';
 import { changeRuns, ifAny } from '#test/support/given.ts';
 import { instantsBetween } from './border-instants.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { SYSTEM } from '#core/audit/index.ts';
-import { activateRoutine } from '#core/routines/index.ts';
+import { SYSTEM } from '#core/foundation/audit/index.ts';
+import { activateRoutine } from '#core/authoring/routines/index.ts';
 import { type Database } from '#lib/database/index.ts';
 import { clockTest } from './clock-test.ts';
 import { plantRoutine, type Planted } from './planted.ts';

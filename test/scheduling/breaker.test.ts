@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { forgetBreakers } from '#core/breaker/index.ts';
+import { forgetBreakers } from '#core/execution/breaker/index.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { EVERY, ahead, changeRoutines, plantBreaker, plantPeriodRuns, removeBreakers } from '#test/support/given.ts';
 import { clockTest } from './clock-test.ts';

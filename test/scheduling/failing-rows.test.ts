@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { expireQueued, stopRuns, sweepOpenRuns } from '#core/runs/index.ts';
+import { expireQueued, stopRuns, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

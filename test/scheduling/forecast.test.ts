@@ -1,25 +1,25 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { SYSTEM } from '#core/audit/index.ts';
+import { SYSTEM } from '#core/foundation/audit/index.ts';
 import {
   createAbilityStore,
   createKnownNames,
   createFigureStore,
   createModelDirectory,
   createProjectModels,
-} from '#core/models/index.ts';
-import { activateRoutine } from '#core/routines/index.ts';
-import { beginStep } from '#core/steps/begin-step.ts';
-import { recordEnd } from '#core/runs/end-run.ts';
-import { failure, success } from '#core/run-states/ending.ts';
-import { recordStepAndSuccess } from '#core/steps/record-step.ts';
-import { Stop, type StepsCore } from '#core/steps/index.ts';
-import { reserveStep } from '#core/steps/reserve.ts';
-import { readForecast } from '#core/forecast/index.ts';
-import { plannedRuns } from '#core/forecast/planned-runs.ts';
-import { costOf } from '#core/cost/index.ts';
-import { dayOfRunningOut } from '#core/forecast/limits.ts';
-import { startGateway } from '#dev/gateway/server.ts';
+} from '#core/models/directory/index.ts';
+import { activateRoutine } from '#core/authoring/routines/index.ts';
+import { beginStep } from '#core/execution/steps/begin-step.ts';
+import { recordEnd } from '#core/execution/runs/end-run.ts';
+import { failure, success } from '#core/execution/run-states/ending.ts';
+import { recordStepAndSuccess } from '#core/execution/steps/record-step.ts';
+import { Stop, type StepsCore } from '#core/execution/steps/index.ts';
+import { reserveStep } from '#core/execution/steps/reserve.ts';
+import { readForecast } from '#core/execution/forecast/index.ts';
+import { plannedRuns } from '#core/execution/forecast/planned-runs.ts';
+import { costOf } from '#core/foundation/cost/index.ts';
+import { dayOfRunningOut } from '#core/execution/forecast/limits.ts';
+import { startGateway } from '#dev/fakes/gateway/server.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { jitterMs, maxJitterSeconds, nextInTimetable, parseStoredSchedule } from '#lib/schedule/index.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { replaceOpenRuns, sweepOpenRuns } from '#core/runs/index.ts';
+import { replaceOpenRuns, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';

@@ -1,4 +1,4 @@
-import type { Routine } from '#core/routines/index.ts';
+import type { Routine } from '#core/authoring/routines/index.ts';
 import type { ClaimDeps } from '#core/scheduling/claim.ts';
 import type { Database } from '#lib/database/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';

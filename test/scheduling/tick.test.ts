@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { pausedEvent } from '#api/docs/webhooks.ts';
-import { announceSlots, createAdmission } from '#core/admission/index.ts';
+import { announceSlots, createAdmission } from '#core/execution/admission/index.ts';
 import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE, sql } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';

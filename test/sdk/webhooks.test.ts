@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { generateWebhookSecret } from '#core/routines/webhook.ts';
+import { generateWebhookSecret } from '#core/authoring/routines/webhook.ts';
 import { type WebhookEvent, webhooks, WebhookVerificationError } from '../../sdk/src/index.ts';
 
 const secret = generateWebhookSecret();

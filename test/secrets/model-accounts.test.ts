@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import {
   comeBack,
   connectWithKey,

@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { operations } from '#core/calculate/operations.ts';
-import { loadCatalogue, SUGGESTED_SCHEDULES, type CuratedSkill } from '#core/skills/index.ts';
-import { FRESH_DAYS, staleSkills } from '#core/skills/front-matter.ts';
-import { readSkill } from '#core/skills/catalogue.ts';
-import { stateKeys } from '#core/skills/state-block.ts';
+import { operations } from '#core/clients/calculate/operations.ts';
+import { loadCatalogue, SUGGESTED_SCHEDULES, type CuratedSkill } from '#core/authoring/skills/index.ts';
+import { FRESH_DAYS, staleSkills } from '#core/authoring/skills/front-matter.ts';
+import { readSkill } from '#core/authoring/skills/catalogue.ts';
+import { stateKeys } from '#core/authoring/skills/state-block.ts';
 import { parseSchedule } from '#lib/schedule/index.ts';
 import { factsIn, renderSkillsPage, SKILLS_PAGE } from '../../docs/generate/skills.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { loadCatalogue } from '#core/skills/index.ts';
-import { startGateway } from '#dev/gateway/server.ts';
+import { loadCatalogue } from '#core/authoring/skills/index.ts';
+import { startGateway } from '#dev/fakes/gateway/server.ts';
 import { renderTrials, tryChains } from '../../bench/skills/evaluate.ts';
 import { judgeChain, makeChain, parsed, runChain, type Chain } from '../../bench/skills/chains.ts';
 import { readGates, verdict, type Gate } from '../../bench/skills/worlds.ts';

@@ -2,9 +2,9 @@ import path from 'node:path';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { evaluateExpression } from '#core/calculate/index.ts';
-import { loadCatalogue } from '#core/skills/index.ts';
-import { stateBlocks, stateKeys } from '#core/skills/state-block.ts';
+import { evaluateExpression } from '#core/clients/calculate/index.ts';
+import { loadCatalogue } from '#core/authoring/skills/index.ts';
+import { stateBlocks, stateKeys } from '#core/authoring/skills/state-block.ts';
 import {
   CASE_NAMES,
   casesOf,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { loadCatalogue } from '#core/skills/index.ts';
+import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import { quantilesOf, seeded, readGates, verdict, type Gate, type Sample } from '../../bench/skills/worlds.ts';
 
 const PERIODS = 2_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { loadCatalogue } from '#core/skills/index.ts';
-import { MAX_STATE, stateBlocks, stateKeys } from '#core/skills/state-block.ts';
+import { loadCatalogue } from '#core/authoring/skills/index.ts';
+import { MAX_STATE, stateBlocks, stateKeys } from '#core/authoring/skills/state-block.ts';
 
 /** Registers that later runs need whole. A long result is cut from its end, so each is the first or second item. */
 const REGISTERS = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { NEEDS, unmetNeeds, type Need } from '#core/skills/index.ts';
-import type { ToolHint } from '#core/skills/needs.ts';
+import { NEEDS, unmetNeeds, type Need } from '#core/authoring/skills/index.ts';
+import type { ToolHint } from '#core/authoring/skills/needs.ts';
 
 function unmet(needs: readonly Need[], ...tools: readonly ToolHint[]): Need[] {
   return unmetNeeds([{ slug: 'a', needs }], tools).map(({ need }) => need);

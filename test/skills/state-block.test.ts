@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cutKeepingState } from '#core/skills/index.ts';
-import { MAX_STATE, stateBlocks, stateKeys } from '#core/skills/state-block.ts';
+import { cutKeepingState } from '#core/authoring/skills/index.ts';
+import { MAX_STATE, stateBlocks, stateKeys } from '#core/authoring/skills/state-block.ts';
 
 function block(slug: string, ...lines: readonly string[]): string {
   return ['```state ' + slug, ...lines, '```'].join('\n');

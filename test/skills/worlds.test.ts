@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadCatalogue } from '#core/skills/index.ts';
-import { startGateway, type Gateway } from '#dev/gateway/server.ts';
+import { loadCatalogue } from '#core/authoring/skills/index.ts';
+import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
 import { placeboFor, renderTrials, tryWorlds } from '../../bench/skills/evaluate.ts';
 import {
   readGates,

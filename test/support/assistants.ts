@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { enterClient } from '#core/programs/index.ts';
+import { enterClient } from '#core/accounts/programs/index.ts';
 import { fromElsewhere, type Person } from './people.ts';
 import type { Service } from './service.ts';
 

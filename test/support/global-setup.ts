@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { superviseChildren } from '#dev/children.ts';
-import { freePort } from '#dev/ports.ts';
-import { startPostgres } from '#dev/postgres.ts';
-import { ensureTemporalBinary } from '#dev/temporal/binary.ts';
-import { startTemporal } from '#dev/temporal/server.ts';
+import { superviseChildren } from '#dev/stack/children.ts';
+import { freePort } from '#dev/stack/ports.ts';
+import { startPostgres } from '#dev/stack/postgres.ts';
+import { ensureTemporalBinary } from '#dev/stack/temporal/binary.ts';
+import { startTemporal } from '#dev/stack/temporal/server.ts';
 import { migrate } from '#migrations/migrate.ts';
 import { buildSession } from '#runtime/build.ts';
 import { CACHE as SESSION_CACHE } from '#runtime/sandbox/session-script.ts';
@@ -55,7 +55,7 @@ async function startServers(): Promise<Servers> {
     stopping ??= children.stopAll().then(() => rm(dataDir, { recursive: true, force: true }));
     return stopping;
   };
-  // Other versions than those of every day: `dev/matrix` sets them.
+  // Other versions than those of every day: `dev/scripts/matrix` sets them.
   const { TEST_POSTGRES_BIN: bin, TEST_TEMPORAL: cli, TEST_POOLER: pooler } = process.env;
   const temporalBinary = cli === undefined ? ensureTemporalBinary : async () => ({ path: cli });
   try {

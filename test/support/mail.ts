@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { CaughtMail } from '#dev/mail/inbox.ts';
-import { startMailCatcher, type MailCatcher } from '#dev/mail/server.ts';
+import type { CaughtMail } from '#dev/fakes/mail/inbox.ts';
+import { startMailCatcher, type MailCatcher } from '#dev/fakes/mail/server.ts';
 
 export interface Mailbox extends MailCatcher {
   /** The mails to an address, the newest first. */

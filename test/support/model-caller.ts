@@ -1,6 +1,6 @@
-import type { AbilityStore, ModelAbilities } from '#core/models/index.ts';
-import { createModelCaller, type ModelCaller } from '#core/steps/index.ts';
-import type { ModelCall, ModelResponse } from '#core/steps/model-call.ts';
+import type { AbilityStore, ModelAbilities } from '#core/models/directory/index.ts';
+import { createModelCaller, type ModelCaller } from '#core/execution/steps/index.ts';
+import type { ModelCall, ModelResponse } from '#core/execution/steps/model-call.ts';
 import { ONLY_SOURCE, readModelSources, type ModelSource } from '#lib/config/index.ts';
 
 /** Makes a plain response of a model, which states a hundred tokens of input. */

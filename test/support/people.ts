@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SCOPES } from '#core/organizations/index.ts';
+import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { ApiClient } from './client.ts';
 import type { Service } from './service.ts';
 

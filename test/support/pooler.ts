@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Children } from '#dev/children.ts';
-import { freePort } from '#dev/ports.ts';
+import type { Children } from '#dev/stack/children.ts';
+import { freePort } from '#dev/stack/ports.ts';
 
 /**
  * Starts pgbouncer in transaction mode before a Postgres server, which has to be installed (Debian: pgbouncer); ends with

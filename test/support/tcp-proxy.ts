@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 
 export interface TcpProxy {
   /** `host:port` to use in place of the target's. */

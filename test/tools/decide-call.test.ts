@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ToolDefinition } from '#core/mcp/index.ts';
-import { decideCall, type WantedCall } from '#core/tools/decide-call.ts';
-import { definitionHash } from '#core/tools/write-discovered.ts';
-import type { ToolTarget } from '#core/tools/queries.ts';
+import type { ToolDefinition } from '#core/clients/mcp/index.ts';
+import { decideCall, type WantedCall } from '#core/integrations/tools/decide-call.ts';
+import { definitionHash } from '#core/integrations/tools/write-discovered.ts';
+import type { ToolTarget } from '#core/integrations/tools/queries.ts';
 
 const BEFORE = new Date('2026-01-01T00:00:00.000Z');
 const START = new Date('2026-01-01T01:00:00.000Z');

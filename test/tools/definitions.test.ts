@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { definitionHash } from '#core/tools/write-discovered.ts';
-import { assertUsableSchema, SchemaError, schemaFault } from '#core/json-schemas/index.ts';
-import { isRepeatable } from '#core/tools/policy.ts';
+import { definitionHash } from '#core/integrations/tools/write-discovered.ts';
+import { assertUsableSchema, SchemaError, schemaFault } from '#core/clients/json-schemas/index.ts';
+import { isRepeatable } from '#core/integrations/tools/policy.ts';
 import { canonicalJson } from '#lib/json.ts';
-import { redact } from '#core/tools/tool-result.ts';
+import { redact } from '#core/integrations/tools/tool-result.ts';
 import { TIMES } from '#test/support/properties.ts';
 import { slowSchema } from './support.ts';
 

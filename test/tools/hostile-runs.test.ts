@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { forgetSessions, type Scenario } from '#dev/hostile-tools/scenarios.ts';
+import { forgetSessions, type Scenario } from '#dev/fakes/hostile-tools/scenarios.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import { runEnded, runOnce } from '#test/support/routines.ts';
 import { attack, CREDENTIAL } from './attacks.ts';

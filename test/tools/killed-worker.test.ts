@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { runEnded } from '#test/support/routines.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { createToolSessions, fixedCredentials } from '#core/mcp/index.ts';
-import { forgetSessions, type Scenario } from '#dev/hostile-tools/scenarios.ts';
+import { createToolSessions, fixedCredentials } from '#core/clients/mcp/index.ts';
+import { forgetSessions, type Scenario } from '#dev/fakes/hostile-tools/scenarios.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
 import { confirm, marker, routineWith, scriptCalls, toolSteps, type Discovered, type Json } from './support.ts';

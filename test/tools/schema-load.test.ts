@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startHostileTools, type HostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools, type HostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { BoundedThread } from '#lib/bounded-thread.ts';
-import { assertUsableSchema, schemaFault } from '#core/json-schemas/index.ts';
+import { assertUsableSchema, schemaFault } from '#core/clients/json-schemas/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { routineBody } from '#test/support/routines.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { authenticateMcpToken } from '#core/programs/index.ts';
+import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
 import { codeOf, connect, enterAssistant, exchange, type Asked } from '#test/support/assistants.ts';
 import { changeAssistants, giveRole } from '#test/support/given.ts';
 import { PASSWORD, signUp, type Person } from '#test/support/people.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
-import { paymentEnvironment } from '#dev/payments/local.ts';
-import { freePort } from '#dev/ports.ts';
+import { paymentEnvironment } from '#dev/fakes/payments/local.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { hearEvents, priceOf, startProcessor } from '../billing/support.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { API_KEY, startSignInFixture, UI_ORIGIN } from '#test/connections/sign-in-fixture.ts';
 import type { Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';

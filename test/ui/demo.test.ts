@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { serveDemoTools } from '#dev/demo/tools.ts';
-import { seedDemo } from '#dev/seed.ts';
+import { seedDemo } from '#dev/stack/seed.ts';
 import { signIn } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { routineWith } from '#test/tools/support.ts';
 import { dashboardTest, sizeOf } from './support/fixtures.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import {
   connectWithKey,
   goodKey,

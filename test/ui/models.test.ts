@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { startGateway } from '#dev/gateway/server.ts';
-import { freePort } from '#dev/ports.ts';
+import { startGateway } from '#dev/fakes/gateway/server.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { gatewaysFile } from '#test/models/support.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';

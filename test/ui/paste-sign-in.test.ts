@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { startModelFixture, visitModelPage } from '#test/model-connections/fixture.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BUILT_IN_VARIABLES } from '#core/definition/placeholders.ts';
+import { BUILT_IN_VARIABLES } from '#core/authoring/definition/placeholders.ts';
 import { BUILT_IN, builtInsOf, variablesIn } from '../../ui/src/pages/composer/placeholders.ts';
 
 test('the composer knows every placeholder that the service fills in, and no other', () => {

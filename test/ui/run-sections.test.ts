@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { activate, scheduledRun, startPage } from '#test/gate/support.ts';
 import { EVERYTHING, sendNow } from '#test/notifications/fixture.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';

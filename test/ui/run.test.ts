@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { freePort } from '#dev/ports.ts';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { freePort } from '#dev/stack/ports.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';

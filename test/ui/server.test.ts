@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { requestBytes, sendRaw } from '#test/http/raw.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
 

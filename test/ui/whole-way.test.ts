@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
-import { paymentEnvironment } from '#dev/payments/local.ts';
-import { freePort } from '#dev/ports.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
+import { paymentEnvironment } from '#dev/fakes/payments/local.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { makeDue, startModelFixture } from '#test/model-connections/fixture.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';

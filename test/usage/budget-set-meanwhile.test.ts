@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
+import { performModelStep, type ModelCaller } from '#core/execution/steps/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { plantRoutine, type Planted } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { cancellation, failure } from '#core/run-states/index.ts';
-import { endRun } from '#core/runs/index.ts';
-import { performModelStep, settleLostCalls, type ModelCaller, type StepOutcome } from '#core/steps/index.ts';
-import { countInput } from '#core/steps/model-call.ts';
+import { cancellation, failure } from '#core/execution/run-states/index.ts';
+import { endRun } from '#core/execution/runs/index.ts';
+import { performModelStep, settleLostCalls, type ModelCaller, type StepOutcome } from '#core/execution/steps/index.ts';
+import { countInput } from '#core/execution/steps/model-call.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/scheduling/planted.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { ModelOption } from '#core/models/index.ts';
-import { performModelStep, type ModelCaller } from '#core/steps/index.ts';
+import type { ModelOption } from '#core/models/directory/index.ts';
+import { performModelStep, type ModelCaller } from '#core/execution/steps/index.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { changeProjects, plantRun } from '#test/support/given.ts';

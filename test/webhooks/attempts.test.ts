@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { SYSTEM } from '#core/audit/index.ts';
-import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/routines/index.ts';
-import { claimAttempt } from '#core/webhooks/claim.ts';
-import { attemptDelivery, enqueueDelivery, listDeliveries } from '#core/webhooks/index.ts';
-import { RETRY_LADDER_MS } from '#core/webhooks/delivery.ts';
+import { SYSTEM } from '#core/foundation/audit/index.ts';
+import { createSealedWebhookSecrets, rotateWebhookSecret } from '#core/authoring/routines/index.ts';
+import { claimAttempt } from '#core/delivery/webhooks/claim.ts';
+import { attemptDelivery, enqueueDelivery, listDeliveries } from '#core/delivery/webhooks/index.ts';
+import { RETRY_LADDER_MS } from '#core/delivery/webhooks/delivery.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { startReceiver, type Received } from '#test/outbound/receiver.ts';
 import { startWorld, type World } from './world.ts';

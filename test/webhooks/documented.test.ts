@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generateWebhookSecret } from '#core/routines/webhook.ts';
-import { RETRY_LADDER_MS } from '#core/webhooks/delivery.ts';
-import { signedHeaders } from '#core/webhooks/send.ts';
+import { generateWebhookSecret } from '#core/authoring/routines/webhook.ts';
+import { RETRY_LADDER_MS } from '#core/delivery/webhooks/delivery.ts';
+import { signedHeaders } from '#core/delivery/webhooks/send.ts';
 
 const PAGE = readFileSync(path.join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8');
 const GO_MODULE = 'github.com/standard-webhooks/standard-webhooks/libraries';

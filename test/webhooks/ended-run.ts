@@ -1,4 +1,4 @@
-import type { EndedRun } from '#core/webhooks/event.ts';
+import type { EndedRun } from '#core/delivery/webhooks/event.ts';
 
 /** Makes a scheduled run that has succeeded, but for the fields that are given. */
 export function endedRun(fields: Partial<EndedRun> = {}): EndedRun {

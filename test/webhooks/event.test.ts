@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pausedEvent, runEvent } from '#api/docs/webhooks.ts';
-import { eventBody, MAX_RESULT_BYTES, pausedBody } from '#core/webhooks/event.ts';
-import type { ComparedResult } from '#core/outcomes/index.ts';
+import { eventBody, MAX_RESULT_BYTES, pausedBody } from '#core/delivery/webhooks/event.ts';
+import type { ComparedResult } from '#core/authoring/outcomes/index.ts';
 import { newId } from '#lib/ids.ts';
 import { endedRun } from './ended-run.ts';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'vitest';
-import { startDueDeliveries } from '#core/webhooks/index.ts';
+import { startDueDeliveries } from '#core/delivery/webhooks/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { StartableDelivery } from '#core/engine/index.ts';
-import { announceSlots, withdrawSlots } from '#core/admission/index.ts';
-import { recordEnd } from '#core/runs/end-run.ts';
-import { success } from '#core/run-states/ending.ts';
-import { claimAttempt } from '#core/webhooks/claim.ts';
-import { claimDueDeliveries } from '#core/webhooks/start.ts';
+import type { StartableDelivery } from '#core/foundation/engine/index.ts';
+import { announceSlots, withdrawSlots } from '#core/execution/admission/index.ts';
+import { recordEnd } from '#core/execution/runs/end-run.ts';
+import { success } from '#core/execution/run-states/ending.ts';
+import { claimAttempt } from '#core/delivery/webhooks/claim.ts';
+import { claimDueDeliveries } from '#core/delivery/webhooks/start.ts';
 import {
   enqueueDelivery,
   kickDeliveries,
   listDeliveries,
   redeliver,
   startDueDeliveries,
-} from '#core/webhooks/index.ts';
+} from '#core/delivery/webhooks/index.ts';
 import { transaction, withStatements } from '#lib/database/index.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { EVERY, ago, changeDeliveries, changeRuns, removeAttempts, removeDeliveries } from '#test/support/given.ts';

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createWebhookActivities } from '#activities/webhooks.ts';
-import { createEngine, type Engine, type StartableDelivery } from '#core/engine/index.ts';
+import { createEngine, type Engine, type StartableDelivery } from '#core/foundation/engine/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { webhookTaskQueue } from '#lib/task-queues.ts';
 import { workflowBundle } from '#workers/workflow-bundle.ts';

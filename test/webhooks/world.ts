@@ -1,17 +1,17 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import type { StartableDelivery } from '#core/engine/index.ts';
-import { createSealedWebhookSecrets } from '#core/routines/index.ts';
-import { generateWebhookSecret } from '#core/routines/webhook.ts';
-import { announceSlots } from '#core/admission/index.ts';
-import { claimDueDeliveries } from '#core/webhooks/start.ts';
+import type { StartableDelivery } from '#core/foundation/engine/index.ts';
+import { createSealedWebhookSecrets } from '#core/authoring/routines/index.ts';
+import { generateWebhookSecret } from '#core/authoring/routines/webhook.ts';
+import { announceSlots } from '#core/execution/admission/index.ts';
+import { claimDueDeliveries } from '#core/delivery/webhooks/start.ts';
 import {
   attemptDelivery,
   enqueueDelivery,
   type AttemptDeps,
   type AttemptOutcome,
   type EndedRun,
-} from '#core/webhooks/index.ts';
+} from '#core/delivery/webhooks/index.ts';
 import { sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Log } from '#lib/log.ts';

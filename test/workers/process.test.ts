@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { alertExpressions, dashboardExpressions, metricsIn } from '#test/observability/expressions.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import type { ApiClient } from '#test/support/client.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { expect } from 'vitest';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { WORKFLOW } from '#lib/temporal/index.ts';
 import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { buildOpenApi } from '../../api/docs/openapi.ts';
 import { routes } from '../../api/routes.ts';
-import { DEFINITION, type Field } from '../../core/definition/index.ts';
+import { DEFINITION, type Field } from '../../core/authoring/definition/index.ts';
 import { FIELDS } from '../../api/v1/routines/fields.ts';
 
 const API = path.join(import.meta.dirname, '..', 'src', 'api');

@@ -1,5 +1,5 @@
 /** Entry: `npm run billing:check` looks whether the configured prices are what the plans say; exits with 1 if not. */
-import { priceFaults } from '#core/billing/index.ts';
+import { priceFaults } from '#core/accounts/billing/index.ts';
 import { ask, billingCommand } from './processor.ts';
 
 const { log, processor } = billingCommand('billing-check');

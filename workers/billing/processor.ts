@@ -1,4 +1,4 @@
-import { createPayment, type Payment, type Processor } from '#core/billing/index.ts';
+import { createPayment, type Payment, type Processor } from '#core/accounts/billing/index.ts';
 import { loadConfig, type ConfigOf } from '#lib/config/index.ts';
 import { createLog, type Log } from '#lib/log.ts';
 import { createMetrics } from '#lib/metrics/index.ts';

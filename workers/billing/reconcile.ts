@@ -1,5 +1,5 @@
 /** Entry: `npm run billing:reconcile [-- ORGANIZATION …]` lists the subscriptions of one customer or of all again. */
-import { listCustomers, requestSync, syncOrganization } from '#core/billing/index.ts';
+import { listCustomers, requestSync, syncOrganization } from '#core/accounts/billing/index.ts';
 import { openDatabase } from '#lib/database/index.ts';
 import { billingCommand } from './processor.ts';
 

@@ -1,5 +1,5 @@
 /** Entry: `npm run billing:setup [-- NAME]` makes products, prices and the portal's configuration, once. */
-import { connectProcessor, setUpProcessor } from '#core/billing/index.ts';
+import { connectProcessor, setUpProcessor } from '#core/accounts/billing/index.ts';
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { ask } from './processor.ts';

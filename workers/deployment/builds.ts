@@ -1,5 +1,5 @@
 import { isGrpcServiceError, type Client } from '@temporalio/client';
-import { openRunsOfBuild, workersOfBuild } from '#core/admission/index.ts';
+import { openRunsOfBuild, workersOfBuild } from '#core/execution/admission/index.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { openDatabase, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
-import { workersOfBuild } from '#core/admission/index.ts';
+import { workersOfBuild } from '#core/execution/admission/index.ts';
 import { setCurrentBuild } from '#lib/temporal/index.ts';
 import { openDeployment, readBuilds, type Deployment } from './builds.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as connections from '#core/connections/index.ts';
-import * as deletion from '#core/deletion/index.ts';
+import * as connections from '#core/integrations/connections/index.ts';
+import * as deletion from '#core/upkeep/deletion/index.ts';
 import { invalid } from '#lib/errors.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';

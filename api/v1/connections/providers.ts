@@ -9,7 +9,7 @@ import {
   startSignIn,
   type Provider,
   type ProviderCatalogue,
-} from '#core/connections/index.ts';
+} from '#core/integrations/connections/index.ts';
 import type { Deps } from '../../deps.ts';
 import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';

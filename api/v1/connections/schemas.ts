@@ -7,7 +7,7 @@ import {
   splitAddress,
   type Connection,
   type StaticCredentials,
-} from '#core/connections/index.ts';
+} from '#core/integrations/connections/index.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, nameOf, timestamp } from '../../http/schemas.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectModelAccountWithKey } from '#core/model-connections/index.ts';
+import { connectModelAccountWithKey } from '#core/models/connections/index.ts';
 import { nameOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { ownerOf } from './device.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CANNOT_CONNECT, type AuthType, type ProviderDescriptor } from '#core/model-providers/index.ts';
+import { CANNOT_CONNECT, type AuthType, type ProviderDescriptor } from '#core/models/providers/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import type { ProjectAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';

@@ -6,7 +6,7 @@ import {
   SIGN_IN_FAILURES,
   startDeviceSignIn as start,
   type DeviceAttempt,
-} from '#core/model-connections/index.ts';
+} from '#core/models/connections/index.ts';
 import type { ProjectSessionAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import * as deletion from '#core/deletion/index.ts';
-import * as accounts from '#core/model-connections/index.ts';
-import * as modelProviders from '#core/model-providers/index.ts';
+import * as deletion from '#core/upkeep/deletion/index.ts';
+import * as accounts from '#core/models/connections/index.ts';
+import * as modelProviders from '#core/models/providers/index.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';

@@ -4,7 +4,7 @@ import {
   readReturnedAddress,
   startOAuthSignIn as start,
   type ReturnedParameters,
-} from '#core/model-connections/index.ts';
+} from '#core/models/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { iso, returnedFields, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';

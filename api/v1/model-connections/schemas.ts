@@ -4,8 +4,8 @@ import {
   MODEL_CONNECTION_STATES,
   type ModelConnection,
   type ModelConnectionError,
-} from '#core/model-connections/index.ts';
-import type { ModelProviders } from '#core/model-providers/index.ts';
+} from '#core/models/connections/index.ts';
+import type { ModelProviders } from '#core/models/providers/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { pauseWithRuns } from '#core/runs/index.ts';
-import { activateWithForecast } from '#core/forecast/index.ts';
-import * as routines from '#core/routines/index.ts';
+import { pauseWithRuns } from '#core/execution/runs/index.ts';
+import { activateWithForecast } from '#core/execution/forecast/index.ts';
+import * as routines from '#core/authoring/routines/index.ts';
 import { route, type Route } from '../../route.ts';
 import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { presentRoutine, presentWarnings } from './present.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { DEFINITION, looseOf, shownOf, type Fields } from '#core/definition/index.ts';
-import { POLICIES } from '#core/routines/index.ts';
+import { DEFINITION, looseOf, shownOf, type Fields } from '#core/authoring/definition/index.ts';
+import { POLICIES } from '#core/authoring/routines/index.ts';
 import { EXAMPLE, idOf, instantOfThisAge, nameOf, timestamp } from '../../http/schemas.ts';
 import { budgetFields, mailSettings } from '../settings-schemas.ts';
 

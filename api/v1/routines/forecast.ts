@@ -8,7 +8,7 @@ import {
   ESTIMATE_PRICINGS,
   type Amount,
   type RunEstimate,
-} from '#core/forecast/index.ts';
+} from '#core/execution/forecast/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';

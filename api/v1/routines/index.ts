@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import * as routines from '#core/routines/index.ts';
-import { warnOfForecast } from '#core/forecast/index.ts';
-import type { SkillCatalogue } from '#core/skills/index.ts';
+import * as routines from '#core/authoring/routines/index.ts';
+import { warnOfForecast } from '#core/execution/forecast/index.ts';
+import type { SkillCatalogue } from '#core/authoring/skills/index.ts';
 import { actorId, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';

@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import { LRUCache } from 'lru-cache';
-import { shownNextRun, nextStarts, type Timing } from '#core/timetable/index.ts';
-import type { Routine, listRoutines, patchRoutine, RoutineWarning, readRoutineDetail } from '#core/routines/index.ts';
+import { shownNextRun, nextStarts, type Timing } from '#core/foundation/timetable/index.ts';
+import type {
+  Routine,
+  listRoutines,
+  patchRoutine,
+  RoutineWarning,
+  readRoutineDetail,
+} from '#core/authoring/routines/index.ts';
 import { minuteAtOrBefore } from '#lib/schedule/index.ts';
 import { present } from '../../http/present.ts';
 import type { mailDelivery } from '../settings-schemas.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { gate, variables } from '#core/definition/index.ts';
-import { previewRun, type Preview } from '#core/steps/index.ts';
-import { RUN_REASONS } from '#core/run-states/index.ts';
+import { gate, variables } from '#core/authoring/definition/index.ts';
+import { previewRun, type Preview } from '#core/execution/steps/index.ts';
+import { RUN_REASONS } from '#core/execution/run-states/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 import { present } from '../../http/present.ts';
 import { mayWriteRoutines } from '../../access.ts';

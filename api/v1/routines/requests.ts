@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { creationOf, patchOf, type Fields, definitionForm } from '#core/definition/index.ts';
+import { creationOf, patchOf, type Fields, definitionForm } from '#core/authoring/definition/index.ts';
 import type { ErrorCode } from '#lib/errors.ts';
 import { namedFields, putFields, renamedFields } from '../external-names.ts';
 import { FIELDS } from './fields.ts';

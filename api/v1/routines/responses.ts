@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/routines/index.ts';
-import { shortFields, type Fields } from '#core/definition/index.ts';
-import { NEEDS } from '#core/skills/index.ts';
+import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/authoring/routines/index.ts';
+import { shortFields, type Fields } from '#core/authoring/definition/index.ts';
+import { NEEDS } from '#core/authoring/skills/index.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { mailDelivery } from '../settings-schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFINITION, VERSION_FIELDS, type Fields } from '#core/definition/index.ts';
+import { DEFINITION, VERSION_FIELDS, type Fields } from '#core/authoring/definition/index.ts';
 import { decimal, EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 import { responseFields } from './fields.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as routines from '#core/routines/index.ts';
+import * as routines from '#core/authoring/routines/index.ts';
 import { etagOf } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MESSAGE_KINDS, MESSAGE_STATES, type RunMessage } from '#core/outbox/index.ts';
-import { EVENT_TYPES, FAILURE_REASONS, type Delivery } from '#core/webhooks/index.ts';
+import { MESSAGE_KINDS, MESSAGE_STATES, type RunMessage } from '#core/foundation/outbox/index.ts';
+import { EVENT_TYPES, FAILURE_REASONS, type Delivery } from '#core/delivery/webhooks/index.ts';
 import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
 
 export const delivery = z

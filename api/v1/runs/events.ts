@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/run-events/index.ts';
+import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/execution/run-events/index.ts';
 import { oncePerObject } from '#lib/coalesce.ts';
 import { credentialId } from '../../access.ts';
 import { eventRoute } from '../../route.ts';

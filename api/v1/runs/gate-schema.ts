@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GATE_REASONS, type GateReason, type GateVerdict } from '#core/gate/index.ts';
+import { GATE_REASONS, type GateReason, type GateVerdict } from '#core/execution/gate/index.ts';
 import { cut } from '#lib/text.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { readRoutine } from '#core/routines/index.ts';
-import { variables } from '#core/definition/index.ts';
-import * as retention from '#core/retention/index.ts';
-import * as runs from '#core/runs/index.ts';
-import { waitForRunEnd } from '#core/run-events/index.ts';
+import { readRoutine } from '#core/authoring/routines/index.ts';
+import { variables } from '#core/authoring/definition/index.ts';
+import * as retention from '#core/execution/retention/index.ts';
+import * as runs from '#core/execution/runs/index.ts';
+import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';

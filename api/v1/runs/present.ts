@@ -1,5 +1,5 @@
-import { failureClassOf } from '#core/run-states/index.ts';
-import type { Run, RunDetail, RunSummary } from '#core/runs/index.ts';
+import { failureClassOf } from '#core/execution/run-states/index.ts';
+import type { Run, RunDetail, RunSummary } from '#core/execution/runs/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
 import { presentDelivery, presentNotification } from './delivery-schema.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as runs from '#core/runs/index.ts';
-import { RUN_STATES } from '#core/run-states/index.ts';
+import * as runs from '#core/execution/runs/index.ts';
+import { RUN_STATES } from '#core/execution/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
 import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../../http/schemas.ts';
 import { route } from '../../route.ts';

@@ -1,8 +1,14 @@
 import { z } from 'zod';
-import { OUTCOMES, type ChangeCounts, type Changes, type Outcome, type RunOutcome } from '#core/outcomes/index.ts';
-import { RESULT_CHECK_TYPES } from '#core/definition/index.ts';
-import { WITHHELD, type Withheld } from '#core/run-states/index.ts';
-import type { diffRun, Run, RunSummary } from '#core/runs/index.ts';
+import {
+  OUTCOMES,
+  type ChangeCounts,
+  type Changes,
+  type Outcome,
+  type RunOutcome,
+} from '#core/authoring/outcomes/index.ts';
+import { RESULT_CHECK_TYPES } from '#core/authoring/definition/index.ts';
+import { WITHHELD, type Withheld } from '#core/execution/run-states/index.ts';
+import type { diffRun, Run, RunSummary } from '#core/execution/runs/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are

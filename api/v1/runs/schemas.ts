@@ -6,8 +6,8 @@ import {
   TRIGGERS,
   type FailureClass,
   type RunReason,
-} from '#core/run-states/index.ts';
-import { WAITS, type Wait } from '#core/admission/index.ts';
+} from '#core/execution/run-states/index.ts';
+import { WAITS, type Wait } from '#core/execution/admission/index.ts';
 import { EXAMPLE, idOf, pageQuery, timestamp } from '../../http/schemas.ts';
 import { delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/run-states/index.ts';
-import type { RunDetail } from '#core/runs/index.ts';
-import type { ToolRecord } from '#core/tools/index.ts';
+import { STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
+import type { RunDetail } from '#core/execution/runs/index.ts';
+import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import { isoOrNull, timestamp } from '../../http/schemas.ts';
 import { presentUsage, usage } from './result-schema.ts';
 

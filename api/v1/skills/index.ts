@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as skills from '#core/skills/index.ts';
+import * as skills from '#core/authoring/skills/index.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';

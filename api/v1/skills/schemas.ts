@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import * as skills from '#core/skills/index.ts';
+import * as skills from '#core/authoring/skills/index.ts';
 import { present } from '../../http/present.ts';
 import { nameOf, timestamp } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as tools from '#core/tools/index.ts';
-import { mixingIn, readRoutine, type ProvenRoutine } from '#core/routines/index.ts';
+import * as tools from '#core/integrations/tools/index.ts';
+import { mixingIn, readRoutine, type ProvenRoutine } from '#core/authoring/routines/index.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { POLICY_STATES, type ToolPolicy } from '#core/tools/index.ts';
+import { POLICY_STATES, type ToolPolicy } from '#core/integrations/tools/index.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
 

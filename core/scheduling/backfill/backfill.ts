@@ -1,13 +1,13 @@
 import type { Core } from '#core/core.ts';
-import { recordProjectAudit, type Actor } from '#core/audit/index.ts';
-import { PLANS, takeRuns, type Plan } from '#core/billing/index.ts';
-import type { RetentionRule } from '#core/settings/index.ts';
-import { lockRoutine, readRoutine } from '#core/routines/index.ts';
-import { countWaitingBackfills, insertBackfill } from '#core/runs/index.ts';
-import type { Admission } from '#core/admission/index.ts';
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { PLANS, takeRuns, type Plan } from '#core/accounts/billing/index.ts';
+import type { RetentionRule } from '#core/accounts/settings/index.ts';
+import { lockRoutine, readRoutine } from '#core/authoring/routines/index.ts';
+import { countWaitingBackfills, insertBackfill } from '#core/execution/runs/index.ts';
+import type { Admission } from '#core/execution/admission/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { forecastToday, type ForecastDeps } from '#core/forecast/index.ts';
+import { forecastToday, type ForecastDeps } from '#core/execution/forecast/index.ts';
 import { planBackfill, type BackfillPlan, type LeftOut, type PlannedWindow } from './plan.ts';
 import { notAccepted } from './forecast.ts';
 

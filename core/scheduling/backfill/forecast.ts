@@ -1,8 +1,8 @@
-import type { Plan } from '#core/billing/index.ts';
-import type { RetentionRule } from '#core/settings/index.ts';
-import { readRoutine } from '#core/routines/index.ts';
+import type { Plan } from '#core/accounts/billing/index.ts';
+import type { RetentionRule } from '#core/accounts/settings/index.ts';
+import { readRoutine } from '#core/authoring/routines/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { overLimit, forecastToday, type Forecast, type ForecastDeps } from '#core/forecast/index.ts';
+import { overLimit, forecastToday, type Forecast, type ForecastDeps } from '#core/execution/forecast/index.ts';
 import { planBackfill, type LeftOut, type PastWindow } from './plan.ts';
 
 export interface BackfillForecast {

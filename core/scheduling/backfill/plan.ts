@@ -1,7 +1,7 @@
-import { type RetentionRule, runDaysOf } from '#core/settings/index.ts';
-import { hasProofRun, type Routine } from '#core/routines/index.ts';
-import { isOver, timetableOf, withoutJitter } from '#core/timetable/index.ts';
-import { readOnRecord } from '#core/runs/index.ts';
+import { type RetentionRule, runDaysOf } from '#core/accounts/settings/index.ts';
+import { hasProofRun, type Routine } from '#core/authoring/routines/index.ts';
+import { isOver, timetableOf, withoutJitter } from '#core/foundation/timetable/index.ts';
+import { readOnRecord } from '#core/execution/runs/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { nextInTimetable, ScheduleError } from '#lib/schedule/index.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
-import { startHostileTools } from '#dev/hostile-tools/server.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { discovered } from '#test/tools/support.ts';
 import { folderFor } from './folder.ts';
 

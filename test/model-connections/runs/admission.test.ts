@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { admitRuns } from '#core/admission/admit.ts';
-import { announceSlots } from '#core/admission/index.ts';
+import { admitRuns } from '#core/execution/admission/admit.ts';
+import { announceSlots } from '#core/execution/admission/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { EVERY, changeRuns, claimedRun, removeWorkers } from '#test/support/given.ts';
 import { modelOn, startWorld, type World } from './world.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endCall, issueCall, endOpenCalls } from '#core/model-calls/index.ts';
-import { waitUntil } from '#core/model-connections/index.ts';
-import { takeRuntimeLease } from '#core/model-providers/runtime.ts';
+import { endCall, issueCall, endOpenCalls } from '#core/models/calls/index.ts';
+import { waitUntil } from '#core/models/connections/index.ts';
+import { takeRuntimeLease } from '#core/models/providers/runtime.ts';
 import { sql } from '#lib/database/index.ts';
 import { EVERY, ago, changeAccounts, changeRuntimeLease, claimedRun } from '#test/support/given.ts';
 import { modelOn, startWorld, type World } from './world.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ModelFailure, performModelStep } from '#core/steps/index.ts';
+import { ModelFailure, performModelStep } from '#core/execution/steps/index.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { modelOn, startWorld, type World } from './world.ts';
 import { claimedRun } from '#test/support/given.ts';

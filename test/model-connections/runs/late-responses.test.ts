@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { performModelStep } from '#core/steps/index.ts';
+import { performModelStep } from '#core/execution/steps/index.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { modelOn, startWorld, type World } from './world.ts';
 import { changeCalls, changeRuns, claimedRun } from '#test/support/given.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { keepRuntimeLease, type ModelRuntime } from '#core/model-providers/index.ts';
-import { createModelRuntime, readRuntimeLease } from '#core/model-providers/runtime.ts';
+import { keepRuntimeLease, type ModelRuntime } from '#core/models/providers/index.ts';
+import { createModelRuntime, readRuntimeLease } from '#core/models/providers/runtime.ts';
 import { createLog } from '#lib/log.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { EVERY, ago, changeRuntimeLease, removeRuntimeLease } from '#test/support/given.ts';

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { writeFileSync } from 'node:fs';
-import { recordCatalogue } from '#core/model-connections/catalogue.ts';
-import { sealCredential, type ModelCredential } from '#core/model-connections/store/credential.ts';
-import { freePort } from '#dev/ports.ts';
-import { FIXTURE_KEY } from '#dev/providers/server.ts';
+import { recordCatalogue } from '#core/models/connections/catalogue.ts';
+import { sealCredential, type ModelCredential } from '#core/models/connections/store/credential.ts';
+import { freePort } from '#dev/stack/ports.ts';
+import { FIXTURE_KEY } from '#dev/fakes/providers/server.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';

@@ -1,8 +1,8 @@
 /** Rows other than runs that are put in place whole. */
-import { SYSTEM } from '#core/audit/index.ts';
-import { insertConnection } from '#core/connections/store/queries.ts';
-import { definitionForm } from '#core/definition/index.ts';
-import { insertVersions } from '#core/routines/versions.ts';
+import { SYSTEM } from '#core/foundation/audit/index.ts';
+import { insertConnection } from '#core/integrations/connections/store/queries.ts';
+import { definitionForm } from '#core/authoring/definition/index.ts';
+import { insertVersions } from '#core/authoring/routines/versions.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Service } from '../service.ts';

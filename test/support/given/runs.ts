@@ -1,5 +1,5 @@
 /** Runs that are put in place whole, where nothing carries them out, and what they have used. */
-import type { RunState, Trigger } from '#core/run-states/states.ts';
+import type { RunState, Trigger } from '#core/execution/run-states/states.ts';
 import { AT_ONCE, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plant, type Values } from './rows.ts';

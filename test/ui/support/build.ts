@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { withLock } from '#dev/lock.ts';
+import { withLock } from '#dev/stack/lock.ts';
 
 const run = promisify(execFile);
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { chromium, type Browser } from 'playwright-core';
-import { withLock } from '#dev/lock.ts';
+import { withLock } from '#dev/stack/lock.ts';
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { test as base, vi } from 'vitest';
-import { freePort } from '#dev/ports.ts';
+import { freePort } from '#dev/stack/ports.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { signUp, type Person } from '#test/support/people.ts';

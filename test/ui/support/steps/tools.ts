@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import type { HostileTools } from '#dev/hostile-tools/server.ts';
+import type { HostileTools } from '#dev/fakes/hostile-tools/server.ts';
 
 const site = { type: 'object', properties: { site: { type: 'string' } }, required: ['site'] };
 

@@ -1,0 +1,176 @@
+import type { Core } from '#core/core.ts';
+import type Stripe from 'stripe';
+import type { PaidPlan } from '#core/accounts/organizations/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { planOfPrice } from '../plans.ts';
+import { ensureCustomer, requestSync, openPortal, returnAddresses } from './customers.ts';
+import { expireCheckout, isLatestAttempt, listOpenCheckouts, oneCheckoutAtATime } from './open-checkouts.ts';
+import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
+
+/** The operator's launch switches; a new checkout needs the first two. */
+export interface LaunchSwitches {
+  readonly acquisition: boolean;
+  readonly checkout: boolean;
+  readonly automaticTax: boolean;
+}
+
+export interface CheckoutDeps extends Pick<Core, 'database' | 'uiOrigin'> {
+  readonly processor: Processor | undefined;
+  readonly watch: PaymentWatch;
+  readonly switches: LaunchSwitches;
+}
+
+export interface CheckoutInput {
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly plan: PaidPlan;
+  readonly entrypoint: string;
+}
+
+export interface Checkout {
+  readonly url: string;
+  /** `portal` for an organization that has a subscription, as it must never get a second one. */
+  readonly kind: 'checkout' | 'portal';
+}
+
+/** Lifetime of a checkout; an open one with at least `LEFT_SECONDS` left is returned again. */
+const OPEN_SECONDS = 35 * 60;
+const LEFT_SECONDS = 10 * 60;
+
+/** States of a subscription that is changed in the portal instead of being bought again. */
+const SUBSCRIBED: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
+
+/** Returns the reason why no new checkout can be begun; undefined when one can. */
+export function checkoutBarrier({
+  processor,
+  switches,
+}: Pick<CheckoutDeps, 'processor' | 'switches'>): string | undefined {
+  if (processor === undefined) return 'No payment processor is configured.';
+  if (!switches.acquisition) return 'COMMERCIAL_ACQUISITION_ENABLED is off.';
+  if (!switches.checkout) return 'CHECKOUT_ENABLED is off.';
+  return undefined;
+}
+
+/**
+ * Begins a checkout of a plan on the processor's page, or opens the portal. The checkouts of an organization are begun
+ * one at a time, so that two owners in two tabs get the same open one; those of other plans are expired.
+ * @throws {AppError} `checkout_disabled`, and as `callProcessor`
+ */
+export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): Promise<Checkout> {
+  const { database, processor, watch } = deps;
+  const barrier = checkoutBarrier(deps);
+  if (processor === undefined || barrier !== undefined) {
+    throw new AppError('checkout_disabled', barrier);
+  }
+  const customer = await ensureCustomer({ database, processor, watch }, input.organizationId);
+  return oneCheckoutAtATime(database, input.organizationId, async (attempt) => {
+    const { stripe } = processor;
+    const subscriptions = await callProcessor(watch, () =>
+      stripe.subscriptions.list({ customer, status: 'all', limit: 100 }).autoPagingToArray({
+        limit: 10_000,
+      }),
+    );
+    const subscribed = subscriptions.find(({ status }) => SUBSCRIBED.has(status));
+    if (subscribed !== undefined) {
+      await requestSync(database, input.organizationId);
+      return toPortal({ ...deps, processor }, { ...input, customer, subscribed });
+    }
+    const again = await openSession({ ...deps, processor }, customer, input.plan);
+    const session = again ?? (await createSession({ ...deps, processor }, customer, input, attempt));
+    if (session.url === null) throw new AppError('provider_error');
+    await record(database, input, session);
+    // A later attempt looked for open checkouts before this one was there, or will find it.
+    if (!(await isLatestAttempt(database, input.organizationId, attempt))) {
+      if (again === undefined) await expireCheckout({ processor, watch }, session.id);
+      throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
+        'Retry-After': '5',
+      });
+    }
+    return { url: session.url, kind: 'checkout' };
+  });
+}
+
+type Ready = CheckoutDeps & { readonly processor: Processor };
+
+/** Opens the portal, at the confirmation of the wanted price where the subscription can be changed to it. */
+async function toPortal(
+  deps: Ready,
+  input: CheckoutInput & { customer: string; subscribed: Stripe.Subscription },
+): Promise<Checkout> {
+  const { subscribed, plan, customer } = input;
+  const [item, another] = subscribed.items.data;
+  const price = deps.processor.prices[plan][0];
+  const changes =
+    (subscribed.status === 'active' || subscribed.status === 'trialing') &&
+    item !== undefined &&
+    another === undefined &&
+    planOfPrice(deps.processor.prices, item.price.id) !== plan;
+  const { back } = returnAddresses(deps.uiOrigin, input.entrypoint);
+  const url = await openPortal(deps, {
+    customer,
+    back,
+    ...(changes ? { update: { subscription: subscribed.id, item: item.id, price } } : {}),
+  });
+  return { url, kind: 'portal' };
+}
+
+/** Returns the open checkout of the plan that can still be used; expires all others of the customer. */
+async function openSession(
+  deps: Ready,
+  customer: string,
+  plan: PaidPlan,
+): Promise<Stripe.Checkout.Session | undefined> {
+  const open = await listOpenCheckouts(deps, customer);
+  const enough = Date.now() / 1_000 + LEFT_SECONDS;
+  const price = deps.processor.prices[plan][0];
+  const again = open.find(({ metadata, expires_at: end }) => metadata?.['price'] === price && end > enough);
+  for (const session of open) {
+    if (session !== again) await expireCheckout(deps, session.id);
+  }
+  return again;
+}
+
+function createSession(
+  { processor, watch, switches, uiOrigin }: Ready,
+  customer: string,
+  { organizationId, plan, entrypoint }: CheckoutInput,
+  attempt: number,
+): Promise<Stripe.Checkout.Session> {
+  const price = processor.prices[plan][0];
+  const { success, cancel } = returnAddresses(uiOrigin, entrypoint);
+  const tax = switches.automaticTax;
+  return callProcessor(watch, () =>
+    processor.stripe.checkout.sessions.create(
+      {
+        mode: 'subscription',
+        customer,
+        line_items: [{ price, quantity: 1 }],
+        allow_promotion_codes: true,
+        customer_update: { address: 'auto', name: 'auto' },
+        billing_address_collection: tax ? 'required' : 'auto',
+        automatic_tax: { enabled: tax },
+        tax_id_collection: { enabled: tax },
+        adaptive_pricing: { enabled: false },
+        success_url: success,
+        cancel_url: cancel,
+        expires_at: Math.floor(Date.now() / 1_000) + OPEN_SECONDS,
+        client_reference_id: organizationId,
+        metadata: { organization: organizationId, price },
+      },
+      { idempotencyKey: `checkout:${organizationId}:${attempt}` },
+    ),
+  );
+}
+
+async function record(
+  database: Database,
+  { organizationId, userId, plan }: CheckoutInput,
+  { id, expires_at: end }: Stripe.Checkout.Session,
+): Promise<void> {
+  await database.run`
+    insert into billing_checkouts (session_id, organization_id, plan, created_by, expires_at)
+    values (${id}, ${organizationId}, ${plan}, ${userId}, ${new Date(end * 1_000)})
+    on conflict (session_id) do nothing
+  `;
+}

@@ -1,0 +1,167 @@
+import type Stripe from 'stripe';
+import { recordAudit, SYSTEM } from '#core/foundation/audit/index.ts';
+import type { PaidPlan } from '#core/accounts/organizations/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { isBetter, planOfPrice, type PriceList } from '../plans.ts';
+
+/** The access that an organization has paid for. */
+interface PaidAccess {
+  readonly plan: PaidPlan;
+  readonly until: Date;
+  readonly periodStart: Date | null;
+  readonly periodEnd: Date | null;
+}
+
+/** A subscription as it is stored: what access and its presentation need, without payer and address. */
+export interface Subscription {
+  readonly id: string;
+  /** Status in the processor's word, from an open list. */
+  readonly status: string;
+  readonly priceId: string | null;
+  /** Null for a price that is not ours. */
+  readonly plan: PaidPlan | null;
+  readonly priceCents: number | null;
+  readonly currency: string | null;
+  readonly interval: string | null;
+  readonly startedAt: Date;
+  readonly periodStart: Date | null;
+  readonly periodEnd: Date | null;
+  /** Time at which the subscription ends, or ended, by cancellation. */
+  readonly cancelsAt: Date | null;
+  /** Time until which it entitles to its plan, even if no further event arrives; null when it entitles to none. */
+  readonly entitledUntil: Date | null;
+}
+
+interface EntitlementRule {
+  readonly prices: PriceList;
+  readonly graceDays: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days beyond its period for which an active subscription is trusted when its renewal has not been reported. */
+const RENEWAL_SLACK_DAYS = 14;
+
+/**
+ * Reads a subscription of the processor, with its latest invoice expanded. Periods are those of the item whose price is
+ * ours; a cancellation by the portal sets `cancel_at` and leaves `cancel_at_period_end` false, so both are read.
+ */
+export function readSubscription(rule: EntitlementRule, found: Stripe.Subscription): Subscription {
+  const items = found.items.data;
+  const item = items.find(({ price }) => planOfPrice(rule.prices, price.id)) ?? items[0];
+  const plan = planOfPrice(rule.prices, item?.price.id ?? null) ?? null;
+  const periodEnd = item === undefined ? null : instant(item.current_period_end);
+  const cancelsAt =
+    found.cancel_at === null ? (found.cancel_at_period_end ? periodEnd : null) : instant(found.cancel_at);
+  return {
+    id: found.id,
+    status: found.status,
+    priceId: item?.price.id ?? null,
+    plan,
+    priceCents: item?.price.unit_amount ?? null,
+    currency: item?.price.currency ?? null,
+    interval: item?.price.recurring?.interval ?? null,
+    startedAt: instant(found.start_date),
+    periodStart: item === undefined ? null : instant(item.current_period_start),
+    periodEnd,
+    cancelsAt,
+    entitledUntil: plan === null ? null : entitledUntil(rule, found, { periodEnd, cancelsAt }),
+  };
+}
+
+/**
+ * Decides until when a subscription entitles. The grace of a failed payment counts from the invoice that failed, so
+ * that retries of the payment do not extend it. An unknown status entitles to nothing.
+ */
+function entitledUntil(
+  { graceDays }: EntitlementRule,
+  { status, latest_invoice: invoice }: Stripe.Subscription,
+  { periodEnd, cancelsAt }: { periodEnd: Date | null; cancelsAt: Date | null },
+): Date | null {
+  switch (status) {
+    case 'active':
+    case 'trialing':
+      return cancelsAt ?? (periodEnd && after(periodEnd, RENEWAL_SLACK_DAYS));
+    case 'past_due': {
+      if (invoice === null || typeof invoice === 'string') return null;
+      const grace = after(instant(invoice.created), graceDays);
+      return cancelsAt !== null && cancelsAt < grace ? cancelsAt : grace;
+    }
+    default:
+      return null;
+  }
+}
+
+function instant(seconds: number): Date {
+  return new Date(seconds * 1_000);
+}
+
+function after(date: Date, days: number): Date {
+  return new Date(date.getTime() + days * DAY_MS);
+}
+
+/** Decides an organization's access from all of its subscriptions: the best plan, and of equal ones the longest. */
+export function decideAccess(subscriptions: readonly Subscription[], now: Date): PaidAccess | undefined {
+  let best: PaidAccess | undefined;
+  for (const { plan, entitledUntil: until, periodStart, periodEnd } of subscriptions) {
+    if (plan === null || until === null || until <= now) continue;
+    const access = { plan, until, periodStart, periodEnd };
+    if (best === undefined || outranks(access, best)) best = access;
+  }
+  return best;
+}
+
+function outranks(access: PaidAccess, best: PaidAccess): boolean {
+  return access.plan === best.plan ? access.until > best.until : isBetter(access.plan, best.plan);
+}
+
+/** Replaces the subscriptions of an organization as a set. */
+export async function replaceSubscriptions(
+  tx: Db,
+  organizationId: string,
+  subscriptions: readonly Subscription[],
+): Promise<void> {
+  await tx.run`delete from billing_subscriptions where organization_id = ${organizationId}`;
+  await tx.run`
+    insert into billing_subscriptions (id, organization_id, status, price_id, plan, price_cents, currency, interval,
+      started_at, period_start, period_end, cancels_at, entitled_until)
+    select id, ${organizationId}, status, "priceId", plan, "priceCents", currency, interval, "startedAt",
+      "periodStart", "periodEnd", "cancelsAt", "entitledUntil"
+    from jsonb_to_recordset(${JSON.stringify(subscriptions)}::jsonb) as s(id text, status text, "priceId" text,
+      plan text, "priceCents" integer, currency text, interval text, "startedAt" timestamptz,
+      "periodStart" timestamptz, "periodEnd" timestamptz, "cancelsAt" timestamptz, "entitledUntil" timestamptz)
+  `;
+}
+
+/** Lists the subscriptions of an organization, the newest first. */
+export function listSubscriptions(db: Db, organizationId: string): Promise<Subscription[]> {
+  return db.rows<Subscription>`
+    select id, status, price_id as "priceId", plan, price_cents as "priceCents", currency, interval,
+      started_at as "startedAt", period_start as "periodStart", period_end as "periodEnd",
+      cancels_at as "cancelsAt", entitled_until as "entitledUntil"
+    from billing_subscriptions where organization_id = ${organizationId}
+    order by started_at desc, id
+  `;
+}
+
+/** Stores what an organization has paid for, and leaves an audit event when that is another plan than before. */
+export async function recordAccess(tx: Db, organizationId: string, access: PaidAccess | undefined): Promise<void> {
+  const plan = access?.plan ?? null;
+  const before = await tx.row<{ plan: PaidPlan | null }>`
+    with before as (
+      select id, paid_plan from organizations where id = ${organizationId} for no key update
+    )
+    update organizations o set paid_plan = ${plan}, paid_until = ${access?.until ?? null},
+      period_start = ${access?.periodStart ?? null}, period_end = ${access?.periodEnd ?? null}
+    from before where o.id = before.id
+    returning before.paid_plan as plan
+  `;
+  if (before === undefined || before.plan === plan) return;
+  await recordAudit(tx, {
+    organizationId,
+    by: SYSTEM,
+    action: 'plan.changed',
+    targetId: organizationId,
+    details: { from: before.plan ?? 'free', to: plan ?? 'free' },
+  });
+}

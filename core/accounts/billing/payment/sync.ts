@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { databaseTime, sql, transaction, type Db } from '#lib/database/index.ts';
+import { expireOpenCheckouts } from './open-checkouts.ts';
+import { requestSync } from './customers.ts';
+import {
+  decideAccess,
+  readSubscription,
+  recordAccess,
+  replaceSubscriptions,
+  type Subscription,
+} from './entitlement.ts';
+import { callProcessor, raise, type PaymentDeps, type PaymentWatch } from './processor.ts';
+
+/**
+ * Lease that outlasts the processor's timeout with its retries; a process that stalls beyond it is fenced off by its
+ * token.
+ */
+const LEASE = sql`interval '60 seconds'`;
+
+interface Lease {
+  readonly organizationId: string;
+  readonly customerId: string;
+  readonly token: string;
+  readonly isDeleted: boolean;
+  /** Count of requested synchronizations at the time the lease was taken. */
+  readonly requested: number;
+}
+
+/**
+ * Makes the stored subscriptions and the paid access of an organization what the processor says they are, again if more
+ * was requested meanwhile. This is the only writer of paid access. No request is made inside a transaction, and what a
+ * process found is written only while it holds the lease. The checkouts of a deleted organization are expired first, so
+ * that what is listed afterwards is all that was ever paid in them.
+ * @returns false when another process holds the lease or there is no customer
+ * @throws {AppError} as `callProcessor`; it is then tried again by the reconciliation
+ */
+export async function syncOrganization(deps: PaymentDeps, organizationId: string): Promise<boolean> {
+  for (;;) {
+    const lease = await takeLease(deps.database, organizationId);
+    if (lease === undefined) return false;
+    let more: boolean;
+    try {
+      if (lease.isDeleted) await expireOpenCheckouts(deps, lease.customerId);
+      more = await replace(deps, lease, await listSubscriptions(deps, lease.customerId));
+    } catch (error) {
+      await giveBack(deps.database, lease);
+      throw error;
+    }
+    if (!more) return true;
+  }
+}
+
+async function takeLease(db: Db, organizationId: string): Promise<Lease | undefined> {
+  return db.row<Lease>`
+    update billing_customers set lease_token = ${randomUUID()}, leased_until = now() + ${LEASE}
+    where organization_id = ${organizationId} and customer_id is not null
+      and (leased_until is null or leased_until < now())
+    returning organization_id as "organizationId", customer_id as "customerId", lease_token as token,
+      sync_requested as requested, ${organizationDeleted} as "isDeleted"
+  `;
+}
+
+/** Tells in SQL whether the organization of a row of `billing_customers` is deleted. */
+const organizationDeleted = sql`exists (
+          select from organizations o
+          where o.id = billing_customers.organization_id and o.deleted_at is not null)`;
+
+/** Lists all subscriptions of a customer, ended ones too, page after page. */
+async function listSubscriptions({ processor, watch }: PaymentDeps, customer: string): Promise<Subscription[]> {
+  const found = await callProcessor(watch, () =>
+    processor.stripe.subscriptions
+      .list({ customer, status: 'all', limit: 100, expand: ['data.latest_invoice'] })
+      .autoPagingToArray({ limit: 10_000 }),
+  );
+  const ours = found.filter(({ livemode }) => livemode === processor.livemode);
+  return ours.map((subscription) => readSubscription(processor, subscription));
+}
+
+/** Writes what was listed under the lease. @returns whether more has been requested since it was taken */
+async function replace(
+  { database, watch }: PaymentDeps,
+  lease: Lease,
+  subscriptions: readonly Subscription[],
+): Promise<boolean> {
+  const { organizationId } = lease;
+  const written = await transaction(database, async (tx) => {
+    const held = await tx.row<{ requested: number; isDeleted: boolean }>`
+      select sync_requested as requested, ${organizationDeleted} as "isDeleted"
+      from billing_customers
+      where organization_id = ${organizationId} and lease_token = ${lease.token} for update
+    `;
+    // Another process took the lease over and has newer facts.
+    if (held === undefined) return undefined;
+    await replaceSubscriptions(tx, organizationId, subscriptions);
+    await recordAccess(tx, organizationId, decideAccess(subscriptions, await databaseTime(tx)));
+    await tx.run`
+      update billing_customers set sync_done = ${lease.requested}, synced_at = now(), attempts = 0,
+        next_attempt_at = null, lease_token = null, leased_until = null
+      where organization_id = ${organizationId}
+    `;
+    return held;
+  });
+  lookForFaults(watch, { organizationId, isDeleted: written?.isDeleted === true }, subscriptions);
+  return written !== undefined && written.requested > lease.requested;
+}
+
+/** Gives the lease back; the reconciliation tries again after a pause that doubles, up to an hour. */
+async function giveBack(db: Db, { organizationId, token }: Lease): Promise<void> {
+  await db.run`
+    update billing_customers set lease_token = null, leased_until = null, attempts = attempts + 1,
+      next_attempt_at = now() + least(30 * power(2, least(attempts, 10)), 3600) * interval '1 second'
+    where organization_id = ${organizationId} and lease_token = ${token}
+  `;
+}
+
+const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
+
+function lookForFaults(
+  watch: PaymentWatch,
+  { organizationId, isDeleted }: { readonly organizationId: string; readonly isDeleted: boolean },
+  subscriptions: readonly Subscription[],
+): void {
+  const live = subscriptions.filter(({ status }) => LIVE.has(status));
+  for (const { id: subscription, plan } of live) {
+    if (plan === null) raise(watch, 'unknown_price', { organizationId, subscription });
+  }
+  if (live.length > 1) raise(watch, 'several_subscriptions', { organizationId });
+  // Paid in a checkout that was open when it was deleted, or revived since.
+  if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
+}
+
+/** A page that waits for a payment asks every two seconds or so. */
+const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeconds: 60 };
+
+/**
+ * Asks the processor on behalf of a person who waits for the result, for at most `ms`. Beyond a limit it does nothing,
+ * so that no member uses up the requests that the processor allows us.
+ */
+export async function refreshWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
+  if ((await throttle(deps.database, REFRESHES, organizationId)) !== undefined) return;
+  await requestSync(deps.database, organizationId);
+  await syncWithin(deps, organizationId, ms);
+}
+
+/** Waits for a sync for at most `ms`; one that takes longer goes on, and one that fails is tried again later. */
+export async function syncWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
+  const controller = new AbortController();
+  const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>
+    deps.watch.log.warn({ err, organizationId }, 'a sync with the payment processor failed'),
+  );
+  const timeout = sleep(ms, undefined, { signal: controller.signal }).catch(() => undefined);
+  await Promise.race([sync, timeout]);
+  controller.abort();
+}

@@ -1,0 +1,193 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { oauthProvider } from '@better-auth/oauth-provider';
+import type { BetterAuthPlugin, Session } from 'better-auth';
+import { createAuthMiddleware } from 'better-auth/api';
+import { SCOPES } from '#core/accounts/organizations/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import type { AuthSettings } from './auth-options.ts';
+
+const HOUR = 60 * 60;
+const DAY = 24 * HOUR;
+
+/** Has a refresh token given; each assistant gets one, as it works while its person is away. */
+const OFFLINE = 'offline_access';
+
+/** Stands for the project before a person has chosen one, so that an earlier consent never answers for them. */
+const NONE = 'none';
+
+/** The session in which a person decides, and the project that they chose; undefined where they deny. */
+interface Consenting {
+  readonly sessionId: string;
+  readonly projectId: string | undefined;
+}
+
+const consenting = new AsyncLocalStorage<Consenting>();
+
+/** Has the library decide within `work` by this session, and store what it makes as of this project. */
+export function consentingAs<T>(decision: Consenting, work: () => Promise<T>): Promise<T> {
+  return consenting.run(decision, work);
+}
+
+/** Returns the one resource that tokens are issued for (RFC 8707). */
+export function mcpResource(publicUrl: string): string {
+  return `${publicUrl}/mcp`;
+}
+
+/** Makes the row of the resource that the library looks for. */
+export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void> {
+  const resource = mcpResource(publicUrl);
+  await db.run`
+    insert into oauth_resources (id, identifier, name) values (${resource}, ${resource}, 'MCP')
+    on conflict (identifier) do nothing
+  `;
+}
+
+/** Names the kinds of tokens, which are told from API keys by this. The prefix is no part of what is hashed. */
+export function tokenPrefix(productTag: string, kind: 'access' | 'refresh'): string {
+  return `${productTag}_${kind === 'access' ? 'at' : 'rt'}_`;
+}
+
+/**
+ * Sets up the library's authorization server for assistants: codes with PKCE, refresh tokens that rotate, opaque access
+ * tokens, so that revoking one is effective with the next request. Clients are public, and have no secret to store.
+ */
+export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
+  const { productTag, uiOrigin, registersClients = false } = settings;
+  const page = `${uiOrigin}/authorize`;
+  const plugin: unknown = oauthProvider({
+    loginPage: page,
+    consentPage: page,
+    postLogin: {
+      page,
+      shouldRedirect: () => false,
+      consentReferenceId: () => consenting.getStore()?.projectId ?? NONE,
+    },
+    scopes: [...SCOPES, OFFLINE],
+    grantTypes: ['authorization_code', 'refresh_token'],
+    disableJwtPlugin: true,
+    // Its row is made with the first request instead: at the start Postgres may be away.
+    enforcePerClientResources: false,
+    allowDynamicClientRegistration: registersClients,
+    allowUnauthenticatedClientRegistration: registersClients,
+    accessTokenExpiresIn: HOUR,
+    refreshTokenExpiresIn: 30 * DAY,
+    prefix: {
+      opaqueAccessToken: tokenPrefix(productTag, 'access'),
+      refreshToken: tokenPrefix(productTag, 'refresh'),
+    },
+    // Hosted assistants come from few addresses for all of their people.
+    rateLimit: {
+      authorize: { window: 60, max: 60 },
+      token: { window: 60, max: 600 },
+      revoke: { window: 60, max: 600 },
+      register: { window: 60, max: 5 },
+    },
+    schema: TABLES,
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types do not hold to `exactOptionalPropertyTypes`
+  return plugin as BetterAuthPlugin;
+}
+
+/** Takes the session of a consent from our own authentication, which has checked the person and the origin already. */
+export const consentSession: BetterAuthPlugin = {
+  id: 'consent-session',
+  hooks: {
+    before: [
+      {
+        matcher: ({ path }) => path === '/oauth2/consent',
+        handler: createAuthMiddleware(async (ctx) => {
+          const { sessionId } = consenting.getStore() ?? {};
+          if (sessionId === undefined) return;
+          const where = [{ field: 'id', value: sessionId }];
+          const session = await ctx.context.adapter.findOne<Session>({ model: 'session', where });
+          const user = session && (await ctx.context.internalAdapter.findUserById(session.userId));
+          if (session && user) ctx.context.session = { session, user };
+        }),
+      },
+    ],
+  },
+};
+
+const times = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
+
+const ofToken = {
+  clientId: 'client_id',
+  sessionId: 'session_id',
+  userId: 'user_id',
+  referenceId: 'reference_id',
+  authorizationCodeId: 'authorization_code_id',
+  requestedUserInfoClaims: 'requested_user_info_claims',
+  expiresAt: 'expires_at',
+  createdAt: 'created_at',
+} as const;
+
+/** Maps the library's models to our tables. Two more of its models are for what we do not offer. */
+const TABLES = {
+  oauthClient: {
+    modelName: 'oauth_clients',
+    fields: {
+      clientId: 'client_id',
+      clientSecret: 'client_secret',
+      clientDiscoveryId: 'client_discovery_id',
+      skipConsent: 'skip_consent',
+      enableEndSession: 'enable_end_session',
+      subjectType: 'subject_type',
+      clientCredentialsScopes: 'client_credentials_scopes',
+      userId: 'user_id',
+      ...times,
+      softwareId: 'software_id',
+      softwareVersion: 'software_version',
+      softwareStatement: 'software_statement',
+      redirectUris: 'redirect_uris',
+      postLogoutRedirectUris: 'post_logout_redirect_uris',
+      backchannelLogoutUri: 'backchannel_logout_uri',
+      backchannelLogoutSessionRequired: 'backchannel_logout_session_required',
+      tokenEndpointAuthMethod: 'token_endpoint_auth_method',
+      applicationType: 'application_type',
+      jwksUri: 'jwks_uri',
+      grantTypes: 'grant_types',
+      responseTypes: 'response_types',
+      requirePKCE: 'require_pkce',
+      dpopBoundAccessTokens: 'dpop_bound_access_tokens',
+      referenceId: 'reference_id',
+    },
+  },
+  oauthResource: {
+    modelName: 'oauth_resources',
+    fields: {
+      accessTokenTtl: 'access_token_ttl',
+      refreshTokenTtl: 'refresh_token_ttl',
+      signingAlgorithm: 'signing_algorithm',
+      signingKeyId: 'signing_key_id',
+      allowedScopes: 'allowed_scopes',
+      customClaims: 'custom_claims',
+      dpopBoundAccessTokensRequired: 'dpop_bound_access_tokens_required',
+      ...times,
+      policyVersion: 'policy_version',
+    },
+  },
+  oauthConsent: {
+    modelName: 'oauth_consents',
+    fields: {
+      clientId: 'client_id',
+      userId: 'user_id',
+      referenceId: 'reference_id',
+      requestedUserInfoClaims: 'requested_user_info_claims',
+      ...times,
+    },
+  },
+  oauthRefreshToken: {
+    modelName: 'oauth_refresh_tokens',
+    fields: {
+      ...ofToken,
+      rotatedAt: 'rotated_at',
+      rotationReplayResponse: 'rotation_replay_response',
+      rotationReplayExpiresAt: 'rotation_replay_expires_at',
+      authTime: 'auth_time',
+    },
+  },
+  oauthAccessToken: {
+    modelName: 'oauth_access_tokens',
+    fields: { ...ofToken, refreshId: 'refresh_id' },
+  },
+} as const;

@@ -1,0 +1,219 @@
+import { APIError, createAuthMiddleware, getIP, getSessionFromCtx } from 'better-auth/api';
+import { z } from 'zod';
+import { isInvited } from '#core/accounts/organizations/index.ts';
+import { throttle } from '#core/foundation/rate-limits/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import {
+  acceptGuess,
+  countGuess,
+  forgetGuesses,
+  guessByPerson,
+  SIGN_INS_OF_NETWORK,
+  takeBackGuess,
+  tooManyGuesses,
+  type Guess,
+  type KnownBrowsers,
+} from './guesses.ts';
+import { goFirst, NOT_CHECKED } from './passwords.ts';
+import { findSecondFactor } from './second-factor/store.ts';
+
+/** Who may sign up: everyone, people with an invitation, or no one. */
+export type SignUpMode = 'open' | 'invited' | 'closed';
+
+interface AuthRules {
+  readonly database: Db;
+  readonly signUp: SignUpMode;
+  readonly browsers: KnownBrowsers;
+  readonly log: Log | undefined;
+}
+
+/** Value that the library keeps with the token of a new password: the person's id, and the end of its life. */
+interface ResetToken {
+  readonly value: string;
+  readonly expiresAt: Date;
+}
+
+type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
+
+/** The log lines of the operations with which a person signs in, or changes how they sign in. */
+const EVENTS: Readonly<Record<string, { readonly done: string; readonly refused: string }>> = {
+  '/sign-in/email': { done: 'signed in', refused: 'a sign-in was refused' },
+  '/sign-in/second-factor': { done: 'signed in', refused: 'a second factor was refused' },
+  '/sign-in/passkey': { done: 'signed in', refused: 'a passkey was refused' },
+  '/prove': { done: 'a person proved who they are', refused: 'a proof was refused' },
+  '/reset-password': { done: 'a password was reset', refused: 'a new password was refused' },
+  '/change-password': { done: 'a password was changed', refused: 'a new password was refused' },
+  '/change-email': {
+    done: 'a change of address was asked for',
+    refused: 'a change of address was refused',
+  },
+  '/delete-user': { done: 'an account was deleted', refused: 'a deletion was refused' },
+};
+
+/** Builds what our rules add to the library's operations. */
+export function authHooks(rules: AuthRules) {
+  const { database, browsers, log } = rules;
+  const resets = new WeakMap<Request, ResetToken>();
+
+  async function guessOf(ctx: HookContext): Promise<Guess | undefined> {
+    switch (ctx.path) {
+      case '/sign-in/email': {
+        const { success, data } = signInBody.safeParse(ctx.body);
+        return success ? signInGuess(ctx, data.email) : undefined;
+      }
+      case '/change-password':
+      case '/delete-user': {
+        const account = (await getSessionFromCtx(ctx))?.user.id;
+        return account === undefined ? undefined : guessByPerson('own-password', account);
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  async function signInGuess(ctx: HookContext, account: string): Promise<Guess> {
+    const browserId = await browsers.recognize(account, (name) => ctx.getCookie(name));
+    return { kind: 'password', account, network: networkOf(ctx), browserId };
+  }
+
+  async function remember(ctx: HookContext, { account, browserId }: Guess): Promise<void> {
+    const { name, value, maxAgeSeconds } = await browsers.remember(account, browserId);
+    const { secure = false } = ctx.context.options.advanced?.defaultCookieAttributes ?? {};
+    ctx.setCookie(name, value, {
+      httpOnly: true,
+      secure,
+      sameSite: 'lax',
+      path: '/',
+      maxAge: maxAgeSeconds,
+    });
+  }
+
+  /** Counts an attempt before the password is checked, also at an account that does not exist. */
+  async function assertMayGuess(ctx: HookContext, guess: Guess): Promise<void> {
+    const isStranger = guess.kind === 'password' && guess.browserId === undefined;
+    const wait =
+      (isStranger ? await throttle(database, SIGN_INS_OF_NETWORK, guess.network) : undefined) ??
+      (await countGuess(database, guess));
+    if (wait === undefined) {
+      if (!isStranger) goFirst();
+      return;
+    }
+    await report(ctx, 'rate_limited');
+    throw tooManyGuesses(wait);
+  }
+
+  /** Logs a sign-in, a change of how a person signs in, or a refusal; each line of the request has the address. */
+  async function report(ctx: HookContext, reason?: string): Promise<void> {
+    const { newSession, session } = ctx.context;
+    // A session comes from there only when a new address is confirmed.
+    const changed = ctx.path === '/verify-email' && newSession ? 'an address was changed' : '';
+    const event = EVENTS[ctx.path] ?? { done: changed, refused: '' };
+    const what = reason === undefined ? event.done : event.refused;
+    if (log === undefined || what === '') return;
+    const reset = ctx.request && resets.get(ctx.request);
+    const userId = newSession?.user.id ?? session?.user.id ?? reset?.value ?? (await accountOf(database, ctx.body));
+    if (reason !== undefined) log.warn({ userId, reason }, what);
+    // The plugin that asks for it runs later.
+    else if (ctx.path === '/sign-in/email' && userId && (await findSecondFactor(database, userId)))
+      log.info({ userId }, 'a password was right, and a second factor is asked for');
+    else log.info({ userId }, what);
+  }
+
+  async function findReset({ request, body, context }: HookContext): Promise<void> {
+    const { data } = resetBody.safeParse(body);
+    if (request === undefined || data === undefined) return;
+    const token = await context.internalAdapter.findVerificationValue(resetOf(data.token));
+    if (token === null) return;
+    resets.set(request, token);
+    goFirst();
+  }
+
+  /** Frees the account whose password was reset. Where the password was not checked, the token works again. */
+  async function afterReset(ctx: HookContext, errorCode: string | undefined): Promise<void> {
+    const { internalAdapter } = ctx.context;
+    const { data } = resetBody.safeParse(ctx.body);
+    const reset = ctx.request && resets.get(ctx.request);
+    if (reset === undefined || data === undefined) return;
+    if (errorCode === NOT_CHECKED) {
+      const { value, expiresAt } = reset;
+      await internalAdapter.createVerificationValue({
+        identifier: resetOf(data.token),
+        value,
+        expiresAt,
+      });
+    }
+    const user = errorCode === undefined ? await internalAdapter.findUserById(reset.value) : null;
+    if (user === null) return;
+    const freed = await signInGuess(ctx, user.email);
+    await forgetGuesses(database, freed);
+    await forgetGuesses(database, guessByPerson('own-password', user.id));
+    await remember(ctx, freed);
+  }
+
+  return {
+    before: createAuthMiddleware(async (ctx) => {
+      if (ctx.path === '/reset-password') await findReset(ctx);
+      if (ctx.path === '/sign-up/email') await assertMaySignUp(database, rules.signUp, ctx.body);
+      const guess = await guessOf(ctx);
+      if (guess !== undefined) await assertMayGuess(ctx, guess);
+    }),
+    after: createAuthMiddleware(async (ctx) => {
+      const { returned } = ctx.context;
+      const isRefused = returned instanceof APIError && returned.statusCode >= 400;
+      const errorCode = isRefused ? (returned.body?.code ?? String(returned.status)).toLowerCase() : undefined;
+      const guess = await guessOf(ctx);
+      // The last owner of an organization cannot leave, but has shown the right password.
+      if (guess !== undefined && (errorCode === undefined || errorCode === 'last_owner')) {
+        await acceptGuess(database, guess);
+        if (guess.kind === 'password') await remember(ctx, guess);
+      } else if (guess !== undefined && errorCode === NOT_CHECKED) {
+        await takeBackGuess(database, guess);
+      }
+      if (ctx.path === '/reset-password') await afterReset(ctx, errorCode);
+      await report(ctx, errorCode);
+    }),
+  };
+}
+
+const signInBody = z.object({ email: z.string() });
+const resetBody = z.object({ token: z.string() });
+
+/** Names the token of a new password as the library does. */
+function resetOf(token: string): string {
+  return `reset-password:${token}`;
+}
+
+const signUpBody = z.object({ email: z.string(), invitation: z.string().optional() });
+
+const SIGN_UP_REFUSALS = {
+  sign_up_closed: 'No one can sign up here.',
+  invitation_required: 'Signing up needs an invitation of this address.',
+} as const;
+
+/**
+ * Checks that a person may sign up. The response depends on no account, so it reveals none.
+ * @throws {APIError} `sign_up_closed`, `invitation_required`
+ */
+async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
+  if (mode === 'open') return;
+  if (mode === 'invited') {
+    // The library says what is wrong with a body that does not parse.
+    const { email = '', invitation } = signUpBody.safeParse(body).data ?? {};
+    if (invitation !== undefined && (await isInvited(db, email, invitation))) return;
+  }
+  const code = mode === 'closed' ? 'sign_up_closed' : 'invitation_required';
+  throw new APIError('FORBIDDEN', { code, message: SIGN_UP_REFUSALS[code] });
+}
+
+/** Returns the network that the caller has to itself: an IPv4 address, or 64 bits of an IPv6 address. */
+function networkOf({ headers, context }: HookContext): string {
+  return (headers && getIP(headers, context.options)) ?? '';
+}
+
+async function accountOf(db: Db, body: unknown): Promise<string | undefined> {
+  const { success, data } = signInBody.safeParse(body);
+  if (!success) return undefined;
+  const email = data.email.toLowerCase();
+  return (await db.row<{ id: string }>`select id from users where email = ${email}`)?.id;
+}

@@ -1,0 +1,73 @@
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import type { Mailer } from '#lib/mail.ts';
+
+/** Mails of one kind to one address that a stranger can cause. */
+const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
+
+/** The mails about accounts. Each says what it is for, and what to do if the recipient did not ask for it. */
+export interface AuthMails {
+  verification(to: string, url: string): Promise<void>;
+  passwordReset(to: string, token: string): Promise<void>;
+  changeOfAddress(to: string, newEmail: string, url: string): Promise<void>;
+  accountExists(to: string): Promise<void>;
+  factorEvent(to: string, event: { subject: string; text: string }): Promise<void>;
+}
+
+/** @param options.uiOrigin where people sign in */
+export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: string }): AuthMails {
+  const { db, mailer, uiOrigin } = options;
+
+  /**
+   * Keeps strangers from filling a mailbox. The caller learns nothing, as that would show whether there is an account.
+   */
+  async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
+    // Each kind counts by itself: mails that a stranger causes do not use up those that let the owner in again.
+    if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
+    mailer.send({ to, subject, text: `${lines.join('\n\n')}\n` });
+  }
+
+  return {
+    verification: (to, url) =>
+      send(to, 'Confirm your e-mail address', [
+        'Open this address within an hour to confirm that this mailbox is yours:',
+        leadingBack(url, uiOrigin),
+        'If you did not ask for this, do nothing: without it no one can use an account with this address.',
+      ]),
+    passwordReset: (to, token) =>
+      send(to, 'Choose a new password', [
+        'Open this address within an hour to choose a new password:',
+        // Behind the hash sign, so that it reaches no server's log on the way.
+        `${uiOrigin}/reset-password#${token}`,
+        'If you did not ask for this, do nothing: your password stays as it is.',
+      ]),
+    changeOfAddress: (to, newEmail, url) =>
+      send(to, 'Confirm the change of your e-mail address', [
+        `A person who is signed in to your account wants to change its address to ${newEmail}.`,
+        'Open this address within an hour to agree; the new address is then asked to confirm too:',
+        leadingBack(url, uiOrigin),
+        'If it was not you, do nothing, and change your password.',
+      ]),
+    accountExists: (to) =>
+      send(to, 'You already have an account', [
+        'A person, maybe you, tried to sign up with this e-mail address, which has an account already.',
+        `Sign in, or choose a new password, at ${uiOrigin}.`,
+        'If it was not you, do nothing.',
+      ]),
+    // Not limited as the mails are that a stranger can cause: this one must arrive.
+    factorEvent: async (to, { subject, text }) => mailer.send({ to, subject, text: `${text}\n\n${NOT_YOU}\n` }),
+  };
+}
+
+const NOT_YOU =
+  'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
+
+/**
+ * Makes a link to this API end at the user interface: a path alone would be one of this API, which has no pages.
+ */
+function leadingBack(link: string, uiOrigin: string): string {
+  const url = new URL(link);
+  const to = url.searchParams.get('callbackURL') ?? '/';
+  if (to.startsWith('/')) url.searchParams.set('callbackURL', `${uiOrigin}${to}`);
+  return url.href;
+}

@@ -1,0 +1,223 @@
+import type { BetterAuthOptions } from 'better-auth';
+import { APIError } from 'better-auth/api';
+import { ensureOrganization } from '#core/accounts/organizations/index.ts';
+import { throttle } from '#core/foundation/rate-limits/index.ts';
+import type { Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import { authHooks, type SignUpMode } from './auth-hooks.ts';
+import type { AuthMails } from './auth-mails.ts';
+import { createKnownBrowsers } from './guesses.ts';
+import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './passwords.ts';
+
+export interface AuthSettings {
+  readonly database: Database;
+  /** Origin of this API, for cookies and links; never taken from the Host header. */
+  readonly publicUrl: string;
+  readonly uiOrigin: string;
+  readonly secret: string;
+  /** Seals the secrets of second factors. */
+  readonly secrets: SecretBox;
+  readonly productTag: string;
+  readonly signUp: SignUpMode;
+  /** True where assistants may register themselves (RFC 7591); false by default. */
+  readonly registersClients?: boolean;
+  /** Organizations that one person may found. */
+  readonly maxOrganizations: number;
+  /** The messages of accounts; undefined without a mail server, and then no address is verified. */
+  readonly mails: AuthMails | undefined;
+  /** Takes a person out of all their organizations, before their account is deleted. @throws {AppError} `last_owner` */
+  readonly leaveOrganizations: (userId: string) => Promise<void>;
+  /** Hashes passwords another way than the library's scrypt, which takes a twentieth of a second on purpose. */
+  readonly passwords?: PasswordHashes | undefined;
+  /** Takes the library's own warnings, which are dropped without it. */
+  readonly log?: Log;
+}
+
+/** Names the header that our server sets from the socket or a trusted proxy; a client's own is dropped. */
+export const CLIENT_ADDRESS_HEADER = 'x-client-address';
+
+const HOUR = 60 * 60;
+const DAY = 24 * HOUR;
+
+/** A session ends a week after it was last prolonged, and a month after the sign-in in any case. */
+const SESSION_SECONDS = 7 * DAY;
+const ABSOLUTE_SESSION_MS = 30 * DAY * 1_000;
+
+/**
+ * Names the session's cookie. Over https it has the prefix `__Host-`: browsers then take it from this very host only,
+ * so that no other one under the same domain can plant a session.
+ */
+export function sessionCookieName(options: { publicUrl: string; productTag: string }): string {
+  return `${cookiePrefix(options)}.session_token`;
+}
+
+function cookiePrefix(options: { publicUrl: string; productTag: string }): string {
+  return `${options.publicUrl.startsWith('https:') ? '__Host-' : ''}${options.productTag}`;
+}
+
+/** Builds the options alone; the drift test compares them with our migrations. */
+export function authOptions(settings: AuthSettings) {
+  const { database, mails, publicUrl, maxOrganizations, secret, log } = settings;
+  const browsers = createKnownBrowsers({ secret, cookiePrefix: cookiePrefix(settings) });
+  return {
+    database,
+    baseURL: publicUrl,
+    basePath: '/auth',
+    secret,
+    trustedOrigins: [settings.uiOrigin],
+    telemetry: { enabled: false },
+    // Unexpected errors reach our own error handling, instead of an empty 500 and a line on stderr.
+    // An assistant that asks wrongly leads a person to the page that says so.
+    onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
+    logger: authLogger(log),
+    hooks: authHooks({ database, signUp: settings.signUp, browsers, log }),
+    emailAndPassword: {
+      enabled: true,
+      minPasswordLength: 10,
+      maxPasswordLength: 128,
+      password: twoAtATime(settings.passwords ?? SLOW_HASHES),
+      // With a session in it, the response would show whether the address had an account.
+      autoSignIn: false,
+      requireEmailVerification: mails !== undefined,
+      revokeSessionsOnPasswordReset: true,
+      resetPasswordTokenExpiresIn: HOUR,
+      ...(mails && {
+        sendResetPassword: ({ user, token }) => mails.passwordReset(user.email, token),
+        onExistingUserSignUp: ({ user }) => mails.accountExists(user.email),
+      }),
+    },
+    emailVerification: {
+      expiresIn: HOUR,
+      ...(mails && {
+        sendOnSignUp: true,
+        sendOnSignIn: true,
+        sendVerificationEmail: ({ user, url }) => mails.verification(user.email, url),
+      }),
+    },
+    advanced: {
+      cookiePrefix: cookiePrefix(settings),
+      // The prefix that the library would add, `__Secure-`, promises less than ours.
+      useSecureCookies: false,
+      defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
+      ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
+      // It would look once, and refuse every sign-in of an API that was started before its migrations until a restart.
+      database: { validateSchema: false },
+    },
+    rateLimit: {
+      enabled: true,
+      customRules: {
+        // Counted with the attempts of the account, where a known browser has a count of its own.
+        '/sign-in/email': false,
+        '/delete-user': { window: 10, max: 3 },
+        '/reset-password': { window: 10, max: 10 },
+      },
+      customStorage: {
+        async consume(key, { max: limit, window: windowSeconds }) {
+          const wait = await throttle(database, { name: 'auth', limit, windowSeconds }, key);
+          return { allowed: wait === undefined, retryAfter: wait ?? null };
+        },
+      },
+    },
+    databaseHooks: {
+      session: {
+        create: {
+          // `after` runs once the session is committed.
+          after: async (session, context) => {
+            const user = await context?.context.internalAdapter.findUserById(session.userId);
+            const address = session.ipAddress ?? null;
+            if (user) await ensureOrganization(database, user, { address, maxOrganizations });
+          },
+        },
+        update: {
+          before: async ({ expiresAt }, context) => {
+            const createdAt = context?.context.session?.session.createdAt;
+            if (expiresAt === undefined || createdAt === undefined) return undefined;
+            const last = createdAt.getTime() + ABSOLUTE_SESSION_MS;
+            return { data: { expiresAt: new Date(Math.min(expiresAt.getTime(), last)) } };
+          },
+        },
+      },
+    },
+    user: {
+      modelName: 'users',
+      fields: { emailVerified: 'email_verified', ...timestamps },
+      changeEmail: {
+        enabled: mails !== undefined,
+        ...(mails && {
+          sendChangeEmailConfirmation: ({ user, newEmail, url }) => mails.changeOfAddress(user.email, newEmail, url),
+        }),
+      },
+      deleteUser: {
+        enabled: true,
+        beforeDelete: ({ id }) => settings.leaveOrganizations(id).catch(refuseDeletion),
+      },
+    },
+    session: {
+      modelName: 'sessions',
+      expiresIn: SESSION_SECONDS,
+      updateAge: DAY,
+      fields: {
+        userId: 'user_id',
+        expiresAt: 'expires_at',
+        ipAddress: 'ip_address',
+        userAgent: 'user_agent',
+        ...timestamps,
+      },
+      additionalFields: {
+        /** The last proof of who the person is; signing in is one. */
+        provenAt: {
+          type: 'date',
+          required: true,
+          input: false,
+          fieldName: 'proven_at',
+          defaultValue: () => new Date(),
+        },
+      },
+    },
+    account: {
+      modelName: 'accounts',
+      fields: {
+        userId: 'user_id',
+        accountId: 'account_id',
+        providerId: 'provider_id',
+        accessToken: 'access_token',
+        refreshToken: 'refresh_token',
+        idToken: 'id_token',
+        accessTokenExpiresAt: 'access_token_expires_at',
+        refreshTokenExpiresAt: 'refresh_token_expires_at',
+        ...timestamps,
+      },
+    },
+    verification: {
+      modelName: 'verifications',
+      // The identifier holds the token of a new password: a copy of the database opens no account.
+      storeIdentifier: 'hashed',
+      fields: { expiresAt: 'expires_at', ...timestamps },
+    },
+  } satisfies BetterAuthOptions;
+}
+
+/** Throws an error of ours in the form of the library. */
+function refuseDeletion(error: unknown): never {
+  if (!(error instanceof AppError)) throw error;
+  throw new APIError('CONFLICT', {
+    code: error.code,
+    message: 'You are the last owner of an organization: hand it over or delete it first.',
+  });
+}
+
+const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
+
+/** Passes the library's messages to our log, with errors only: on the console they would escape redaction. */
+function authLogger(log: Log | undefined) {
+  return {
+    disabled: log === undefined,
+    level: 'warn' as const,
+    log: (level: 'debug' | 'info' | 'warn' | 'error', message: string, ...added: unknown[]) => {
+      const err = added.find((value) => value instanceof Error);
+      log?.[level === 'error' ? 'error' : 'warn'](err === undefined ? {} : { err }, `auth: ${message}`);
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { timingSafeEqual } from 'node:crypto';
+import {
+  lacksSecondFactor,
+  paidPlanOf,
+  readApiKey,
+  type PaidPlan,
+  type Role,
+  type Scope,
+} from '#core/accounts/organizations/index.ts';
+import { counting, type WindowUse } from '#core/foundation/rate-limits/index.ts';
+import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
+import { sql, type Db } from '#lib/database/index.ts';
+
+interface KeyCredential {
+  readonly keyId: string;
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly paidPlan: PaidPlan | null;
+  /** False where the project has switched MCP off, which keeps the key from `/mcp` only. */
+  readonly mcpEnabled: boolean;
+  readonly scopes: readonly Scope[];
+  readonly stale: boolean;
+  readonly use: WindowUse;
+}
+
+/**
+ * Finds a presented key and counts the request against its rate limit, in one statement: this stands in front of
+ * every request. Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that
+ * arrive together share one statement, which begins after they have come: it is as exact as one each, and they do not
+ * queue for the lock on the key's counter (16 connections: twice the requests a second).
+ */
+export async function authenticateKey(db: Db, tag: string, presented: string): Promise<KeyCredential | undefined> {
+  const key = readApiKey(tag, presented);
+  if (key === undefined) return undefined;
+  const { shared, place, callers } = await coalescerOf(db)(presented, (requests) => lookUp(db, { ...key, requests }));
+  if (shared === undefined) return undefined;
+  const { count, resetSeconds: reset, ...credential } = shared;
+  return {
+    ...credential,
+    // Noting the key's use once is enough for all of them.
+    stale: credential.stale && place === 0,
+    use: { count: count - callers + place + 1, resetSeconds: reset },
+  };
+}
+
+type FoundKey = Omit<KeyCredential, 'use'> & WindowUse;
+
+async function lookUp(
+  db: Db,
+  { prefix, hash, requests }: { prefix: string; hash: Buffer; requests: number },
+): Promise<FoundKey | undefined> {
+  const found = await db.row<FoundKey & { hash: Buffer }>`
+    with key as (
+      select k.id, k.hash, k.scopes, k.project_id, p.organization_id, ${paidPlanOf(sql`o`)} as paid_plan,
+        p.mcp_enabled, coalesce(k.last_used_at < now() - interval '1 minute', true) as stale
+      from api_keys k
+      join projects p on p.id = k.project_id
+      join organizations o on o.id = p.organization_id
+      where k.prefix = ${prefix} and k.hash = ${hash} and k.revoked_at is null
+        and (k.expires_at is null or k.expires_at > now()) and p.deleted_at is null
+    ), hit as (
+      ${counting(sql`select id, date_trunc('minute', now()), ${requests}::integer from key`, 60)}
+    )
+    select key.id as "keyId", key.hash, key.scopes, key.project_id as "projectId",
+      key.organization_id as "organizationId", key.paid_plan as "paidPlan", key.mcp_enabled as "mcpEnabled",
+      key.stale,
+      hit.count, hit."resetSeconds"
+    from key, hit
+  `;
+  if (found === undefined || !timingSafeEqual(found.hash, hash)) return undefined;
+  const { hash: _, ...key } = found;
+  return key;
+}
+
+/** Keeps coalescing apart for each pool: requests can share a statement on the same one only. */
+const coalescerOf = oncePerObject(() => createCoalescer<FoundKey | undefined>());
+
+interface ProjectMembership {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly role: Role;
+  /** True when the organization demands a second factor and the person has none. */
+  readonly lacksSecondFactor: boolean;
+  readonly paidPlan: PaidPlan | null;
+}
+
+/** Finds the person's membership of the named project, or up to two memberships when none is named. */
+export function findMemberships(db: Db, userId: string, projectId: string | undefined): Promise<ProjectMembership[]> {
+  const selected = projectId ?? null;
+  return db.rows<ProjectMembership>`
+    select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
+      ${lacksSecondFactor(sql`o`, userId)} as "lacksSecondFactor"
+    from memberships m
+    join organizations o on o.id = m.organization_id
+    join projects p on p.organization_id = m.organization_id
+    where m.user_id = ${userId} and p.deleted_at is null and (${selected}::text is null or p.id = ${selected})
+    limit 2
+  `;
+}
+
+/** A credential that was accepted before, and the scope that it needed. */
+type Standing =
+  | {
+      readonly kind: 'key';
+      readonly keyId: string;
+      readonly projectId: string;
+      readonly scope: Scope | undefined;
+    }
+  | {
+      readonly kind: 'session';
+      readonly sessionId: string;
+      readonly userId: string;
+      readonly projectId: string;
+    };
+
+/**
+ * Tells whether a credential that was accepted would be accepted now: the key is not revoked and has its scope; the
+ * session lasts, and its person is a member of the organization; the project is there. It is not counted as a request.
+ */
+export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
+  const found = await db.row`${standing.kind === 'key' ? ofKey(standing) : ofSession(standing)}`;
+  return found !== undefined;
+}
+
+function ofKey({ keyId, projectId, scope }: Extract<Standing, { kind: 'key' }>) {
+  return sql`
+    select from api_keys k join projects p on p.id = k.project_id
+    where k.id = ${keyId} and k.project_id = ${projectId} and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > now()) and p.deleted_at is null
+      and (${scope ?? null}::text is null or ${scope ?? null} = any(k.scopes))
+  `;
+}
+
+function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: 'session' }>) {
+  return sql`
+    select from sessions s
+    join memberships m on m.user_id = s.user_id
+    join organizations o on o.id = m.organization_id
+    join projects p on p.organization_id = o.id
+    where s.id = ${sessionId} and s.user_id = ${userId} and s.expires_at > now() and p.id = ${projectId}
+      and p.deleted_at is null and not ${lacksSecondFactor(sql`o`, userId)}
+  `;
+}

@@ -1,0 +1,164 @@
+import { createHmac, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
+import { APIError } from 'better-auth/api';
+import { jwtVerify, SignJWT } from 'jose';
+import { throttle, uncount, unthrottle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import type { Db } from '#lib/database/index.ts';
+
+/** An attempt to show something that only one person should know. */
+export interface Guess {
+  /**
+   * The proof that is shown: the password of a sign-in, a code of a second factor after the right password, or the
+   * password of a person who is signed in already. Each kind has counts of its own.
+   */
+  readonly kind: 'password' | 'second-factor' | 'own-password';
+  /** Address or id of the account, whether or not there is one. */
+  readonly account: string;
+  /** The network that the caller has to itself. */
+  readonly network: string;
+  /** Id of the browser when it was signed in to this account before. */
+  readonly browserId: string | undefined;
+}
+
+/** Sign-ins from one network to any accounts, by browsers that are not known: password spraying. */
+export const SIGN_INS_OF_NETWORK: ThrottleRule = {
+  name: 'sign-in-of-network',
+  limit: 3,
+  windowSeconds: 10,
+};
+
+const FEW = 10;
+const SIGN_INS_OF_ACCOUNT = 200;
+/**
+ * A person who guesses codes knows the password, so no stranger can use up that count, and a code has only six digits.
+ * With a stolen session, guesses must not lead to the password.
+ */
+const BY_PERSON = { 'second-factor': FEW, 'own-password': 5 };
+
+/** Makes an attempt of a person whose password was right, or who is signed in; it counts from every network. */
+export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Guess {
+  return { kind, account: userId, network: '', browserId: undefined };
+}
+
+/**
+ * Counts an attempt before it is looked at. A known browser has a count of its own, which no stranger can use up. All
+ * others count by account and network and, far higher, by account alone, so that neither one network nor many can go on
+ * for long. An attempt that one count refuses is not added to the next.
+ * @returns undefined when the attempt may be made, else the seconds until it may
+ */
+export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {
+  for (const { rule, subject } of countsOf(guess)) {
+    const wait = await throttle(db, rule, subject);
+    if (wait !== undefined) return wait;
+  }
+  return undefined;
+}
+
+/** @throws {APIError} `rate_limited`, when the attempt may not be made; else it is counted */
+export async function assertMayGuess(db: Db, guess: Guess): Promise<void> {
+  const wait = await countGuess(db, guess);
+  if (wait !== undefined) throw tooManyGuesses(wait);
+}
+
+export function tooManyGuesses(waitSeconds: number): APIError {
+  return new APIError(
+    'TOO_MANY_REQUESTS',
+    { code: 'rate_limited', message: 'Too many attempts; try again later.' },
+    { 'Retry-After': String(waitSeconds) },
+  );
+}
+
+/** Forgets the attempts of this network or browser, and this one among the account's: it was right. */
+export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
+  const [own, ofAccount] = countsOf(guess);
+  if (own !== undefined) await unthrottle(db, own.rule, own.subject);
+  if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
+}
+
+/** Takes an attempt out of all counts: what was shown was not checked. */
+export async function takeBackGuess(db: Db, guess: Guess): Promise<void> {
+  for (const { rule, subject } of countsOf(guess)) await uncount(db, rule, subject);
+}
+
+/** Forgets the attempts at the account alone, from this network and from this browser. */
+export async function forgetGuesses(db: Db, guess: Guess): Promise<void> {
+  const counts = [...countsOf(guess), ...countsOf({ ...guess, browserId: undefined })];
+  for (const { rule, subject } of counts) await unthrottle(db, rule, subject);
+}
+
+function countsOf({ kind, account, network, browserId }: Guess) {
+  const rule = (of: string, limit: number) => {
+    return { name: `${kind}-of-${of}`, limit, windowSeconds: 15 * 60 };
+  };
+  if (kind !== 'password') return [{ rule: rule('account', BY_PERSON[kind]), subject: account }];
+  if (browserId !== undefined) {
+    return [{ rule: rule('browser', FEW), subject: `${account} ${browserId}` }];
+  }
+  return [
+    { rule: rule('network', FEW), subject: `${account} ${network}` },
+    { rule: rule('account', SIGN_INS_OF_ACCOUNT), subject: account },
+  ];
+}
+
+/** The cookie of a browser in which a person was signed in: a device cookie, as OWASP describes it. */
+export interface BrowserCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly maxAgeSeconds: number;
+}
+
+export interface KnownBrowsers {
+  /** Returns the id of the browser when its cookie says that it was signed in to the account before. */
+  recognize(account: string, cookieOf: (name: string) => string | null): Promise<string | undefined>;
+  /** Makes the cookie for a browser; one that is known already keeps its id, and so its count of attempts. */
+  remember(account: string, browserId?: string): Promise<BrowserCookie>;
+}
+
+const DAY_SECONDS = 24 * 60 * 60;
+const LIFETIME_DAYS = 180;
+
+/**
+ * Recognizes browsers by a signed cookie for each account. It opens nothing: it only moves the attempts of this browser
+ * from the counts that strangers can use up to a count of its own. The address of the account is in it as a keyed hash.
+ * @param options.cookiePrefix what stands before the name, as `__Host-ras`
+ */
+export function createKnownBrowsers(options: { secret: string; cookiePrefix: string }): KnownBrowsers {
+  const keyFor = (use: string) => Buffer.from(hkdfSync('sha256', options.secret, '', `known browsers: ${use}`, 32));
+  const signingKey = createSecretKey(keyFor('signature'));
+  const accountKey = keyFor('account');
+
+  function tagOf(account: string): string {
+    const mac = createHmac('sha256', accountKey).update(account.toLowerCase());
+    return mac.digest('base64url').slice(0, 22);
+  }
+
+  function nameOf(tag: string): string {
+    return `${options.cookiePrefix}.browser_${tag}`;
+  }
+
+  return {
+    async recognize(account, cookieOf) {
+      const audience = tagOf(account);
+      const cookie = cookieOf(nameOf(audience));
+      if (cookie === null || cookie === '') return undefined;
+      try {
+        const { payload } = await jwtVerify(cookie, signingKey, {
+          algorithms: ['HS256'],
+          audience,
+        });
+        return payload.sub;
+      } catch {
+        return undefined;
+      }
+    },
+    async remember(account, browserId = randomBytes(16).toString('hex')) {
+      const tag = tagOf(account);
+      const value = await new SignJWT()
+        .setProtectedHeader({ alg: 'HS256' })
+        .setSubject(browserId)
+        .setAudience(tag)
+        .setExpirationTime(`${LIFETIME_DAYS}d`)
+        .sign(signingKey);
+      return { name: nameOf(tag), value, maxAgeSeconds: LIFETIME_DAYS * DAY_SECONDS };
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { assertMayEndFor } from '#core/accounts/organizations/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+
+/** A browser in which a person is signed in. */
+export interface ListedSession {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** Time of the last prolongation, which use brings about once a day. */
+  readonly updatedAt: Date;
+  readonly expiresAt: Date;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+}
+
+const columns = sql`
+  id, created_at as "createdAt", updated_at as "updatedAt", expires_at as "expiresAt", ip_address as address,
+  user_agent as "userAgent"
+`;
+
+/** The most sessions that are listed; those beyond are older and end by themselves. */
+export const MAX_LISTED_SESSIONS = 100;
+
+/** Lists the sessions of a person that have not ended, the latest first. */
+export function listSessions(db: Db, userId: string): Promise<ListedSession[]> {
+  return db.rows<ListedSession>`
+    select ${columns} from sessions where user_id = ${userId} and expires_at > now()
+    order by created_at desc, id limit ${MAX_LISTED_SESSIONS}
+  `;
+}
+
+/** Ends a session of the person, with its next request. @throws {AppError} `session_not_found` */
+export async function revokeSession(db: Db, { userId, id }: { userId: string; id: string }): Promise<ListedSession> {
+  const revoked = await db.row<ListedSession>`
+    delete from sessions where id = ${id} and user_id = ${userId} and expires_at > now() returning ${columns}
+  `;
+  if (revoked === undefined) throw new AppError('session_not_found');
+  return revoked;
+}
+
+/**
+ * Ends every session of a member, with their next request. They may be in other organizations too, and sign in again.
+ * @returns how many
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
+ * end those of an owner
+ */
+export async function endSessionsOf(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  member: { readonly organizationId: string; readonly userId: string },
+): Promise<number> {
+  const { organizationId, userId } = member;
+  await assertMayEndFor(tx, by, member);
+  const ended = await tx.run`delete from sessions where user_id = ${userId} and expires_at > now()`;
+  await recordAudit(tx, {
+    organizationId,
+    by,
+    action: 'member.sessions_ended',
+    targetId: userId,
+    details: { sessions: ended },
+  });
+  return ended;
+}
+
+const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
+
+/**
+ * Delete what the authentication library leaves behind: expired sessions and verifications. Each deletes at most
+ * `limit` rows and returns how many.
+ */
+export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number>)[] = [
+  (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),
+  (db, limit) => deleteBatch(db, { table: 'verifications', ...expired, limit }),
+];
+
+/**
+ * Deletes people who have not confirmed their address in 30 days. Only for a service with a mail server: without one no
+ * address can be confirmed. People who signed up before there was one have a membership or a session.
+ */
+export function forgetUnconfirmed(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'users',
+    where: sql`
+      not email_verified and created_at < now() - interval '30 days'
+      and not exists (select 1 from memberships m where m.user_id = users.id)
+      and not exists (select 1 from sessions s where s.user_id = users.id)
+    `,
+    orderBy: sql`created_at`,
+    limit,
+  });
+}

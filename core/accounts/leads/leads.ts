@@ -1,0 +1,105 @@
+import { countWithin, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { enqueueOperatorMail } from '#core/foundation/outbox/index.ts';
+import { deleteBatch, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+
+/** A business enquiry, as a person without an account sends it. */
+interface Lead {
+  readonly name: string;
+  readonly email: string;
+  readonly company: string;
+  readonly message: string;
+  /**
+   * True when the field that no person sees was filled in. The response is the same as for a person, but nothing is
+   * kept.
+   */
+  readonly isRobot: boolean;
+  /** The address or network that the caller has to itself. */
+  readonly clientAddress: string;
+  /** The network around it, of which one caller may have all addresses. */
+  readonly clientNetwork: string;
+}
+
+const HOUR = { windowSeconds: 3_600 };
+const OF_ADDRESS: ThrottleRule = { name: 'lead-of-address', limit: 5, ...HOUR };
+const OF_NETWORK: ThrottleRule = { name: 'lead-of-network', limit: 20, ...HOUR };
+/** All that are not the first of their address, so that a few addresses leave room for those of others. */
+const REPEATED: ThrottleRule = { name: 'lead-repeated', limit: 100, ...HOUR };
+const IN_ALL: ThrottleRule = { name: 'lead-in-all', limit: 200, ...HOUR };
+
+/**
+ * Keeps an enquiry, to be mailed by the scheduler. Its limits hold over all replicas; neither an address nor a network
+ * can use up those of all.
+ * @throws {AppError} `rate_limited`
+ */
+export async function submitLead(db: Db, lead: Lead): Promise<void> {
+  const nth = await count(db, OF_ADDRESS, lead.clientAddress);
+  await count(db, OF_NETWORK, lead.clientNetwork);
+  if (lead.isRobot) return;
+  if (nth > 1) await count(db, REPEATED, '');
+  await count(db, IN_ALL, '');
+  await db.run`
+    insert into business_leads (id, name, email, company, message)
+    values (${newId('lead')}, ${lead.name}, ${lead.email}, ${lead.company}, ${lead.message})
+  `;
+}
+
+/** @throws {AppError} `rate_limited` */
+async function count(db: Db, rule: ThrottleRule, subject: string): Promise<number> {
+  const use = await countWithin(db, rule, subject);
+  if (use.count <= rule.limit) return use.count;
+  throw new AppError('rate_limited', 'Too many enquiries in this hour.', {
+    'Retry-After': String(use.resetSeconds),
+  });
+}
+
+/** Deletes enquiries after 400 days, whether or not they were mailed; returns how many. */
+export function forgetLeads(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'business_leads',
+    where: sql`created_at < now() - interval '400 days'`,
+    orderBy: sql`created_at`,
+    limit,
+  });
+}
+
+interface UnmailedLead {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string;
+  readonly company: string;
+  readonly message: string;
+}
+
+/** Enquiries of one tick; more than come in an hour. */
+const BATCH = 500;
+
+/**
+ * Queues the mails of enquiries that have none yet, older ones too, which came before the operator said where to send
+ * them.
+ * @returns how many
+ */
+export function queueLeadMails(database: Database): Promise<number> {
+  return transaction(database, async (tx) => {
+    const leads = await tx.rows<UnmailedLead>`
+      update business_leads set mail_queued_at = now()
+      where id in (
+        select id from business_leads where mail_queued_at is null order by id limit ${BATCH}
+        for update skip locked
+      )
+      returning id, name, email, company, message
+    `;
+    for (const { name, email, company, message } of leads) {
+      await enqueueOperatorMail(tx, {
+        kind: 'business_lead',
+        content: {
+          subject: `Enquiry from ${company}`,
+          lines: [`${name} of ${company} (${email}) writes:`, message],
+          replyTo: email,
+        },
+      });
+    }
+    return leads.length;
+  });
+}

@@ -1,0 +1,123 @@
+import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { revokeKeysOfProject } from './api-keys.ts';
+import { findOrganization, type Organization, type PaidPlan } from './organizations.ts';
+import { findProject, type Project } from './projects.ts';
+import { assertAdmin, lockOrganization } from './roles.ts';
+
+/** The name of what is to be deleted, as the person typed it. */
+interface Confirmed {
+  readonly id: string;
+  readonly confirm: string;
+}
+
+/**
+ * Marks a project deleted: no session selects it, no key of it works, no one sees it.
+ * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`
+ */
+export async function markProjectDeleted(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  { id, confirm }: Confirmed,
+): Promise<Project> {
+  const project = await findProject(tx, { userId: by.id, id });
+  const { organizationId, name } = project;
+  await lockOrganization(tx, organizationId);
+  await assertAdmin(tx, { organizationId, userId: by.id });
+  assertConfirmed(name, confirm);
+  await mark(tx, by, { id, organizationId, name });
+  return project;
+}
+
+/**
+ * Marks an organization with all its projects deleted. Its members stay on record, but none of them reaches it.
+ * @returns the ids of its projects
+ * @throws {AppError} `organization_not_found`, `owner_required`, `confirmation_required`, `subscription_active`
+ */
+export async function markOrganizationDeleted(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  { id, confirm }: Confirmed,
+): Promise<{ organization: Organization; projectIds: readonly string[] }> {
+  const organization = await findOrganization(tx, { userId: by.id, id });
+  await lockOrganization(tx, id);
+  if ((await assertAdmin(tx, { organizationId: id, userId: by.id })) !== 'owner') {
+    throw new AppError('owner_required');
+  }
+  assertConfirmed(organization.name, confirm);
+  const { paidPlan = null } =
+    (await tx.row<{
+      paidPlan: PaidPlan | null;
+    }>`select paid_plan as "paidPlan" from organizations where id = ${id}`) ?? {};
+  if (paidPlan !== null) throw new AppError('subscription_active');
+  const projects = await tx.rows<{ id: string; name: string }>`
+    select id, name from projects where organization_id = ${id} and deleted_at is null order by id
+    for no key update
+  `;
+  for (const project of projects) await mark(tx, by, { ...project, organizationId: id });
+  await tx.run`delete from invitations where organization_id = ${id}`;
+  await tx.run`update organizations set deleted_at = now() where id = ${id}`;
+  const { name } = organization;
+  await recordAudit(tx, {
+    organizationId: id,
+    by,
+    action: 'organization.deleted',
+    targetId: id,
+    details: { name },
+  });
+  return { organization, projectIds: projects.map((project) => project.id) };
+}
+
+async function mark(
+  tx: Db,
+  by: Actor,
+  { id, organizationId, name }: { id: string; organizationId: string; name: string },
+): Promise<void> {
+  const marked = await tx.run`
+    update projects set deleted_at = now(), run_content_days = 0 where id = ${id} and deleted_at is null
+  `;
+  if (marked === 0) throw new AppError('project_not_found');
+  await revokeKeysOfProject(tx, by, { organizationId, projectId: id });
+  await recordAudit(tx, {
+    organizationId,
+    projectId: id,
+    by,
+    action: 'project.deleted',
+    targetId: id,
+    details: { name },
+  });
+}
+
+function assertConfirmed(name: string, confirm: string): void {
+  if (name === confirm) return;
+  throw new AppError('confirmation_required', 'confirm: repeat the name of what is to be deleted');
+}
+
+/** Projects of one pass; in random order, so that a project that has to wait does not hold up the others. */
+const PROJECTS = 100;
+
+/**
+ * The time for requests that began before the deletion of their project to end: until then they can write into it.
+ */
+const LATE_WRITES = sql`interval '1 hour'`;
+
+/** Finds deleted projects in which there may still be something that people wrote. */
+export async function projectsToErase(db: Db): Promise<string[]> {
+  const found = await db.rows<{ id: string }>`
+    select id from projects where deleted_at is not null and erased_at is null
+    order by random() limit ${PROJECTS}
+  `;
+  return found.map(({ id }) => id);
+}
+
+/**
+ * Records that nothing is left in these projects. Waits until late writes are impossible, so that they are erased too.
+ * @returns how many are done
+ */
+export function markErased(db: Db, ids: readonly string[]): Promise<number> {
+  return db.run`
+    update projects set erased_at = now(), notify_mail = null
+    where id = any(${ids}) and deleted_at < now() - ${LATE_WRITES} and erased_at is null
+  `;
+}

@@ -1,0 +1,129 @@
+import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import type { Auth } from '#core/accounts/identity/index.ts';
+import { assertAdmin, holdProject, SCOPES, type Scope } from '#core/accounts/organizations/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { findClient, isRedirectOf, shownName, type AssistantClient } from './clients.ts';
+import { includeWriting } from './terminals.ts';
+
+/** What an assistant asks for, as the person who decides sees it. */
+export interface AskedConsent {
+  readonly clientId: string;
+  readonly clientName: string;
+  /** Where the person is sent afterwards, with the code: the host, or the scheme of an app. */
+  readonly redirectHost: string;
+  /** True where the operator has entered the client. */
+  readonly isVerified: boolean;
+  /** The scopes of ours that it asks for. */
+  readonly scopes: readonly Scope[];
+}
+
+/**
+ * Reads what is asked for from the query that the authorization server has signed; the signature is checked with the
+ * decision. @throws {AppError} `attempt_not_found`, `attempt_expired`
+ */
+export async function readAskedConsent(db: Db, oauthQuery: string): Promise<AskedConsent> {
+  const { client, redirectUri, scopes } = await parse(db, oauthQuery);
+  const { protocol, host } = new URL(redirectUri);
+  return {
+    clientId: client.clientId,
+    clientName: shownName(client),
+    redirectHost: host === '' ? protocol : host,
+    isVerified: !client.isDynamic,
+    scopes,
+  };
+}
+
+async function parse(db: Db, oauthQuery: string) {
+  const query = new URLSearchParams(oauthQuery);
+  const redirectUri = query.get('redirect_uri') ?? '';
+  const client = await findClient(db, query.get('client_id') ?? '');
+  if (client === undefined || !isRedirectOf(client, redirectUri)) {
+    throw new AppError('attempt_not_found', 'No assistant that is known here asks for this.');
+  }
+  if (!(Number(query.get('exp')) * 1_000 > Date.now())) {
+    throw new AppError('attempt_expired', 'The request has expired; begin again in the assistant.');
+  }
+  const asked = (query.get('scope') ?? '').split(' ');
+  return { client, redirectUri, asked, scopes: SCOPES.filter((scope) => asked.includes(scope)) };
+}
+
+/**
+ * Gives an assistant access to a project.
+ * @returns where the browser goes on, with the code
+ * @throws {AppError} of `readAskedConsent`, and `invalid_request` for scopes that were not asked for, `forbidden` for
+ * scopes that this person may give to no program, or where the project has switched MCP off
+ */
+export async function approveAssistant(
+  { database, auth }: { readonly database: Database; readonly auth: Auth },
+  by: Actor & { readonly id: string },
+  input: {
+    readonly oauthQuery: string;
+    readonly sessionId: string;
+    readonly organizationId: string;
+    readonly projectId: string;
+    readonly scopes: readonly Scope[];
+  },
+): Promise<{ readonly redirectTo: string }> {
+  const { oauthQuery, sessionId, organizationId, projectId, scopes } = input;
+  const { client, asked } = await parse(database, oauthQuery);
+  if (!scopes.every((scope) => asked.includes(scope))) {
+    throw new AppError('invalid_request', 'scopes: the assistant did not ask for these');
+  }
+  await transaction(database, async (tx) => {
+    await holdProject(tx, projectId);
+    if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
+    const project = await tx.row<{
+      isOn: boolean;
+    }>`select mcp_enabled as "isOn" from projects where id = ${projectId}`;
+    if (project?.isOn !== true) {
+      throw new AppError('forbidden', 'This project has switched MCP off.');
+    }
+  });
+  const kept = asked.filter((scope) => scope === 'offline_access');
+  const scope = [...scopes, ...kept].join(' ');
+  const decide = () => auth.decideConsent({ oauthQuery, sessionId, accepts: { scope, projectId } });
+  // The library looks for a consent and makes one: of two at once the later finds that of the other when it is asked
+  // again.
+  const redirectTo = await decide().catch((error: unknown) => {
+    if (!isDuplicate(error)) throw error;
+    return decide();
+  });
+  await recordConsent(database, by, { client, organizationId, projectId, scopes });
+  return { redirectTo };
+}
+
+/** Tells whether Postgres refused a row that is there already. */
+function isDuplicate(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23505';
+}
+
+/** Refuses an assistant. @returns where the browser goes on, with the refusal */
+export async function denyAssistant(
+  { database, auth }: { readonly database: Db; readonly auth: Auth },
+  { oauthQuery, sessionId }: { readonly oauthQuery: string; readonly sessionId: string },
+): Promise<{ readonly redirectTo: string }> {
+  await parse(database, oauthQuery);
+  return { redirectTo: await auth.decideConsent({ oauthQuery, sessionId, accepts: undefined }) };
+}
+
+function recordConsent(
+  db: Db,
+  by: Actor,
+  given: {
+    readonly client: AssistantClient;
+    readonly organizationId: string;
+    readonly projectId: string;
+    readonly scopes: readonly Scope[];
+  },
+): Promise<void> {
+  const { client, organizationId, projectId, scopes } = given;
+  return recordAudit(db, {
+    organizationId,
+    projectId,
+    by,
+    action: 'assistant.connected',
+    targetId: client.clientId,
+    details: { name: shownName(client), scopes: [...scopes] },
+  });
+}

@@ -1,0 +1,129 @@
+import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { assertAdmin, type Scope } from '#core/accounts/organizations/index.ts';
+import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { forgetClients, shownName } from './clients.ts';
+
+/** The access that a person has given an assistant in a project. */
+export interface AssistantGrant {
+  readonly id: string;
+  readonly clientName: string;
+  readonly isVerified: boolean;
+  readonly scopes: readonly Scope[];
+  readonly grantedBy: { readonly id: string; readonly name: string };
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+/** The most that are listed, far above what a project has. */
+const MAX_LISTED = 500;
+
+const columns = sql`
+  g.id, c.name as "clientName", not c.is_dynamic as "isVerified",
+  array(select scope from jsonb_array_elements_text(g.scopes) as scope where scope <> 'offline_access') as scopes,
+  (select jsonb_build_object('id', u.id, 'name', u.name) from users u where u.id = g.user_id) as "grantedBy",
+  g.created_at as "createdAt", g.last_used_at as "lastUsedAt"
+`;
+
+/** Lists the assistants of a project, of all its people, the latest first. */
+export async function listAssistants(db: Db, projectId: string): Promise<AssistantGrant[]> {
+  const found = await db.rows<AssistantGrant & { clientName: string | null }>`
+    select ${columns} from oauth_consents g join oauth_clients c on c.client_id = g.client_id
+    where g.reference_id = ${projectId} order by g.created_at desc, g.id limit ${MAX_LISTED}
+  `;
+  return found.map(named);
+}
+
+/**
+ * Takes access back, with the next request. One's own, and as owner or admin that of others.
+ * @throws {AppError} `assistant_not_found`, `forbidden`
+ */
+export async function disconnectAssistant(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  { organizationId, projectId, id }: { organizationId: string; projectId: string; id: string },
+): Promise<AssistantGrant> {
+  const found = await tx.row<AssistantGrant & { clientId: string; clientName: string | null }>`
+    select ${columns}, g.client_id as "clientId"
+    from oauth_consents g join oauth_clients c on c.client_id = g.client_id
+    where g.id = ${id} and g.reference_id = ${projectId} for update of g
+  `;
+  if (found === undefined) throw new AppError('assistant_not_found');
+  const { clientId, ...grant } = found;
+  const userId = grant.grantedBy.id;
+  if (userId !== by.id) await assertAdmin(tx, { organizationId, userId: by.id });
+  await forget(tx, sql`reference_id = ${projectId} and user_id = ${userId} and client_id = ${clientId}`);
+  const name = shownName({ name: grant.clientName });
+  await recordAudit(tx, {
+    organizationId,
+    projectId,
+    by,
+    action: 'assistant.disconnected',
+    targetId: clientId,
+    details: { name },
+  });
+  return named(grant);
+}
+
+/** Takes back all access to a project that is being deleted. */
+export function forgetGrantsOfProject(tx: Db, projectId: string): Promise<void> {
+  return forget(tx, sql`reference_id = ${projectId}`);
+}
+
+/** Takes back what a person has given in an organization that they leave. */
+export function forgetGrantsOfMember(
+  tx: Db,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
+): Promise<void> {
+  return forget(
+    tx,
+    sql`user_id = ${userId} and reference_id in (select id from projects where organization_id = ${organizationId})`,
+  );
+}
+
+/**
+ * Deletes consents and their tokens. The consent goes first: without it no token counts, also one that is being made.
+ */
+async function forget(tx: Db, which: Sql): Promise<void> {
+  await tx.run`delete from oauth_consents where ${which}`;
+  await tx.run`delete from oauth_access_tokens where ${which}`;
+  await tx.run`delete from oauth_refresh_tokens where ${which}`;
+}
+
+const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
+const isOfConsent = sql`
+  t.reference_id = oauth_consents.reference_id and t.user_id = oauth_consents.user_id
+  and t.client_id = oauth_consents.client_id
+`;
+
+/**
+ * Delete terminals that no one let in, an hour late, so that a person who comes late is told; tokens that have expired;
+ * clients that no one uses; and consents of which no token is left an hour after they were given: then the assistant
+ * has to ask again. Each deletes at most `limit` rows and returns how many.
+ */
+export const forgetPrograms: readonly ((db: Db, limit: number) => Promise<number>)[] = [
+  (db, limit) =>
+    deleteBatch(db, {
+      table: 'terminal_sign_ins',
+      where: sql`expires_at < now() - interval '1 hour'`,
+      orderBy: sql`expires_at`,
+      limit,
+    }),
+  forgetClients,
+  (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
+  (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
+  (db, limit) =>
+    deleteBatch(db, {
+      table: 'oauth_consents',
+      where: sql`
+        updated_at < now() - interval '1 hour'
+        and not exists (select from oauth_refresh_tokens t where ${isOfConsent} and t.revoked is null)
+        and not exists (select from oauth_access_tokens t where ${isOfConsent})
+      `,
+      limit,
+    }),
+];
+
+function named(grant: AssistantGrant & { clientName: string | null }): AssistantGrant {
+  return { ...grant, clientName: shownName({ name: grant.clientName }) };
+}

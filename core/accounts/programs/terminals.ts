@@ -1,0 +1,227 @@
+import { hash, randomBytes, randomInt } from 'node:crypto';
+import type { Actor } from '#core/foundation/audit/index.ts';
+import { assertAdmin, createApiKey, holdProject, type Scope } from '#core/accounts/organizations/index.ts';
+import { throttle, uncount, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+
+/** A terminal that waits for a person's consent, as the person sees it (RFC 8628). */
+export interface TerminalSignIn {
+  /** The name that the terminal gave itself, which proves nothing. */
+  readonly host: string;
+  readonly address: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+interface TerminalCodes {
+  /** Held by the terminal alone. */
+  readonly deviceCode: string;
+  /** Shown to the person: `ABCD-EFGH`. */
+  readonly userCode: string;
+}
+
+/** The codes hold for ten minutes, and the terminal asks every five seconds. */
+export const TERMINAL_SECONDS = { expiresIn: 600, interval: 5 };
+
+/** Days that the key of a terminal works; then the person signs in again. */
+const KEY_DAYS = 90;
+
+const REQUESTS: ThrottleRule = { name: 'terminal-code', limit: 20, windowSeconds: 15 * 60 };
+/** Wrong codes of a person, of which there are 20^8. */
+const CODES: ThrottleRule = { name: 'terminal-guess', limit: 10, windowSeconds: 15 * 60 };
+
+/**
+ * Begins the sign-in of a terminal. @throws {AppError} `rate_limited`
+ * @param input.network what the caller has to itself, for the limit
+ */
+export async function requestTerminalSignIn(
+  db: Db,
+  input: { readonly host: string; readonly address: string; readonly network: string },
+): Promise<TerminalCodes> {
+  await assertFew(db, REQUESTS, input.network);
+  const deviceCode = randomBytes(32).toString('base64url');
+  const letters = Array.from({ length: 8 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+  const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
+  await db.run`
+    insert into terminal_sign_ins (device_hash, user_code_hash, host, address, expires_at)
+    values (${hashOf(deviceCode)}, ${hashOf(letters)}, ${input.host}, ${input.address},
+      now() + make_interval(secs => ${TERMINAL_SECONDS.expiresIn}))
+  `;
+  return { deviceCode, userCode };
+}
+
+/** Consonants, so that a code spells no word and no letter is taken for a digit (RFC 8628, section 6.1). */
+const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
+
+/**
+ * Finds the terminal that shows this code. @throws {AppError} `rate_limited`, `attempt_not_found`, `attempt_expired`
+ */
+export async function readTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
+  await assertFew(db, CODES, userId);
+  const found = await db.row<TerminalSignIn & { isOver: boolean }>`
+    select host, address, created_at as "createdAt", expires_at as "expiresAt", expires_at <= now() as "isOver"
+    from terminal_sign_ins where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending'
+  `;
+  if (found === undefined) {
+    throw new AppError('attempt_not_found', 'No terminal waits with this code.');
+  }
+  await uncount(db, CODES, userId);
+  if (found.isOver) throw new AppError('attempt_expired', 'The code has expired; begin again.');
+  return found;
+}
+
+/**
+ * Lets the terminal have an API key of a project, which it fetches itself.
+ * @throws {AppError} of `readTerminalSignIn`, and `forbidden` for scopes that this person may give no key
+ */
+export async function approveTerminalSignIn(
+  database: Database,
+  by: Actor & { readonly id: string },
+  input: {
+    readonly userCode: string;
+    readonly organizationId: string;
+    readonly projectId: string;
+    readonly scopes: readonly Scope[];
+  },
+): Promise<TerminalSignIn> {
+  const { userCode, organizationId, projectId, scopes } = input;
+  const found = await readTerminalSignIn(database, by.id, userCode);
+  await transaction(database, async (tx) => {
+    await holdProject(tx, projectId);
+    // `createApiKey` asks again: this tells the person now.
+    if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
+    await decide(
+      tx,
+      userCode,
+      sql`state = 'approved', decided_by = ${by.id}, decided_from = ${by.address ?? ''},
+        project_id = ${projectId}, scopes = ${scopes}`,
+    );
+  });
+  return found;
+}
+
+/** Refuses the terminal, which is told so. @throws {AppError} of `readTerminalSignIn` */
+export async function denyTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
+  const found = await readTerminalSignIn(db, userId, userCode);
+  await decide(db, userCode, sql`state = 'denied', decided_by = ${userId}`);
+  return found;
+}
+
+async function decide(db: Db, userCode: string, values: ReturnType<typeof sql>): Promise<void> {
+  const decided = await db.run`
+    update terminal_sign_ins set ${values}
+    where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending' and expires_at > now()
+  `;
+  // Decided in another tab meanwhile.
+  if (decided === 0) throw new AppError('attempt_not_found', 'No terminal waits with this code.');
+}
+
+/** Errors by which a terminal knows whether to go on asking (RFC 8628, section 3.5). */
+type TerminalError = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant';
+
+/** The key that a person let a terminal have, or why there is none. */
+export type TerminalGrant =
+  | { readonly error: TerminalError; readonly reason: string }
+  | {
+      readonly key: string;
+      readonly projectId: string;
+      readonly scopes: readonly Scope[];
+      readonly expiresAt: Date;
+    };
+
+interface Waiting {
+  readonly host: string;
+  readonly state: 'pending' | 'approved' | 'denied';
+  readonly isOver: boolean;
+  readonly isEarly: boolean;
+  readonly decidedBy: string;
+  readonly decidedFrom: string;
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly scopes: readonly Scope[];
+}
+
+/**
+ * Redeems a device code: makes the API key that a person approved, as that person, and forgets the code in the same
+ * transaction, so that it counts once. What the person may do is checked again.
+ */
+export async function redeemTerminalSignIn(
+  database: Database,
+  { deviceCode, tag }: { readonly deviceCode: string; readonly tag: string },
+): Promise<TerminalGrant> {
+  const deviceHash = hashOf(deviceCode);
+  try {
+    return await transaction(database, async (tx) => {
+      const found = await tx.row<Waiting>`
+        select t.host, t.state, t.expires_at <= now() as "isOver",
+          coalesce(t.polled_at > now() - make_interval(secs => ${TERMINAL_SECONDS.interval - 1}), false) as "isEarly",
+          t.decided_by as "decidedBy", t.decided_from as "decidedFrom", t.project_id as "projectId", t.scopes,
+          (select p.organization_id from projects p where p.id = t.project_id) as "organizationId"
+        from terminal_sign_ins t where t.device_hash = ${deviceHash} for no key update
+      `;
+      if (found === undefined) return refusal('invalid_grant');
+      if (found.state === 'denied') return refusal('access_denied');
+      if (found.isOver) return refusal('expired_token');
+      if (found.state === 'pending') {
+        await tx.run`update terminal_sign_ins set polled_at = now() where device_hash = ${deviceHash}`;
+        return refusal(found.isEarly ? 'slow_down' : 'authorization_pending');
+      }
+      await tx.run`delete from terminal_sign_ins where device_hash = ${deviceHash}`;
+      return makeKey(tx, found, tag);
+    });
+  } catch (error) {
+    // They were let out of the organization or lost their role since they approved, or there are too many keys.
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    await database.run`delete from terminal_sign_ins where device_hash = ${deviceHash}`;
+    return { error: 'access_denied', reason: error.message };
+  }
+}
+
+async function makeKey(tx: Db, found: Waiting, tag: string): Promise<TerminalGrant> {
+  const { host: name, decidedBy, decidedFrom, projectId, organizationId, scopes } = found;
+  const expiresAt = new Date(Date.now() + KEY_DAYS * 24 * 60 * 60 * 1_000);
+  const by = { kind: 'person', id: decidedBy, address: decidedFrom } as const;
+  const input = { organizationId, projectId, tag, name, scopes, expiresAt };
+  const { plaintext: key } = await createApiKey(tx, by, {
+    id: newId('apiKey'),
+    ...input,
+    through: 'sign-in of a terminal',
+  });
+  return { key, projectId, scopes, expiresAt };
+}
+
+const REASONS: Readonly<Record<TerminalError, string>> = {
+  authorization_pending: 'The person has not decided yet.',
+  slow_down: 'Ask less often: add five seconds to the interval.',
+  access_denied: 'The person denied the sign-in.',
+  expired_token: 'The code has expired; begin again.',
+  invalid_grant: 'The device code is unknown or was used.',
+};
+
+function refusal(error: TerminalError): TerminalGrant {
+  return { error, reason: REASONS[error] };
+}
+
+/** Tells whether scopes change things, which owners and admins alone give to a program. */
+export function includeWriting(scopes: readonly Scope[]): boolean {
+  return scopes.some((scope) => scope.endsWith(':write'));
+}
+
+async function assertFew(db: Db, rule: ThrottleRule, subject: string): Promise<void> {
+  const wait = await throttle(db, rule, subject);
+  if (wait === undefined) return;
+  throw new AppError('rate_limited', 'Too many codes; wait a few minutes.', {
+    'Retry-After': String(wait),
+  });
+}
+
+/** Reads a code as people type it: in small letters, without the dash. */
+function lettersOf(userCode: string): string {
+  return userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
+}
+
+function hashOf(code: string): Buffer {
+  return hash('sha256', code, 'buffer');
+}

@@ -1,0 +1,221 @@
+import { isDeepStrictEqual } from 'node:util';
+import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import {
+  admitted,
+  assertAdmin,
+  lacksSecondFactor,
+  lockOrganization,
+  type Organization,
+  type Project,
+} from '#core/accounts/organizations/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import {
+  assertRetentionWithin,
+  assignRetention,
+  contentDaysOf,
+  runDaysOf,
+  type Retention,
+  type RetentionPatch,
+  type RetentionRule,
+} from './retention.ts';
+import { assertRecipients, type MailSettings } from './mail-settings.ts';
+
+/** Limits of what may be spent; null for no limit. */
+export interface Budget {
+  /** Input and output tokens per calendar day, UTC. */
+  readonly maxTokensPerDay: number | null;
+  /** US dollars per calendar month, UTC, as a decimal string. */
+  readonly maxCostUsdPerMonth: string | null;
+}
+
+export interface OrganizationSettings extends Organization {
+  readonly budget: Budget;
+  /** True when people need a second factor for every request in it; API keys work without one. */
+  readonly requiresSecondFactor: boolean;
+}
+
+export interface ProjectSettings extends Project, Retention {
+  readonly budget: Budget;
+  /** Settings of its routines that have none of their own; null for no mail. */
+  readonly mail: MailSettings | null;
+  /** False where no program reaches the project through `/mcp`. */
+  readonly mcpEnabled: boolean;
+}
+
+/** A change of a project or an organization; the budget is changed field by field. */
+export interface SettingsPatch {
+  readonly name?: string | undefined;
+  readonly budget?:
+    | {
+        readonly maxTokensPerDay?: number | null | undefined;
+        readonly maxCostUsdPerMonth?: string | null | undefined;
+      }
+    | undefined;
+}
+
+export interface OrganizationPatch extends SettingsPatch {
+  readonly requiresSecondFactor?: boolean | undefined;
+}
+
+export type ProjectPatch = SettingsPatch &
+  RetentionPatch & {
+    readonly notifications?: { readonly mail?: MailSettings | null | undefined } | undefined;
+    readonly mcpEnabled?: boolean | undefined;
+  };
+
+function budget(table: Sql) {
+  return sql`jsonb_build_object('maxTokensPerDay', ${table}.max_tokens_per_day,
+  'maxCostUsdPerMonth', trim_scale(${table}.max_cost_usd_per_month)::text) as budget`;
+}
+
+/**
+ * Reads an organization that the person belongs to. @throws {AppError} `organization_not_found`,
+ * `second_factor_required`
+ */
+export async function readOrganization(db: Db, key: { userId: string; id: string }): Promise<OrganizationSettings> {
+  const found = await db.row<OrganizationSettings & { readonly lacks: boolean }>`
+    select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)},
+      o.requires_second_factor as "requiresSecondFactor", ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+    from memberships m join organizations o on o.id = m.organization_id
+    where m.user_id = ${key.userId} and o.id = ${key.id} and o.deleted_at is null
+  `;
+  return admitted(found, 'organization_not_found');
+}
+
+/**
+ * Reads a project of one of the person's organizations. @throws {AppError} `project_not_found`,
+ * `second_factor_required`
+ */
+export async function readProject(
+  db: Db,
+  key: { userId: string; id: string },
+  rule: RetentionRule,
+): Promise<ProjectSettings> {
+  const found = await db.row<ProjectSettings & { readonly lacks: boolean }>`
+    select p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt",
+      ${budget(sql`p`)},
+      p.notify_mail as mail, p.mcp_enabled as "mcpEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays",
+      ${runDaysOf(rule, sql`p`)} as "runDays",
+      ${lacksSecondFactor(sql`o`, key.userId)} as lacks
+    from memberships m join organizations o on o.id = m.organization_id
+    join projects p on p.organization_id = o.id
+    where m.user_id = ${key.userId} and p.id = ${key.id} and p.deleted_at is null
+  `;
+  return admitted(found, 'project_not_found');
+}
+
+/**
+ * Changes an organization. Only an owner who has a second factor demands one from the others.
+ * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin,
+ * `owner_required`, `second_factor_required`
+ */
+export async function patchOrganization(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  id: string,
+  { requiresSecondFactor, ...patch }: OrganizationPatch,
+): Promise<OrganizationSettings> {
+  const key = { userId: by.id, id };
+  const before = await readOrganization(tx, key);
+  // The organization before the role, as changes of its members take them.
+  await lockOrganization(tx, id);
+  const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
+  await tx.run`update organizations set ${assignments(patch)} where id = ${id}`;
+  if (requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor) {
+    if (role !== 'owner') throw new AppError('owner_required');
+    await tx.run`update organizations set requires_second_factor = ${requiresSecondFactor} where id = ${id}`;
+    await recordAudit(tx, {
+      organizationId: id,
+      by,
+      action: 'organization.second_factor_set',
+      targetId: id,
+      details: { required: requiresSecondFactor },
+    });
+  }
+  // This refuses a person who lacks the second factor that they demand.
+  const after = await readOrganization(tx, key);
+  await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
+  return after;
+}
+
+/**
+ * Changes a project.
+ * @throws {AppError} `project_not_found`, `forbidden` when the person is neither owner nor admin of its organization,
+ * `invalid_request` when it is to keep runs for longer than the service does
+ */
+export async function patchProject(
+  tx: Db,
+  by: Actor & { readonly id: string },
+  id: string,
+  patch: ProjectPatch,
+  rule: RetentionRule,
+): Promise<ProjectSettings> {
+  const key = { userId: by.id, id };
+  const before = await readProject(tx, key, rule);
+  const { organizationId } = before;
+  await assertAdmin(tx, { organizationId, userId: by.id });
+  assertRetentionWithin(rule, patch);
+  const mail = patch.notifications?.mail;
+  await assertRecipients(tx, id, mail ?? null, 'notifications.mail');
+  await tx.run`
+    update projects set ${assignments(patch)}, ${assignRetention(patch)}, ${assignMail(mail)},
+      mcp_enabled = coalesce(${patch.mcpEnabled ?? null}, mcp_enabled)
+    where id = ${id}
+  `;
+  const after = await readProject(tx, key, rule);
+  await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);
+  return after;
+}
+
+async function recordChange(
+  tx: Db,
+  of: { by: Actor; organizationId: string; projectId?: string; kind: 'organization' | 'project' },
+  before: OrganizationSettings | ProjectSettings,
+  after: OrganizationSettings | ProjectSettings,
+): Promise<void> {
+  const { kind, ...where } = of;
+  const entry = { ...where, targetId: after.id };
+  if (before.name !== after.name) {
+    const details = { from: before.name, to: after.name };
+    await recordAudit(tx, { ...entry, action: `${kind}.renamed`, details });
+  }
+  if ('mail' in before && 'mail' in after && !isDeepStrictEqual(before.mail, after.mail)) {
+    const { on = [], to = [] } = after.mail ?? {};
+    const details = { on: [...on], to: typeof to === 'string' ? to : [...to] };
+    await recordAudit(tx, { ...entry, action: 'notifications.changed', details });
+  }
+  if ('runDays' in before && 'runDays' in after) {
+    const { runDays, runContentDays } = after;
+    if (before.runDays !== runDays || before.runContentDays !== runContentDays) {
+      const details = { runContentDays, runDays };
+      await recordAudit(tx, { ...entry, action: 'retention.changed', details });
+    }
+  }
+  if ('mcpEnabled' in before && 'mcpEnabled' in after && before.mcpEnabled !== after.mcpEnabled) {
+    const details = { enabled: after.mcpEnabled };
+    await recordAudit(tx, { ...entry, action: 'mcp.switched', details });
+  }
+  const { maxTokensPerDay, maxCostUsdPerMonth } = after.budget;
+  const isSame =
+    before.budget.maxTokensPerDay === maxTokensPerDay && before.budget.maxCostUsdPerMonth === maxCostUsdPerMonth;
+  if (!isSame) {
+    const details = { maxTokensPerDay, maxCostUsdPerMonth };
+    await recordAudit(tx, { ...entry, action: 'budget.changed', details });
+  }
+}
+
+function assignMail(mail: MailSettings | null | undefined): Sql {
+  if (mail === undefined) return sql`notify_mail = notify_mail`;
+  return sql`notify_mail = ${mail === null ? null : JSON.stringify(mail)}::jsonb`;
+}
+
+/** Assigns what the patch names; a field that it leaves out keeps its value. */
+function assignments({ name, budget: { maxTokensPerDay, maxCostUsdPerMonth } = {} }: SettingsPatch): Sql {
+  return sql`
+    name = coalesce(${name ?? null}, name),
+    max_tokens_per_day = case when ${maxTokensPerDay === undefined}::boolean then max_tokens_per_day
+      else ${maxTokensPerDay ?? null}::bigint end,
+    max_cost_usd_per_month = case when ${maxCostUsdPerMonth === undefined}::boolean then max_cost_usd_per_month
+      else ${maxCostUsdPerMonth ?? null}::numeric end`;
+}

@@ -1,0 +1,287 @@
+import { z } from 'zod';
+import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
+import { BUILT_IN_TOOLS } from '#core/integrations/tools/index.ts';
+import { JSON_POINTER } from '#lib/json.ts';
+import { looseOf, type Fields, type ValuesOf } from './field.ts';
+import { gate, gateInput } from './gate.ts';
+import { BUILT_IN_VARIABLES } from './placeholders.ts';
+import { checks } from './results.ts';
+
+/** The runs at most that the median of `limits.abnormalFactor` is taken from. */
+export const MEDIAN_OF_RUNS = 20;
+
+/** Tokens from which a run is compared with others; one that has used fewer is cheap in any case. */
+export const ABNORMAL_FROM_TOKENS = 20_000;
+
+const reserved: readonly string[] = BUILT_IN_VARIABLES;
+
+export const variables = z
+  .record(
+    z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'a name of letters, digits and _, at most 64')
+      .refine((name) => !reserved.includes(name), 'this name is built in')
+      .meta({ not: { enum: [...reserved] } }),
+    z.string().max(10_000),
+  )
+  .refine((value) => Object.keys(value).length <= 50, 'at most 50 variables')
+  .meta({
+    maxProperties: 50,
+    description: 'Values of the `{{placeholders}}` in the instructions.',
+    example: { topic: 'pricing pages' },
+  });
+
+const overridable = z
+  .array(z.string().max(64))
+  .max(50)
+  .refine((names) => new Set(names).size === names.length, 'the same variable twice')
+  .nullable()
+  .meta({
+    uniqueItems: true,
+    description:
+      'The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.',
+    example: ['topic'],
+  });
+
+const model = z
+  .strictObject({
+    provider: z.enum(MODEL_PROVIDERS),
+    connectionId: z.string().max(64).nullable().default(null),
+    modelId: z.string().min(1).max(300),
+  })
+  .meta({
+    id: 'ModelReference',
+    description:
+      'A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId.',
+    example: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
+  });
+
+const MAX_REFERENCE_LENGTH = 80;
+
+/** A reference of any other length is no skill's, and refused like every other unknown one. */
+const skillReference = z
+  .string()
+  .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {
+    message: `no skill has a slug or id of this length; at most ${MAX_REFERENCE_LENGTH} characters`,
+    params: { code: 'invalid_skill' },
+  })
+  .meta({ minLength: 1, maxLength: MAX_REFERENCE_LENGTH });
+
+const skills = z
+  .array(skillReference)
+  .max(50)
+  .refine((references) => new Set(references).size === references.length, 'the same skill twice')
+  .meta({
+    description: 'Curated slugs or custom skill ids, in order.',
+    uniqueItems: true,
+    example: ['seo-audit'],
+  });
+
+const builtInTools = z
+  .array(z.enum(BUILT_IN_TOOLS))
+  .max(BUILT_IN_TOOLS.length)
+  .refine((tools) => new Set(tools).size === tools.length, 'the same tool twice')
+  .meta({
+    uniqueItems: true,
+    description:
+      'Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.',
+    example: ['calculate'],
+  });
+
+const MAX_SCHEMA_BYTES = 65_536;
+
+const resultSchema = z
+  .record(z.string(), z.unknown())
+  .refine((schema) => Buffer.byteLength(JSON.stringify(schema)) <= MAX_SCHEMA_BYTES, 'more than 64 kB')
+  .nullable()
+  .meta({
+    description:
+      "A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.",
+    example: {
+      type: 'object',
+      properties: {
+        items: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { id: { type: 'string' }, price: { type: 'number' } },
+            required: ['id', 'price'],
+          },
+        },
+      },
+      required: ['items'],
+    },
+  });
+
+const pointer = z.string().max(1_000).regex(JSON_POINTER, 'a JSON Pointer (RFC 6901)');
+
+const resultKey = z
+  .strictObject({
+    list: pointer.meta({ description: 'From the data to the list; empty where it is the list.' }),
+    key: pointer.meta({
+      description:
+        'From an item to the text, number or boolean by which it is told apart; empty where that is the item itself.',
+    }),
+  })
+  .nullable()
+  .meta({
+    id: 'ResultKey',
+    description:
+      'What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`.',
+    example: { list: '/items', key: '/id' },
+  });
+
+const limits = z.strictObject({
+  maxSteps: z.number().int().min(1).max(200).default(25).meta({ description: 'Model steps of one run.' }),
+  timeoutSeconds: z.number().int().min(10).max(86_400).default(900),
+  maxTotalTokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .nullable()
+    .default(null)
+    .meta({ description: 'Input and output tokens of one run. A step gets at most what is left.' }),
+  maxOutputTokens: z.number().int().min(1).max(1_000_000_000).nullable().default(null).meta({
+    description: 'Output tokens of one model step; null leaves them to the provider.',
+  }),
+  maxQueueSeconds: z
+    .number()
+    .int()
+    .min(60)
+    .max(604_800)
+    .default(21_600)
+    .meta({ description: 'How long a run may wait for its first step before it is skipped.' }),
+  abnormalFactor: z
+    .number()
+    .min(1.5)
+    .max(1_000)
+    .nullable()
+    .default(5)
+    .meta({
+      description: `A run that has used more than this many times the median of the last ${MEDIAN_OF_RUNS} runs of its version, and more than ${ABNORMAL_FROM_TOKENS} tokens, ends before its next step; null for never.`,
+    }),
+});
+
+/**
+ * Everything of a routine that is material: what its runs are told, and what they may do. A change makes a new
+ * revision, which no manual run has proven yet, so the routine returns to draft. The tools of its connections are
+ * material too; their policies are tables of their own. Name, times, budget and who is told are not.
+ */
+export const DEFINITION = {
+  instructions: {
+    schema: z
+      .string()
+      .min(1, 'must not be empty')
+      .max(100_000)
+      .meta({ example: 'Audit the site {{site}} and report what changed since last week.' }),
+    label: 'Instructions',
+    help: 'What the model is told. `{{placeholders}}` are filled for each run.',
+    since: '0.1.0',
+    long: true,
+    blank: 'This release cannot read the instructions.',
+  },
+  variables: {
+    schema: variables.default({}),
+    label: 'Variables',
+    help: 'Values of the placeholders in the instructions.',
+    since: '0.1.0',
+    long: true,
+  },
+  overridable: {
+    schema: overridable.default(null),
+    label: 'Variables of one run',
+    help: 'Which variables may be given for a single run.',
+    since: '0.1.0',
+  },
+  model: {
+    schema: model,
+    label: 'Model',
+    help: 'The model that its runs call, and the account that pays for it.',
+    since: '0.1.0',
+    blank: { provider: 'gateway', connectionId: null, modelId: 'unreadable' },
+  },
+  skills: {
+    schema: skills.default([]),
+    label: 'Skills',
+    help: 'Texts that are told after the instructions, in this order.',
+    since: '0.1.0',
+  },
+  facts: {
+    schema: z.boolean().meta({ description: 'Tells each run the facts of its project.' }).default(false),
+    label: 'Project facts',
+    help: 'Each run is told the facts of the project, which its people keep in one place under Settings.',
+    since: '0.1.0',
+  },
+  limits: {
+    schema: limits.prefault({}),
+    shown: looseOf(limits, false),
+    label: 'Limits',
+    help: 'The steps, the time and the tokens that one run may take.',
+    since: '0.1.0',
+    merged: true,
+  },
+  carryResult: {
+    schema: z
+      .boolean()
+      .meta({
+        description:
+          'Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.',
+      })
+      .default(true),
+    label: 'Previous result',
+    help: 'Each run is told the result of the last good one, so that it can say what changed.',
+    since: '0.1.0',
+  },
+  builtInTools: {
+    schema: builtInTools.default([]),
+    label: 'Built-in tools',
+    help: 'Tools of the service itself, which only compute.',
+    since: '0.1.0',
+  },
+  outcome: {
+    schema: z
+      .enum(['optional', 'required'])
+      .meta({
+        description:
+          'With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.',
+      })
+      .default('optional'),
+    label: 'Outcome',
+    help: 'Whether each run has to say how it ended: done, nothing to report, partly done, or could not.',
+    since: '0.1.0',
+  },
+  checks: {
+    schema: checks.default([]),
+    label: 'Checks',
+    help: 'Code looks at the result. A run that does not pass all of them fails.',
+    since: '0.1.0',
+  },
+  gate: {
+    schema: gateInput.default(null),
+    shown: gate,
+    label: 'Gate',
+    help: 'What a scheduled run looks at before it wakes its model.',
+    since: '0.1.0',
+    long: true,
+  },
+  resultSchema: {
+    schema: resultSchema.default(null),
+    label: 'Result schema',
+    help: 'The form of the data that a run has to end with.',
+    since: '0.1.0',
+    long: true,
+    storedAsText: true,
+  },
+  resultKey: {
+    schema: resultKey.default(null),
+    label: 'Result key',
+    help: 'What tells the items of a list in the data apart, so that two results can be compared.',
+    since: '0.1.0',
+  },
+} as const satisfies Fields;
+
+/** The definition of a routine: its material fields. */
+export type Definition = ValuesOf<typeof DEFINITION>;
+export type Limits = Definition['limits'];
+export type OutcomeRule = Definition['outcome'];

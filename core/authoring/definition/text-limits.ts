@@ -1,0 +1,69 @@
+import { sectionLength, type SkillSize } from '#core/authoring/skills/index.ts';
+import { invalid } from '#lib/errors.ts';
+import type { JsonObject } from '#lib/json.ts';
+import { resultSection, type ResultKey } from './results.ts';
+import { filledLength, type BuiltInVariable } from './placeholders.ts';
+
+/**
+ * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, facts,
+ * the form of the result, and the result that is carried over.
+ */
+const MAX_PROMPT_LENGTH = 400_000;
+
+/** Limits the part of a result that the next run is told, in characters. */
+export const MAX_CARRIED_LENGTH = 12_000;
+
+/** Limits the values of all variables together, in characters. */
+const MAX_VARIABLES_LENGTH = 100_000;
+
+export interface PromptParts {
+  readonly instructions: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly builtIns: Readonly<Record<BuiltInVariable, string>>;
+  readonly skills: readonly SkillSize[];
+  readonly resultSchema: JsonObject | null;
+  readonly resultKey: ResultKey | null;
+  /** Characters of the section of the project's facts; 0 where the routine is told none. */
+  readonly factsLength: number;
+}
+
+/**
+ * Counts the rendered text from the lengths of its parts: 95,000 characters of `{{a}}` with a value of 10,000 would be
+ * 190 million.
+ */
+function promptLength(parts: PromptParts): number {
+  const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
+  const sections = skills.map((skill) => sectionLength(skill) + 2);
+  const form = resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
+  return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;
+}
+
+/** Returns the characters that a run's text has left, or undefined when it or its variables pass their limits. */
+export function promptRoom(parts: PromptParts): number | undefined {
+  if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) return undefined;
+  const room = MAX_PROMPT_LENGTH - promptLength(parts);
+  return room < 0 ? undefined : room;
+}
+
+/** Refuses a routine whose text would be too large. @throws {AppError} `invalid_request` naming the field */
+export function checkTextLimits(parts: PromptParts): void {
+  if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) {
+    const message = `the values are longer than ${MAX_VARIABLES_LENGTH} characters together`;
+    throw invalid([{ path: 'variables', message }]);
+  }
+  const { instructions, variables, builtIns } = parts;
+  const whole = promptLength(parts);
+  if (whole <= MAX_PROMPT_LENGTH) return;
+  const alone = filledLength(instructions, variables, builtIns);
+  const path = alone > MAX_PROMPT_LENGTH ? 'instructions' : 'skills';
+  const message = `instructions, skills, facts and resultSchema come to ${whole} characters when rendered, of ${MAX_PROMPT_LENGTH} at most`;
+  throw invalid([{ path, message }]);
+}
+
+function variablesLength(variables: Readonly<Record<string, string>>): number {
+  return sum(Object.values(variables).map((value) => value.length));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

@@ -1,0 +1,74 @@
+import { authorJson, type Author } from '#core/foundation/audit/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { LineChanges } from '#lib/line-changes.ts';
+import type { Page } from '#lib/paging.ts';
+
+/** A version of a project's facts, as lists show it: without its text. */
+export interface FactsVersionSummary {
+  readonly version: number;
+  /** Length of the text in Unicode code points, as the limit counts it. */
+  readonly length: number;
+  /** Lines that differ from the version before; of the first one all are added. */
+  readonly changes: LineChanges;
+  readonly createdBy: Author | null;
+  readonly createdAt: Date;
+}
+
+export interface FactsVersion extends FactsVersionSummary {
+  readonly text: string;
+  /** Text of the version before; null for the first one, and where that is no longer kept. */
+  readonly before: string | null;
+}
+
+const summaryColumns = sql`f.version, f.changes, f.created_at as "createdAt",
+  length(f.text) as length,
+  ${authorJson({ createdBy: sql`f.created_by`, projectId: sql`f.project_id` })} as "createdBy"`;
+
+/** Lists the versions of a project's facts, the newest first; the page's cursor is a version. */
+export function listFactsVersions(db: Db, projectId: string, page: Page): Promise<FactsVersionSummary[]> {
+  const before = page.after === undefined ? null : Number(page.after);
+  return db.rows<FactsVersionSummary>`
+    select ${summaryColumns} from project_facts f
+    where f.project_id = ${projectId} and (${before}::integer is null or f.version < ${before})
+    order by f.version desc limit ${page.limit + 1}
+  `;
+}
+
+/** Reads a version with the text before it. @throws {AppError} `facts_version_not_found` */
+export async function readFactsVersion(db: Db, projectId: string, version: number): Promise<FactsVersion> {
+  const found = await db.row<FactsVersion>`
+    select ${summaryColumns}, f.text, p.text as before
+    from project_facts f
+    left join project_facts p on p.project_id = f.project_id and p.version = f.version - 1
+    where f.project_id = ${projectId} and f.version = ${version}
+  `;
+  if (found === undefined) throw new AppError('facts_version_not_found');
+  return found;
+}
+
+/** The facts that a run is told. */
+export type ToldFacts = Pick<FactsVersion, 'version' | 'text'>;
+
+/**
+ * Selects the facts that a run is told as one JSON value, null where there are none, as part of a statement that reads
+ * more of the run. A run that a person starts is told the newest, every other one those of the proof of its routine.
+ */
+export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: Sql }): Sql {
+  return sql`(
+    select json_build_object('version', f.version, 'text', f.text) from project_facts f
+    where f.project_id = ${run.projectId} and (${run.trigger} = 'manual' or f.version = ${run.activeFacts})
+    order by f.version desc limit 1
+  )`;
+}
+
+/** Deletes the facts of deleted projects, `limit` versions at most; returns how many. */
+export function forgetFactsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
+  return db.run`
+    with own as (
+      select project_id, version from project_facts where project_id = any(${projectIds}) limit ${limit}
+    )
+    delete from project_facts t using own
+    where t.project_id = own.project_id and t.version = own.version
+  `;
+}

@@ -1,0 +1,104 @@
+import type { ResultCheckType, ResultCheck } from '#core/authoring/definition/index.ts';
+import { countSources, type CallCount } from './evidence.ts';
+
+/** Lists the outcomes of a run that succeeded. A run that could not do its work has failed, with `could_not`. */
+export const OUTCOMES = {
+  done: 'the work was done',
+  nothing_to_report: 'the work was done, and nothing was found that is worth reporting',
+  partial: 'a part of the work could not be done',
+} as const;
+export type Outcome = keyof typeof OUTCOMES;
+
+/** The result of one check, in the order in which the routine lists them. */
+export interface CheckResult {
+  readonly type: ResultCheckType;
+  readonly passed: boolean;
+  /** Describes the finding without repeating anything of the result. */
+  readonly detail: string;
+}
+
+/** Outcome of a run, beyond its state. */
+export interface RunOutcome {
+  /** Null unless the run succeeded. */
+  readonly outcome: Outcome | null;
+  /** The model's words at the end of the run; null when it wrote none. */
+  readonly outcomeSummary: string | null;
+  /** Empty when nothing was checked. */
+  readonly checks: readonly CheckResult[];
+}
+
+/** The facts by which a run is checked. */
+export interface Evidence {
+  readonly outcome: Outcome;
+  readonly result: string;
+  /**
+   * True, by the index of the check, where the result matches the check's pattern; undefined where that could not be
+   * determined.
+   */
+  readonly patterns: ReadonlyMap<number, boolean | undefined>;
+  readonly calls: readonly CallCount[];
+}
+
+/** Decides which checks of its routine a run passes. The same evidence always gets the same results. */
+export function decideChecks(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
+  return checks.map((check, index) => ({
+    type: check.type,
+    ...findingOf(check, evidence, evidence.patterns.get(index)),
+  }));
+}
+
+type Finding = Omit<CheckResult, 'type'>;
+
+function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | undefined): Finding {
+  if (evidence.outcome === 'nothing_to_report' && ASKS_FOR_REPORT.has(check.type)) {
+    return { passed: true, detail: 'Not asked of a run that has nothing to report.' };
+  }
+  switch (check.type) {
+    case 'result_not_empty': {
+      const passed = evidence.result.trim() !== '';
+      return { passed, detail: passed ? 'The result has a text.' : 'The result is empty.' };
+    }
+    case 'result_matches':
+      return matching(found, true);
+    case 'result_does_not_match':
+      return matching(found, false);
+    case 'distinct_sources': {
+      const sources = countSources(evidence.result, check.atLeast);
+      return counted(sources, check.atLeast, 'Distinct source addresses in the result');
+    }
+    case 'tool_succeeded': {
+      const calls = evidence.calls.filter(({ name, policyId }) => name === check.tool || policyId === check.tool);
+      const succeeded = sum(calls.map((each) => each.succeeded));
+      return counted(succeeded, check.atLeast, `Successful calls of ${check.tool}`);
+    }
+    case 'no_refused_calls': {
+      const refused = sum(evidence.calls.map((each) => each.refused));
+      return { passed: refused === 0, detail: `Refused calls: ${refused}.` };
+    }
+  }
+}
+
+/**
+ * Types of checks on the content of a report. They do not apply to a run that states that it has nothing to report;
+ * those on its tool calls, and on what no result may contain, do.
+ */
+const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
+
+function matching(found: boolean | undefined, wanted: boolean): Finding {
+  if (found === undefined) {
+    return { passed: false, detail: 'The result is too long for this pattern to be looked for.' };
+  }
+  const detail = `The pattern is ${found ? '' : 'not '}in the result.`;
+  return { passed: found === wanted, detail };
+}
+
+function counted(number: number, atLeast: number, what: string): Finding {
+  return {
+    passed: number >= atLeast,
+    detail: `${what}: ${number}, at least ${atLeast} wanted.`,
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

@@ -1,0 +1,83 @@
+import { FINISH } from '#core/integrations/tools/index.ts';
+import type { ResultCheck } from '#core/authoring/definition/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern.ts';
+
+/** Counts of a tool's calls in a run, as far as checks need them. */
+export interface CallCount {
+  /** The name by which the model called the tool. */
+  readonly name: string;
+  readonly policyId: string | null;
+  readonly succeeded: number;
+  readonly refused: number;
+}
+
+/** Returns true when any of the checks is about the run's tool calls. */
+export function asksForCalls(checks: readonly ResultCheck[]): boolean {
+  return checks.some(({ type }) => type === 'tool_succeeded' || type === 'no_refused_calls');
+}
+
+/**
+ * Counts the calls of a run, all of which are recorded when its last step is. A refused call of `finish` is not
+ * counted: it did nothing.
+ */
+export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
+  return db.rows<CallCount>`
+    select tool->>'name' as name, tool->>'policyId' as "policyId",
+      (count(*) filter (where state = 'succeeded'))::integer as succeeded,
+      (count(*) filter (where (tool->>'rejected')::boolean or (tool->>'refused')::boolean))::integer as refused
+    from steps
+    where run_id = ${runId} and kind = 'tool'
+      and not (tool->>'policyId' is null and coalesce(tool->>'toolName', '') = ${FINISH})
+    group by 1, 2
+  `;
+}
+
+/** Searches a result for the patterns of the checks, before the transaction that ends the run, as it takes time. */
+export async function findPatterns(
+  { projectId, checks }: { readonly projectId: string; readonly checks: readonly ResultCheck[] },
+  result: string,
+): Promise<Map<number, boolean | undefined>> {
+  const found = new Map<number, boolean | undefined>();
+  for (const [index, check] of checks.entries()) {
+    if ('pattern' in check) found.set(index, await isIn(projectId, result, check.pattern));
+  }
+  return found;
+}
+
+async function isIn(projectId: string, result: string, pattern: string): Promise<boolean | undefined> {
+  try {
+    return await matchesPattern(projectId, pattern, result);
+  } catch (error) {
+    if (error instanceof PatternTooSlow) return undefined;
+    throw error;
+  }
+}
+
+/** Limit of addresses that are read from a text; a check asks for far fewer. */
+const MAX_READ = 10_000;
+
+/**
+ * Counts the distinct web addresses in a text. Addresses that differ only in their fragments are one source.
+ * @param enough stops the count
+ */
+export function countSources(text: string, enough: number): number {
+  const written = new Set<string>();
+  const sources = new Set<string>();
+  for (const [address] of text.matchAll(ADDRESS)) {
+    if (written.has(address)) continue;
+    written.add(address);
+    const url = URL.parse(address.replace(TRAILING, ''));
+    if (url === null) continue;
+    url.hash = '';
+    sources.add(url.href);
+    if (sources.size >= enough || written.size >= MAX_READ) break;
+  }
+  return sources.size;
+}
+
+/** Matches an address up to where prose, Markdown, HTML or JSON ends it. */
+const ADDRESS = /https?:\/\/[^\s<>"'`()[\]{}|\\^]{1,2000}/gi;
+
+/** Punctuation that ends a sentence rather than an address. */
+const TRAILING = /[.,;:!?*_~]{1,100}$/;

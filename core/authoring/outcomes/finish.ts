@@ -1,0 +1,97 @@
+import type { ModelMessage } from 'ai';
+import type { OutcomeRule } from '#core/authoring/definition/index.ts';
+import { FINISH, STATED_OUTCOMES } from '#core/integrations/tools/index.ts';
+import { isJsonObject } from '#lib/json.ts';
+
+interface Call {
+  readonly name: string;
+  readonly input: unknown;
+  /** True when its arguments could not be read; the model has been told that already. */
+  readonly invalid: boolean;
+}
+
+/** Relation of a response to the end of a run that is offered `finish`. */
+export type Finish =
+  | {
+      readonly kind: 'stated';
+      /** Undefined where the routine requires none. */
+      readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
+      readonly summary: string;
+      /** JSON text of the result; null where the call holds none. */
+      readonly result: string | null;
+    }
+  /** No call of `finish` in the response counts, for this reason; the run goes on. */
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'absent' };
+
+/** Reads whether a response ends the run: only by a single call of `finish` that holds what the routine requires. */
+export function readFinish(calls: readonly Call[], rule: OutcomeRule): Finish {
+  const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
+  if (finish === undefined) return { kind: 'absent' };
+  if (calls.some(({ name }) => name !== FINISH)) return { kind: 'refused', why: WITH_OTHERS };
+  if (calls.length > 1) return { kind: 'refused', why: TWICE };
+  return readInput(finish.input, rule);
+}
+
+const WITH_OTHERS = 'the response asks for other tools too; look at what they return, then call finish by itself';
+const TWICE = 'finish was called more than once; call it once, with one outcome';
+
+function readInput(input: unknown, rule: OutcomeRule): Finish {
+  const { outcome, summary, result } = isJsonObject(input) ? input : {};
+  if (rule !== 'required') {
+    const text = result === undefined ? null : jsonText(result);
+    return { kind: 'stated', outcome: undefined, summary: '', result: text };
+  }
+  const stated = STATED_OUTCOMES.find((each) => each === outcome);
+  if (stated === undefined) {
+    return { kind: 'refused', why: `outcome must be one of ${STATED_OUTCOMES.join(', ')}` };
+  }
+  if (typeof summary !== 'string' || summary.trim() === '') {
+    return { kind: 'refused', why: 'summary must say in one to three sentences what came of it' };
+  }
+  const text = result === undefined ? null : jsonText(result);
+  return { kind: 'stated', outcome: stated, summary: summary.trim(), result: text };
+}
+
+/** Returns the JSON text of a result; models often send it as a text already. */
+function jsonText(result: unknown): string {
+  if (typeof result !== 'string') return JSON.stringify(result, null, 2);
+  try {
+    JSON.parse(result);
+    return result;
+  } catch {
+    return JSON.stringify(result);
+  }
+}
+
+/** Reminds a model, once, that it has to state its outcome; kept with the step that it follows. */
+export const REMINDER = {
+  role: 'user',
+  content: [
+    `You ended without calling \`${FINISH}\`, which this routine requires.`,
+    'Call it now, by itself, with the outcome and a summary.',
+    'Your last message is kept as the result; write text beside the call only to replace it.',
+    'Without the call this run counts as failed.',
+  ].join(' '),
+} as const satisfies ModelMessage;
+
+/** Finds the reminder among the messages of a run; no other message has its text. */
+function reminderIn(transcript: readonly ModelMessage[]): number {
+  return transcript.findIndex(({ role, content }) => role === REMINDER.role && content === REMINDER.content);
+}
+
+export function wasReminded(transcript: readonly ModelMessage[]): boolean {
+  return reminderIn(transcript) !== -1;
+}
+
+/** Returns the text that was taken for the end before the reminder; null when there is none. */
+export function textBeforeReminder(transcript: readonly ModelMessage[]): string | null {
+  const message = transcript[reminderIn(transcript) - 1];
+  const text = message === undefined ? '' : textOf(message);
+  return text.trim() === '' ? null : text;
+}
+
+function textOf({ content }: ModelMessage): string {
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

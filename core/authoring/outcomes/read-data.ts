@@ -1,0 +1,108 @@
+import type { ModelMessage } from 'ai';
+import { SchemaError, schemaFault } from '#core/clients/json-schemas/index.ts';
+import type { ResultForm } from '#core/authoring/definition/index.ts';
+import { FINISH } from '#core/integrations/tools/index.ts';
+import { storableJson } from '#lib/database/index.ts';
+import { readItems } from './items.ts';
+
+/** The data of a result, or the fault of its text. */
+export type ReadData = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly issue: string };
+
+/** Limit of the data of a result, as JSON in bytes of UTF-8. */
+const MAX_DATA_BYTES = 256 * 1024;
+
+/**
+ * Reads data from a text and checks it against the form. The text is JSON, or holds one Markdown fence with it.
+ */
+export async function readData(projectId: string, text: string, { schema, key }: ResultForm): Promise<ReadData> {
+  const parsed = parse(text);
+  if (!parsed.ok) return parsed;
+  const { data } = parsed;
+  try {
+    const issue = await schemaFault(projectId, schema, data);
+    if (issue !== undefined) return fault(issue);
+    const items = readItems(data, key);
+    return items.ok ? parsed : items;
+  } catch (error) {
+    if (error instanceof SchemaError) return fault(`it could not be checked: ${error.message}`);
+    if (error instanceof RangeError) return fault('it is nested too deeply');
+    throw error;
+  }
+}
+
+/** Matches a fence; words around it are the model's, not the result's. */
+const FENCED = /(?:^|\n)```(?:json)?[ \t]*\r?\n([\s\S]*?)\n```(?=\s|$)/gi;
+
+/** Parses the text into the value that the tables would store. */
+function parse(text: string): ReadData {
+  const fences = [...text.matchAll(FENCED)];
+  const json = (fences.length === 1 ? fences[0]?.[1] : undefined) ?? text;
+  try {
+    const stored = storableJson(JSON.parse(json));
+    if (Buffer.byteLength(stored) > MAX_DATA_BYTES) {
+      return fault(`it is larger than ${MAX_DATA_BYTES / 1024} kB as JSON`);
+    }
+    return { ok: true, data: JSON.parse(stored) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return fault('it is not JSON');
+    if (error instanceof RangeError) return fault('it is nested too deeply');
+    throw error;
+  }
+}
+
+function fault(issue: string): ReadData {
+  return { ok: false, issue };
+}
+
+/**
+ * Asks a model for its result once more: in the response to the call that would have ended the run, as every call has
+ * to have one, or else as the user.
+ */
+export function repairRequest(
+  issue: string,
+  calls: readonly { readonly callId: string; readonly name: string }[],
+): ModelMessage[] {
+  const what = issue.slice(0, MAX_ISSUE_LENGTH).toWellFormed();
+  if (calls.length === 0) return [{ role: 'user', content: `${REPAIR} ${what}. ${REQUEST}` }];
+  const refusal: ModelMessage = {
+    role: 'tool',
+    content: calls.map(({ callId, name }) => ({
+      type: 'tool-result' as const,
+      toolCallId: callId,
+      toolName: name,
+      output: { type: 'error-text' as const, value: `${REPAIR} ${what}. ${REFUSED}` },
+    })),
+  };
+  return [refusal];
+}
+
+const MAX_ISSUE_LENGTH = 1_000;
+const REPAIR = 'That is not the result that was asked for:';
+const REQUEST =
+  'Send the whole result again, corrected: one JSON value that satisfies the JSON Schema, and nothing else.';
+const REFUSED = 'The call was refused. Call this again, with the whole result, corrected.';
+
+/** Returns true for a request to repair a result, which only the service itself can make. */
+export function asksForRepair(message: ModelMessage): boolean {
+  return (
+    asksForText(message) ||
+    (message.role === 'tool' &&
+      message.content.some(
+        (part) =>
+          part.type === 'tool-result' &&
+          part.toolName === FINISH &&
+          part.output.type === 'error-text' &&
+          part.output.value.startsWith(REPAIR),
+      ))
+  );
+}
+
+function asksForText({ role, content }: ModelMessage): boolean {
+  return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
+}
+
+/** Returns true when the next step has to repair a result that was written as text, for which it needs no tools. */
+export function repairsText(transcript: readonly ModelMessage[]): boolean {
+  const last = transcript.at(-1);
+  return last !== undefined && asksForText(last);
+}

@@ -1,0 +1,113 @@
+import { mayActivate, type Plan } from '#core/accounts/billing/index.ts';
+import { readFacts } from '#core/authoring/facts/index.ts';
+import { skillsBehind, type SkillBehind, type SkillCatalogue } from '#core/authoring/skills/index.ts';
+import type { HintedTool } from '#core/integrations/tools/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { isOver, nextTimeFrom } from '#core/foundation/timetable/index.ts';
+import { hasOtherwiseSucceeded, readProvenTexts } from './proof.ts';
+import { readRoutine, type ProvenRoutine } from './queries.ts';
+import type { Routine } from './routine.ts';
+import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
+
+/**
+ * Reasons why a routine cannot be activated, by the code of the error that an attempt would get. That of
+ * `own_variables_required` is `successful_run_required`: runs have succeeded, all with other variables.
+ */
+export const ACTIVATION_REASONS = [
+  'successful_run_required',
+  'own_variables_required',
+  'routine_archived',
+  'definition_unreadable',
+  'schedule_ended',
+  'allowance_exceeded',
+] as const;
+
+export interface Activation {
+  /** True when activation would be accepted now. */
+  readonly ready: boolean;
+  /** The latest manual run that has succeeded with the present version. */
+  readonly proofRunId: string | null;
+  readonly reason: (typeof ACTIVATION_REASONS)[number] | null;
+}
+
+export interface RoutineDetail extends Routine {
+  readonly activation: Activation;
+  readonly callableTools: readonly HintedTool[];
+  readonly warnings: readonly RoutineWarning[];
+  /** Skills with a newer text than its scheduled runs take; empty unless it is active. */
+  readonly skillsBehind: readonly SkillBehind[];
+  /** The facts of the project, where they are newer than its scheduled runs take; null where not, and unless active. */
+  readonly factsBehind: FactsBehind | null;
+}
+
+/** Versions of the facts of a project; null for none. */
+export interface FactsBehind {
+  readonly activated: number | null;
+  readonly proven: number | null;
+  readonly newest: number;
+}
+
+/**
+ * Reads a routine, whether it can be activated, and what may be amiss with it. @throws {AppError} `routine_not_found`
+ */
+export async function readRoutineDetail(
+  deps: WarningDeps & { readonly database: Db },
+  input: { projectId: string; organizationId: string; plan: Plan; id: string },
+): Promise<RoutineDetail> {
+  const { database: db, skills } = deps;
+  const routine = await readRoutine(db, input.projectId, input.id);
+  const { proofRunId, callableTools } = routine;
+  const reason = await refusalOf(db, routine, input);
+  return {
+    ...routine,
+    activation: { ready: reason === null, proofRunId, reason },
+    warnings: await routineWarnings(db, deps, routine, callableTools),
+    ...(await behind(db, skills, routine)),
+  };
+}
+
+type Behind = Pick<RoutineDetail, 'skillsBehind' | 'factsBehind'>;
+
+/** Finds the texts that are newer than those which the scheduled runs of an active routine take. */
+async function behind(db: Db, catalogue: SkillCatalogue, routine: ProvenRoutine): Promise<Behind> {
+  const custom = routine.skills.filter((reference) => catalogue.find(reference) === undefined);
+  const none: Behind = { skillsBehind: [], factsBehind: null };
+  if (routine.state !== 'active' || (custom.length === 0 && !routine.facts)) return none;
+  const { active, proven, proofRunId } = await readProvenTexts(db, routine);
+  // A routine without a proof has proven no text, where null would stand for the first of each.
+  const skills = { active: active.skills, proven: proofRunId === null ? {} : proven.skills };
+  return {
+    skillsBehind: await skillsBehind(db, routine.projectId, custom, skills),
+    factsBehind: routine.facts ? await factsBehind(db, routine, active.facts, proven.facts) : null,
+  };
+}
+
+async function factsBehind(
+  db: Db,
+  { projectId }: ProvenRoutine,
+  activated: number | null,
+  proven: number | null,
+): Promise<FactsBehind | null> {
+  const { version: newest } = await readFacts(db, projectId);
+  return newest > (activated ?? 0) ? { activated, proven, newest } : null;
+}
+
+async function refusalOf(
+  db: Db,
+  routine: ProvenRoutine,
+  { organizationId, plan }: { organizationId: string; plan: Plan },
+): Promise<Activation['reason']> {
+  const { state, proofRunId } = routine;
+  if (state === 'archived') return 'routine_archived';
+  if (routine.blocked !== null) return 'definition_unreadable';
+  if (state === 'active') return null;
+  if (proofRunId === null) {
+    return (await hasOtherwiseSucceeded(db, routine)) ? 'own_variables_required' : 'successful_run_required';
+  }
+  if (hasEnded(routine)) return 'schedule_ended';
+  return (await mayActivate(db, organizationId, plan)) ? null : 'allowance_exceeded';
+}
+
+function hasEnded(routine: ProvenRoutine): boolean {
+  return routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date()));
+}

@@ -1,0 +1,190 @@
+import { MAX_FACTS } from '#core/authoring/facts/index.ts';
+import { assertRecipients } from '#core/accounts/settings/index.ts';
+import type { ProjectModels } from '#core/models/directory/index.ts';
+import { assertUsableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
+import { fixedCallFault } from '#core/integrations/tools/index.ts';
+import { measureSkills, type SkillCatalogue } from '#core/authoring/skills/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { AppError, invalid, type Fault } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import {
+  unknownPlaceholders,
+  checkPatterns,
+  checkTextLimits,
+  MAX_CARRIED_LENGTH,
+  type Gate,
+} from '#core/authoring/definition/index.ts';
+import { checkSchedule, checkTimeZone } from '#core/foundation/timetable/index.ts';
+import type { RoutineFields } from './routine.ts';
+
+export interface RoutineChecks {
+  readonly models: ProjectModels;
+  readonly skills: SkillCatalogue;
+  readonly outbound: Pick<OutboundClient, 'checkUrl'>;
+}
+
+/**
+ * Checks what the request's schema cannot: schedule, time zone, placeholders, form of the result, webhook URL,
+ * patterns, skills and model. A change is checked as the whole routine that it results in.
+ * @param attached skill references that the change does not touch; they are not checked again, so that a skill deleted
+ * since does not block a new name
+ * @param textChanged false when neither instructions nor variables nor skills nor facts change; a skill that has grown
+ * since does not block a new name either
+ * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
+ * `invalid_webhook_url`, `invalid_skill`, `invalid_model`, `models_unavailable`
+ */
+export async function checkRoutine(
+  db: Db,
+  { models, skills, outbound }: RoutineChecks,
+  projectId: string,
+  fields: RoutineFields,
+  attached: readonly string[] = [],
+  textChanged = true,
+): Promise<void> {
+  checkTimeZone(fields.timezone);
+  checkSchedule(fields.schedule);
+  const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
+  if (unknown.length > 0) {
+    const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
+    throw invalid([{ path: 'instructions', message }], 'invalid_variable');
+  }
+  checkOverridable(fields);
+  await checkForm(projectId, fields);
+  if (fields.deliver === 'changed' && fields.resultSchema === null) {
+    const message = 'only the data of a resultSchema can be compared, and there is none';
+    throw invalid([{ path: 'deliver', message }]);
+  }
+  if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
+  checkPatterns(fields.checks);
+  const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
+  if (textChanged) {
+    // As long as facts may become, in UTF-16 code units, so that a change of them keeps no run from its text.
+    const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
+    checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
+  }
+  const model = await models.find(projectId, fields.model);
+  if (model === undefined) {
+    const message =
+      models.explainAbsence(fields.model) ?? 'no such provider, connectionId and modelId in the live model directory';
+    throw invalid([{ path: 'model', message }], 'invalid_model');
+  }
+  if (model.prices === null && fields.budget.maxCostUsdPerMonth !== null) {
+    const message = 'the model has no prices, so its cost cannot be limited';
+    throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
+  }
+}
+
+/**
+ * Checks the form of results: a JSON Schema that compiles within the limits for schemas. Whether any data satisfies it,
+ * and whether that has the key, the run shows that has to prove the version.
+ * @throws {AppError} `invalid_request`, `rate_limited` while many other schemas of the project are being checked
+ */
+async function checkForm(
+  projectId: string,
+  { resultSchema, resultKey }: Pick<RoutineFields, 'resultSchema' | 'resultKey'>,
+): Promise<void> {
+  if (resultSchema === null) {
+    if (resultKey === null) return;
+    const message = 'names items of what a resultSchema describes, and there is none';
+    throw invalid([{ path: 'resultKey', message }]);
+  }
+  try {
+    await assertUsableSchema(projectId, resultSchema);
+  } catch (error) {
+    throw schemaRefusal(error, 'resultSchema');
+  }
+}
+
+/** Refuses names of variables that the routine does not have. */
+function checkOverridable({ overridable, variables }: RoutineFields): void {
+  const faults = (overridable ?? []).flatMap((name, index) =>
+    Object.hasOwn(variables, name)
+      ? []
+      : [{ path: `overridable[${index}]`, message: `the routine has no variable ${name}` }],
+  );
+  if (faults.length > 0) throw invalid(faults, 'invalid_variable');
+}
+
+/** Stands in for the values of a run: these have the lengths that those will have, at most. */
+function builtInsOf({ name }: RoutineFields) {
+  const now = new Date(0).toISOString();
+  const carried = ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH);
+  return {
+    now,
+    date: now.slice(0, 10),
+    'routine.name': name,
+    'run.id': newId('run'),
+    scheduledFor: now,
+    'previous.result': carried,
+    'previous.finishedAt': now,
+    'gate.value': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
+    'previous.data': carried,
+    'previous.changes': carried,
+  };
+}
+
+/** Length above that of the marks around a fenced text, of their announcement and of its heading. */
+const FENCE_LENGTH = 500;
+
+function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {
+  try {
+    outbound.checkUrl(url);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw new AppError('invalid_webhook_url', `webhookUrl: ${error.message}`);
+  }
+}
+
+/**
+ * Checks who is to be told: members only, and a monitor that the guarded client may reach.
+ * @throws {AppError} `invalid_request`
+ */
+export async function checkNotifications(
+  { database, outbound }: { database: Db; outbound: Pick<OutboundClient, 'checkUrl'> },
+  projectId: string,
+  { notifications: { mail, successPingUrl } }: RoutineFields,
+): Promise<void> {
+  if (successPingUrl !== null) {
+    try {
+      outbound.checkUrl(successPingUrl);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      throw invalid([{ path: 'notifications.successPingUrl', message: error.message }]);
+    }
+  }
+  await assertRecipients(database, projectId, mail, 'notifications.mail');
+}
+
+/** @throws {AppError} `invalid_gate` when it may not be asked */
+export async function checkGate(...asked: Parameters<typeof gateFault>): Promise<void> {
+  const fault = await gateFault(...asked);
+  if (fault !== undefined) throw invalid([fault], 'invalid_gate');
+}
+
+/**
+ * Finds why a gate may not be asked: it asks a public address, or a confirmed tool of this routine that only reads and
+ * takes the arguments. What has become of them since is looked at again in each run.
+ */
+export async function gateFault(
+  db: Db,
+  { outbound }: { readonly outbound: Pick<OutboundClient, 'checkUrl'> },
+  routine: { readonly projectId: string; readonly routineId: string },
+  gate: Gate | null,
+): Promise<Fault | undefined> {
+  if (gate === null) return undefined;
+  if (gate.url !== null) return urlFault(outbound, gate.url);
+  if (gate.tool === null) return undefined;
+  const fault = await fixedCallFault(db, routine, gate.tool);
+  return fault && { ...fault, path: `gate.tool.${fault.path}` };
+}
+
+function urlFault(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): Fault | undefined {
+  try {
+    outbound.checkUrl(url);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    return { path: 'gate.url', message: error.message };
+  }
+}

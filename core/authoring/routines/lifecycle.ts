@@ -1,0 +1,184 @@
+import type { Core } from '#core/core.ts';
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import type { ChangedTools } from '#core/events.ts';
+import { assertMayActivate, type Plan } from '#core/accounts/billing/index.ts';
+import { databaseTime, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { isOver, nextTimeFrom } from '#core/foundation/timetable/index.ts';
+import { activateTexts, hasProofRun, readProvenTexts } from './proof.ts';
+import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
+import { recordDeactivation } from './record-changes.ts';
+import type { Routine, RoutineState } from './routine.ts';
+import { routineStatesBefore, type StateMove } from './states.ts';
+import { moveRoutine, returnToDraft } from './writes.ts';
+
+export interface ActivationInput {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly plan: Plan;
+  readonly id: string;
+  /** Judges a routine that could be activated, before its row is locked, as that may take a request. */
+  readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
+}
+
+/**
+ * Puts the routine on its schedule, with the texts of its latest proof. Activating an active routine changes nothing,
+ * except that its scheduled runs take the newer texts of a later proof.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `successful_run_required`,
+ * `schedule_ended`, `allowance_exceeded`, and the verdict of `judge`
+ */
+export async function activateRoutine(database: Database, by: Actor, input: ActivationInput): Promise<Routine> {
+  const seen = await readRoutine(database, input.projectId, input.id);
+  const mayMove = routineStatesBefore('active').includes(seen.state) && seen.proofRunId !== null;
+  const refusal = mayMove ? await input.judge?.(seen) : undefined;
+  const activated = await transaction(database, async (tx) => {
+    const routine = await lockRoutine(tx, input.projectId, input.id);
+    if (!hasToMove(routine, 'active')) return takeNewerTexts(tx, by, routine);
+    // Another request changed it in between: what was judged is not what would run, so start again.
+    if (routine.version !== seen.version) return undefined;
+    if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
+    if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
+    const nextRunAt = nextTimeFrom(routine, await databaseTime(tx));
+    if (isOver(routine, nextRunAt)) throw scheduleEnded(routine);
+    await assertMayActivate(tx, input.organizationId, input.plan);
+    if (refusal !== undefined) throw refusal;
+    await activateTexts(tx, routine, (await readProvenTexts(tx, routine)).proven);
+    const active = await moveRoutine(tx, routine, { state: 'active', nextRunAt });
+    const { id, projectId, revision } = routine;
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'routine.activated',
+      targetId: id,
+      details: { revision },
+    });
+    return active;
+  });
+  return activated ?? activateRoutine(database, by, input);
+}
+
+/** Has an active routine take the texts of its latest proof, where they are newer. */
+async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Routine> {
+  const { proven, active, proofRunId } = await readProvenTexts(tx, routine);
+  const newer = Object.entries(proven.skills ?? {}).filter(
+    ([id, revision]) => revision > (active.skills === null ? 1 : (active.skills[id] ?? 0)),
+  );
+  const newerFacts = (proven.facts ?? 0) > (active.facts ?? 0);
+  if (newer.length === 0 && !newerFacts) return routine;
+  await activateTexts(tx, routine, proven);
+  const entry = { by, projectId: routine.projectId, targetId: routine.id };
+  if (newer.length > 0) {
+    const skills = newer.map(([id, revision]) => `${id}@${revision}`);
+    const details = { skills, proofRunId };
+    await recordProjectAudit(tx, { ...entry, action: 'routine.skills_updated', details });
+  }
+  if (newerFacts) {
+    const details = { factsVersion: proven.facts, proofRunId };
+    await recordProjectAudit(tx, { ...entry, action: 'routine.facts_updated', details });
+  }
+  return routine;
+}
+
+/**
+ * Takes the routine off its schedule; its scheduled runs that have not begun are skipped.
+ * @throws {AppError} `routine_not_found`, `routine_archived`
+ */
+export function pauseRoutine(
+  deps: Pick<Core, 'database' | 'emit'>,
+  by: Actor,
+  projectId: string,
+  id: string,
+): Promise<Routine> {
+  return stopRoutine(deps, by, { projectId, id, state: 'paused' });
+}
+
+/**
+ * Archives for good; runs and their history stay, those that have not begun are skipped. Archiving again changes
+ * nothing.
+ * @throws {AppError} `routine_not_found`
+ */
+export function archiveRoutine(
+  deps: Pick<Core, 'database' | 'emit'>,
+  by: Actor,
+  projectId: string,
+  id: string,
+): Promise<Routine> {
+  return stopRoutine(deps, by, { projectId, id, state: 'archived' });
+}
+
+function stopRoutine(
+  { database, emit }: Pick<Core, 'database' | 'emit'>,
+  by: Actor,
+  { projectId, id, state }: { projectId: string; id: string; state: 'paused' | 'archived' },
+): Promise<Routine> {
+  return transaction(database, async (tx) => {
+    const routine = await lockRoutine(tx, projectId, id);
+    if (!hasToMove(routine, state)) return routine;
+    const stopped = await moveRoutine(tx, routine, { state, nextRunAt: null });
+    await emit(tx, `routine.${state}`, { routineIds: [id] });
+    await recordProjectAudit(tx, { by, projectId, action: `routine.${state}`, targetId: id });
+    return stopped;
+  });
+}
+
+/**
+ * Archives every routine of a project that is being deleted and forgets its addresses and webhook secrets. Runs that
+ * have not begun are skipped.
+ * @returns the ids of all its routines
+ * @throws {AppError} `routines_active` while one is on its schedule
+ */
+export async function retireRoutines(
+  { emit }: Pick<Core, 'emit'>,
+  tx: Db,
+  projectId: string,
+): Promise<readonly string[]> {
+  const found = await tx.rows<{
+    id: string;
+    state: RoutineState;
+  }>`select id, state from routines where project_id = ${projectId} order by id for no key update`;
+  if (found.some(({ state }) => state === 'active')) throw new AppError('routines_active');
+  const ids = found.map(({ id }) => id);
+  if (ids.length === 0) return ids;
+  await tx.run`
+    update routines set
+      state = 'archived', archived_at = coalesce(archived_at, now()), next_run_at = null,
+      webhook_secret = null, webhook_secret_previous = null, webhook_url = null,
+      success_ping_url = null, notify_mail = null,
+      version = version + 1, updated_at = now()
+    where project_id = ${projectId}
+  `;
+  await emit(tx, 'routine.archived', { routineIds: ids });
+  return ids;
+}
+
+/**
+ * Returns routines to draft as new versions with the tools as they are now: they lose their proof run and their next
+ * time, and scheduled runs that have not begun are skipped. An active routine that loses its schedule by it is on
+ * record.
+ * @returns the ids of those that were changed
+ */
+export async function takeNewTools(
+  { emit }: Pick<Core, 'emit'>,
+  tx: Db,
+  { projectId, routineIds, reason, by }: ChangedTools,
+): Promise<string[]> {
+  const changed = await returnToDraft(tx, { projectId, routineIds, reason, actor: by.id });
+  const ids = changed.map(({ id }) => id);
+  await emit(tx, 'routine.changed', { routineIds: ids });
+  for (const { id, revision, wasActive } of changed) {
+    if (wasActive) await recordDeactivation(tx, by, { id, projectId, revision });
+  }
+  return ids;
+}
+
+function scheduleEnded({ endsAt }: Routine): AppError {
+  const message = `The schedule has no time left up to endsAt, ${endsAt?.toISOString()}: change endsAt first.`;
+  return new AppError('schedule_ended', message);
+}
+
+/** Tells whether the routine still has to be moved to `to`. @throws {AppError} `routine_archived` */
+function hasToMove({ state }: Routine, to: StateMove): boolean {
+  if (state === to) return false;
+  if (!routineStatesBefore(to).includes(state)) throw new AppError('routine_archived');
+  return true;
+}

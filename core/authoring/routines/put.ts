@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Actor } from '#core/foundation/audit/index.ts';
+import { putByKey, type IsExpected } from '#lib/external-keys.ts';
+import { findRoutineByKey } from './queries.ts';
+import type { Routine, RoutineFields } from './routine.ts';
+import { createRoutine, patchRoutine, type SaveDeps, type SavedRoutine } from './save.ts';
+import { routineWarnings } from './warnings.ts';
+
+/**
+ * Creates the routine of a key, or gives the one that has it these fields. Fields that are as they were are not
+ * checked, and where all are nothing is written.
+ * @throws {AppError} `precondition_failed`, and what `createRoutine` and `patchRoutine` throw
+ */
+export function putRoutine(
+  deps: SaveDeps,
+  input: {
+    /** The id of a routine that is created. */
+    id: string;
+    projectId: string;
+    fields: RoutineFields & { readonly externalKey: string };
+    isExpected: IsExpected;
+    by: Actor;
+  },
+): Promise<SavedRoutine> {
+  const { id, projectId, fields, isExpected, by } = input;
+  return putByKey({
+    find: () => findRoutineByKey(deps.database, projectId, fields.externalKey),
+    isExpected,
+    create: () => createRoutine(deps, { id, projectId, fields, actor: by.id }),
+    async change(found) {
+      const patch = differing(found, fields);
+      const isAsKept = Object.keys(patch).length === 0 && found.driftedAt === null;
+      if (isAsKept && found.blocked === null) {
+        const warnings = await routineWarnings(deps.database, deps, found, found.callableTools);
+        return { routine: found, webhookSecret: undefined, warnings };
+      }
+      return patchRoutine(deps, {
+        id: found.id,
+        projectId,
+        patch: { ...patch, managedBy: fields.managedBy },
+        expectedVersions: [found.version],
+        origin: { actor: by.id },
+        by,
+      });
+    },
+  });
+}
+
+/** Returns the fields that differ from those of the routine, which are compared as they are stored. */
+function differing(before: Routine, fields: RoutineFields): Partial<RoutineFields> {
+  const { maxCostUsdPerMonth: cost, ...budget } = fields.budget;
+  const maxCostUsdPerMonth = cost === null ? null : cost.replace(ZEROS, '');
+  const stored: Partial<RoutineFields> = {
+    ...fields,
+    skipDates: fields.skipDates.toSorted(),
+    budget: { ...budget, maxCostUsdPerMonth },
+  };
+  const given: Readonly<Record<string, unknown>> = { ...before };
+  return Object.fromEntries(Object.entries(stored).filter(([name, value]) => !isDeepStrictEqual(value, given[name])));
+}
+
+/** The zeros that a decimal number has at its ends without another value. */
+const ZEROS = /^0+(?=\d)|\.0+$|(?<=\.\d*[1-9])0+$/g;

@@ -1,0 +1,172 @@
+import DataLoader from 'dataloader';
+import {
+  callableTools,
+  callableToolsJson,
+  routinesUsing,
+  type HintedTool,
+  type CallableToolJson,
+} from '#core/integrations/tools/index.ts';
+import { ownedBy, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import { type Definition, definitionForm, shortDefinition, shortForm } from '#core/authoring/definition/index.ts';
+import { proofRunId } from './proof.ts';
+import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
+
+const settingColumns = sql`
+  id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
+  skip_dates as "skipDates", jitter_seconds as "jitterSeconds", state, state_reason as "stateReason",
+  revision, version, external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt", overlap,
+  misfire,
+  jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
+    'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
+  pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl", deliver,
+  jsonb_build_object('mail', notify_mail, 'successPingUrl', success_ping_url) as notifications,
+  webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", last_run_at as "lastRunAt",
+  created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
+`;
+
+/** A routine as it is read by itself. */
+export interface ProvenRoutine extends Routine {
+  /** The latest manual run that has succeeded with its present version, which may be deleted by now. */
+  readonly proofRunId: string | null;
+  /** The tools that a run which began now would be offered. */
+  readonly callableTools: readonly HintedTool[];
+}
+
+/** Selects what `routineOf` makes a routine of. */
+export const columns = sql`${settingColumns}, definition`;
+
+export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & {
+  readonly definition: unknown;
+};
+
+/** Makes a routine of the columns of its row. */
+export function routineOf<R extends RoutineRow>({
+  definition,
+  ...row
+}: R): Omit<R, 'definition'> & Definition & Pick<Routine, 'blocked'> {
+  const { value, blocked } = definitionForm.read(definition);
+  return { ...row, ...value, blocked };
+}
+
+/** Reads one routine. @throws {AppError} `routine_not_found` */
+export async function readRoutine(db: Db, projectId: string, id: string): Promise<ProvenRoutine> {
+  const found = await loaderOf(db).load({ projectId, id });
+  if (found === undefined) throw new AppError('routine_not_found');
+  return found;
+}
+
+interface RoutineKey {
+  readonly projectId: string;
+  readonly id: string;
+}
+
+const loaders = new WeakMap<Db, DataLoader<RoutineKey, ProvenRoutine | undefined>>();
+
+/** Batches the reads of one turn of the event loop into one statement, which begins after all of them came. */
+function loaderOf(db: Db) {
+  let loader = loaders.get(db);
+  if (loader === undefined) {
+    loader = new DataLoader((keys) => readRoutines(db, keys), { cache: false });
+    loaders.set(db, loader);
+  }
+  return loader;
+}
+
+/** Reads the routines of the keys, in their order; undefined where the project has no such routine. */
+async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(ProvenRoutine | undefined)[]> {
+  const ids = keys.map(({ id }) => id);
+  const projectIds = keys.map(({ projectId }) => projectId);
+  const found = await db.rows<RoutineRow & { proofRunId: string | null; tools: readonly CallableToolJson[] }>`
+    select ${columns}, ${proofRunId} as "proofRunId",
+      ${callableToolsJson({ projectId: sql`routines.project_id`, routineId: sql`routines.id` })} as tools
+    from routines
+    where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
+  `;
+  const routines = found.map(({ tools, ...rest }) => {
+    const routine = routineOf(rest);
+    return { ...routine, callableTools: callableTools(tools, routine) };
+  });
+  const byId = new Map(routines.map((routine) => [routine.id, routine]));
+  return keys.map(({ id, projectId }) => {
+    const routine = byId.get(id);
+    return routine?.projectId === projectId ? routine : undefined;
+  });
+}
+
+/**
+ * Reads the routine and locks it for the rest of the transaction. Runs of it can still be inserted meanwhile.
+ * @throws {AppError} `routine_not_found`
+ */
+export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
+  const found = await tx.row<RoutineRow>`
+    select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update
+  `;
+  if (found === undefined) throw new AppError('routine_not_found');
+  return routineOf(found);
+}
+
+/** Finds the routine of a key that is not archived. */
+export async function findRoutineByKey(
+  db: Db,
+  projectId: string,
+  externalKey: string,
+): Promise<ProvenRoutine | undefined> {
+  const found = await db.row<{ id: string }>`
+    select id from routines
+    where project_id = ${projectId} and external_key = ${externalKey} and state <> 'archived'
+  `;
+  return found && loaderOf(db).load({ projectId, id: found.id });
+}
+
+/**
+ * Locks the routines that may call a tool of the connection by themselves, in the order of their ids. @returns the ids
+ */
+export async function lockUsersOfConnection(tx: Db, projectId: string, connectionId: string): Promise<string[]> {
+  const users = await tx.rows<{ id: string }>`
+    select id from routines where project_id = ${projectId} and id in (${routinesUsing(connectionId)})
+    order by id for no key update
+  `;
+  return users.map(({ id }) => id);
+}
+
+export interface RoutineFilter {
+  readonly state: RoutineState | undefined;
+  readonly stateChangedBy: 'service' | 'person' | undefined;
+  /** Id of a skill, account or connection, or slug of a skill with those that it had before. */
+  readonly uses: readonly [string, ...string[]] | undefined;
+  readonly sendsResults: boolean | undefined;
+  /** Finds none that is archived. */
+  readonly externalKey: string | undefined;
+  readonly managedBy: Routine['managedBy'] | undefined;
+  readonly page: Page;
+}
+
+/** Lists routines, the newest first. A filter reads at most the routines of the project, whose number is bounded. */
+export async function listRoutines(db: Db, projectId: string, filter: RoutineFilter): Promise<RoutineSummary[]> {
+  const state = filter.state ?? null;
+  const stateChangedBy = filter.stateChangedBy ?? null;
+  const uses = filter.uses?.[0] ?? null;
+  const named = filter.uses ?? null;
+  const sendsResults = filter.sendsResults ?? null;
+  const externalKey = filter.externalKey ?? null;
+  const managedBy = filter.managedBy ?? null;
+  const found = await db.rows<RoutineRow>`
+    select ${settingColumns}, ${shortDefinition} as definition from routines
+    where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
+      and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
+      and (${sendsResults}::boolean is null
+        or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
+      and (${uses}::text is null or skills ?| ${named}::text[] or model_connection_id = ${uses}
+        or id in (${routinesUsing(uses)}))
+      and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))
+      and (${managedBy}::text is null or managed_by = ${managedBy})
+      ${afterCursor(filter.page)}
+    order by project_id, id desc limit ${filter.page.limit + 1}
+  `;
+  return found.map(({ definition, ...routine }) => {
+    const { value, blocked } = shortForm.read(definition);
+    return { ...routine, ...value, blocked };
+  });
+}

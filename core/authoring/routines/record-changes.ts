@@ -1,0 +1,86 @@
+import { isDeepStrictEqual } from 'node:util';
+import { recordProjectAudit, type Actor, type AuditAction, type AuditDetails } from '#core/foundation/audit/index.ts';
+import { findRecipients } from '#core/accounts/settings/index.ts';
+import { enqueueMail } from '#core/foundation/outbox/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { definitionForm } from '#core/authoring/definition/index.ts';
+import type { Routine } from './routine.ts';
+
+/**
+ * Records what a change does to a routine's runs, to its budget and to where its results go, in the transaction of the
+ * change. Of an address the host alone: paths and queries of webhooks hold secrets. When results of an active routine
+ * go to another host than before, the owners of the organization are mailed.
+ */
+export async function recordChanges(tx: Db, { before, after, by, restoredFrom }: RecordedChange): Promise<void> {
+  const record = (action: AuditAction, details: AuditDetails) =>
+    recordProjectAudit(tx, { by, projectId: after.projectId, action, targetId: after.id, details });
+  const changed = definitionForm.differences(before, after);
+  if (changed.length > 0) {
+    const { revision } = after;
+    await record('routine.changed', { revision, changed, restoredFrom: restoredFrom ?? null });
+  }
+  if (!isDeepStrictEqual(before.budget, after.budget)) {
+    await record('budget.changed', { ...after.budget });
+  }
+  const { successPingUrl } = after.notifications;
+  if (before.notifications.successPingUrl !== successPingUrl) {
+    const from = hostOf(before.notifications.successPingUrl);
+    await record('success_ping.changed', { from, to: hostOf(successPingUrl) });
+  }
+  if (before.webhookUrl === after.webhookUrl) return;
+  const [from, to] = [hostOf(before.webhookUrl), hostOf(after.webhookUrl)];
+  await record('webhook.changed', { from, to });
+  if (from !== to && before.state === 'active') await mailOwners(tx, after, { from, to });
+}
+
+interface RecordedChange {
+  readonly before: Routine;
+  readonly after: Routine;
+  readonly by: Actor;
+  /** The revision that was restored, if one was. */
+  readonly restoredFrom: number | undefined;
+}
+
+/** Records that a material change has taken an active routine off its schedule, in the transaction of the change. */
+export function recordDeactivation(
+  tx: Db,
+  by: Actor,
+  { id, projectId, revision }: Pick<Routine, 'id' | 'projectId' | 'revision'>,
+): Promise<void> {
+  const entry = { by, projectId, targetId: id, details: { revision } };
+  return recordProjectAudit(tx, { ...entry, action: 'routine.deactivated' });
+}
+
+function hostOf(url: string | null): string | null {
+  return url === null ? null : new URL(url).host;
+}
+
+/** Mails the owners that results go elsewhere. There is no unsubscribing from it: a thief would. */
+async function mailOwners(
+  tx: Db,
+  { id, projectId, name }: Routine,
+  { from, to }: { readonly from: string | null; readonly to: string | null },
+): Promise<void> {
+  const project = await tx.row<{
+    organizationId: string;
+    name: string;
+  }>`select organization_id as "organizationId", name from projects where id = ${projectId}`;
+  if (project === undefined) return;
+  const { organizationId } = project;
+  await enqueueMail(tx, {
+    organizationId,
+    projectId,
+    routineId: id,
+    runId: null,
+    kind: 'webhook_changed',
+    userIds: await findRecipients(tx, organizationId, 'owners'),
+    content: {
+      subject: `Results go elsewhere: ${name}`,
+      lines: [
+        `The webhook of the active routine "${name}" in the project "${project.name}" was changed. Results went to ${from ?? 'no webhook'} and go to ${to ?? 'no webhook'} from now on.`,
+        'The audit log says who changed it. If that was not meant to be, change it back, and revoke the API key or end the session that did it.',
+      ],
+      path: `/p/${projectId}/routines/${id}`,
+    },
+  });
+}

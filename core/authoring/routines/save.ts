@@ -1,0 +1,242 @@
+import type { Core } from '#core/core.ts';
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { driftOf } from '#lib/external-keys.ts';
+import { assertWithinKeptQuota } from '#lib/quota.ts';
+import { definitionForm } from '#core/authoring/definition/index.ts';
+import { checkTiming, nextTimeAfterSave } from '#core/foundation/timetable/index.ts';
+import { checkGate, checkRoutine, type RoutineChecks, checkNotifications } from './check.ts';
+import { recordDeactivation, recordChanges } from './record-changes.ts';
+import { lockRoutine, readRoutine } from './queries.ts';
+import type { Routine, RoutineFields } from './routine.ts';
+import { type VersionOrigin, readVersion } from './versions.ts';
+import {
+  generateWebhookSecret,
+  type SealedWebhookSecrets,
+  isRotating,
+  readWebhookSecret,
+  writeWebhookSecret,
+} from './webhook.ts';
+import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
+import { insertRoutine, updateRoutine } from './writes.ts';
+
+export interface SaveDeps extends RoutineChecks, WarningDeps, Pick<Core, 'database' | 'emit'> {
+  readonly webhookSecrets: SealedWebhookSecrets;
+}
+
+export interface SavedRoutine {
+  readonly routine: Routine;
+  /** The secret in plain text, shown once: when the routine first gets a webhook URL. */
+  readonly webhookSecret: string | undefined;
+  readonly warnings: readonly RoutineWarning[];
+}
+
+/**
+ * Creates a draft. @throws {AppError} `limit_reached`, `external_key_taken`, and everything that `checkRoutine` and
+ * `checkGate` throw
+ */
+export async function createRoutine(
+  deps: Omit<SaveDeps, 'emit'>,
+  input: { id: string; projectId: string; fields: RoutineFields; actor: string | null },
+): Promise<SavedRoutine> {
+  const { id, projectId, fields } = input;
+  await assertRoomForRoutine(deps.database, { id, projectId });
+  await checkRoutine(deps.database, deps, projectId, fields);
+  await checkTiming(deps.database, fields, undefined);
+  await checkGate(deps.database, deps, { projectId, routineId: id }, fields.gate);
+  await checkNotifications(deps, projectId, fields);
+  const webhookSecret = fields.webhookUrl === null ? undefined : generateWebhookSecret();
+  const sealed = webhookSecret === undefined ? null : deps.webhookSecrets.seal(id, webhookSecret);
+  const created = await insertRoutine(deps.database, {
+    ...fields,
+    id,
+    projectId,
+    webhookSecret: sealed,
+    origin: { actor: input.actor },
+  });
+  // It has no policies yet, and so no tools of connections.
+  if (created !== undefined) {
+    return {
+      routine: created,
+      webhookSecret,
+      warnings: await routineWarnings(deps.database, deps, created, []),
+    };
+  }
+  // An earlier attempt of this request committed but its response was lost, so the secret has not been seen yet.
+  const stored = await readWebhookSecret(deps.database, projectId, id);
+  const routine = await readRoutine(deps.database, projectId, id);
+  return {
+    routine,
+    webhookSecret: stored === undefined ? undefined : deps.webhookSecrets.open(id, stored),
+    warnings: await routineWarnings(deps.database, deps, routine, routine.callableTools),
+  };
+}
+
+/**
+ * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
+ * scheduled runs that have not begun are skipped.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
+ * `external_key_taken`, and what `checkRoutine` and `checkGate` throw
+ */
+export async function patchRoutine(
+  deps: SaveDeps,
+  input: {
+    id: string;
+    projectId: string;
+    patch: RoutinePatch;
+    /** The versions that the caller expects (`If-Match`); undefined for any. */
+    expectedVersions: readonly number[] | undefined;
+    origin: VersionOrigin;
+    by: Actor;
+  },
+): Promise<SavedRoutine> {
+  const { id, projectId, patch, expectedVersions } = input;
+  // Checked before the row is locked: the checks may call the gateway, and no transaction waits for HTTP.
+  const seen = await readRoutine(deps.database, projectId, id);
+  assertPatchable(seen, expectedVersions);
+  const attached = patch.skills === undefined ? seen.skills : [];
+  const { instructions, variables, skills, facts, resultSchema, resultKey } = patch;
+  const text = [instructions, variables, skills, facts, resultSchema, resultKey];
+  const textChanged = text.some((field) => field !== undefined);
+  const changed = applyPatch(seen, patch);
+  await checkRoutine(deps.database, deps, projectId, changed, attached, textChanged);
+  await checkTiming(deps.database, changed, seen);
+  // Not when it stays as it is: a tool that was disabled since does not block a new name.
+  if (patch.gate !== undefined) {
+    await checkGate(deps.database, deps, { projectId, routineId: id }, patch.gate);
+  }
+  // A person named before may have left since, which blocks no other change.
+  if (patch.notifications !== undefined) await checkNotifications(deps, projectId, changed);
+
+  const saved = await transaction(deps.database, async (tx) => {
+    const before = await lockRoutine(tx, projectId, id);
+    assertPatchable(before, expectedVersions);
+    // Another request changed it in between: what was checked is not what would be written, so start again.
+    if (before.version !== seen.version) return undefined;
+    const fields = applyPatch(before, patch);
+    const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
+    const webhookSecret = firstUrl ? generateWebhookSecret() : undefined;
+    if (webhookSecret !== undefined) {
+      const secret = deps.webhookSecrets.seal(id, webhookSecret);
+      await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: false });
+    }
+    const material = definitionForm.differences(before, fields).length > 0;
+    const routine = await updateRoutine(tx, before, {
+      fields,
+      version: material ? input.origin : undefined,
+      nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
+      // Saving the URL, even the same one, says that its receiver works again.
+      rearmWebhook: patch.webhookUrl !== undefined,
+      drift: driftOf(before, fields, patch),
+    });
+    if (material) await deps.emit(tx, 'routine.changed', { routineIds: [id] });
+    const { restoredFrom } = input.origin;
+    await recordChanges(tx, { before, after: routine, by: input.by, restoredFrom });
+    if (material && before.state === 'active') await recordDeactivation(tx, input.by, routine);
+    return {
+      routine,
+      webhookSecret,
+      warnings: await routineWarnings(tx, deps, routine, seen.callableTools),
+    };
+  });
+  return saved ?? patchRoutine(deps, input);
+}
+
+/** A change of a routine: limits, budget and notifications field by field, everything else as a whole. */
+export type RoutinePatch = Partial<Omit<RoutineFields, 'limits' | 'budget' | 'notifications'>> & {
+  readonly limits?: Partial<RoutineFields['limits']>;
+  readonly budget?: Partial<RoutineFields['budget']>;
+  readonly notifications?: Partial<RoutineFields['notifications']>;
+};
+
+function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
+  return {
+    ...before,
+    ...patch,
+    limits: { ...before.limits, ...patch.limits },
+    budget: { ...before.budget, ...patch.budget },
+    notifications: { ...before.notifications, ...patch.notifications },
+  };
+}
+
+/**
+ * Replaces the webhook secret. Both sign for 24 hours, so that a receiver can switch without losing a delivery.
+ * @param input.force drops the previous secret when an earlier rotation is not over yet
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rotation_in_progress`
+ */
+export async function rotateWebhookSecret(
+  deps: Pick<SaveDeps, 'database' | 'webhookSecrets'>,
+  by: Actor,
+  { projectId, id, force }: { projectId: string; id: string; force: boolean },
+): Promise<{ routine: Routine; webhookSecret: string }> {
+  const webhookSecret = generateWebhookSecret();
+  return transaction(deps.database, async (tx) => {
+    const routine = await lockRoutine(tx, projectId, id);
+    if (routine.state === 'archived') throw new AppError('routine_archived');
+    if (routine.webhookUrl === null) throw new AppError('webhook_not_configured');
+    // The receiver may still have the secret that a second rotation would drop.
+    const cutsOff = await isRotating(tx, projectId, id);
+    if (cutsOff && !force) throw new AppError('rotation_in_progress');
+    const secret = deps.webhookSecrets.seal(id, webhookSecret);
+    await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: true });
+    const entry = { by, projectId, targetId: id, details: { cutsOff } };
+    await recordProjectAudit(tx, { ...entry, action: 'webhook_secret.rotated' });
+    return { routine: await readRoutine(tx, projectId, id), webhookSecret };
+  });
+}
+
+function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
+  if (routine.state === 'archived') throw new AppError('routine_archived');
+  // Written as this release has it, it would lose what a newer one has put there.
+  if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
+  if (expected !== undefined && !expected.includes(routine.version)) {
+    throw new AppError('precondition_failed');
+  }
+}
+
+/**
+ * Gives a routine everything material of one of its versions again, as a new revision without a proof run. The
+ * tools of its connections stay as they are confirmed now. A version that is the present one changes nothing.
+ * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `checkRoutine` throws
+ */
+export async function restoreVersion(
+  deps: SaveDeps,
+  input: { id: string; projectId: string; revision: number; by: Actor },
+): Promise<SavedRoutine> {
+  const { id, projectId, by } = input;
+  await readRoutine(deps.database, projectId, id);
+  const version = await readVersion(deps.database, { id, projectId }, input.revision);
+  if (version.blocked !== null) throw new AppError('definition_unreadable', version.blocked);
+  return patchRoutine(deps, {
+    id,
+    projectId,
+    patch: definitionForm.pick(version),
+    expectedVersions: undefined,
+    origin: { actor: by.id, restoredFrom: version.revision },
+    by,
+  });
+}
+
+/**
+ * The most routines of a project that are not archived, five times as many as any plan keeps active, and the most that
+ * it ever has: archived ones are kept.
+ */
+const MAX_ROUTINES = 5_000;
+const MAX_EVER = 50_000;
+
+/** Refuses a further routine. @throws {AppError} `limit_reached` */
+async function assertRoomForRoutine(
+  db: Db,
+  { id, projectId }: { readonly id: string; readonly projectId: string },
+): Promise<void> {
+  await assertWithinKeptQuota(db, {
+    all: sql`select from routines where project_id = ${projectId} and id <> ${id}`,
+    ever: { max: MAX_EVER, what: 'routines, archived ones included' },
+    live: {
+      where: sql`state <> 'archived'`,
+      max: MAX_ROUTINES,
+      what: 'routines that are not archived',
+    },
+  });
+}

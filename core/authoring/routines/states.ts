@@ -1,0 +1,50 @@
+import { definitionForm } from '#core/authoring/definition/index.ts';
+import type { RoutineState } from './routine.ts';
+
+/**
+ * Lists the routine's transitions. SQL takes its conditions on `state` from here, a test walks every state through
+ * every operation, and the docs print them.
+ */
+export const ROUTINE_TRANSITIONS = [
+  {
+    to: 'draft',
+    from: ['draft', 'active', 'paused'],
+    by: ['person', 'service'],
+    when: `what its runs do is changed: ${definitionForm.names.map((name) => `\`${name}\``).join(', ')}, or its tool policies`,
+  },
+  {
+    to: 'active',
+    from: ['draft', 'paused'],
+    by: ['person'],
+    when: 'it is activated, and a manual run has succeeded since the last such change',
+  },
+  { to: 'paused', from: ['draft', 'active'], by: ['person'], when: 'someone pauses it' },
+  {
+    to: 'paused',
+    from: ['active'],
+    by: ['service'],
+    when: 'the service pauses it and says why: too many failed scheduled runs in a row, a schedule that has ended (`endsAt`), one that can no longer be computed, or a model account that is gone',
+  },
+  {
+    to: 'archived',
+    from: ['draft', 'active', 'paused'],
+    by: ['person'],
+    when: 'it is deleted; its runs stay, and nothing follows',
+  },
+] as const satisfies readonly {
+  readonly to: RoutineState;
+  readonly from: readonly RoutineState[];
+  readonly by: readonly Mover[];
+  readonly when: string;
+}[];
+
+type Mover = 'person' | 'service';
+
+export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];
+
+/** Lists the states from which a routine may be moved to `to`. */
+export function routineStatesBefore(to: StateMove, by: Mover = 'person'): RoutineState[] {
+  return ROUTINE_TRANSITIONS.filter(
+    (transition) => transition.to === to && transition.by.some((mover) => mover === by),
+  ).flatMap(({ from }) => [...from]);
+}

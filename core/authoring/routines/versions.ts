@@ -1,0 +1,106 @@
+import { authorJson, type Author } from '#core/foundation/audit/index.ts';
+import { automaticToolsJson, type VersionTool } from '#core/integrations/tools/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Page } from '#lib/paging.ts';
+import { type Definition, definitionForm, type VersionField } from '#core/authoring/definition/index.ts';
+
+/**
+ * Inserts the version of each routine that the same statement writes: its common table expression `written` returns
+ * whole rows of `routines`. A version never changes afterwards, so what differs from the one before is found out once.
+ */
+export function insertVersions(origin: VersionOrigin): Sql {
+  return sql`
+    insert into routine_versions (routine_id, revision, project_id, definition, tools, changed, created_by,
+    restored_from)
+    select r.id, r.revision, r.project_id, r.definition, tools.now,
+      case when before.revision is null then '{}' else
+        ${definitionForm.differencesInSql(sql`before.definition`, sql`r.definition`)}
+        || case when tools.now <> before.tools then array['tools'] else '{}' end
+      end, ${origin.actor}, ${origin.restoredFrom ?? null}::integer
+    from written r
+    cross join lateral (select ${automaticToolsJson({ id: sql`r.id`, projectId: sql`r.project_id` })} as now) tools
+    left join routine_versions before on before.routine_id = r.id and before.revision = r.revision - 1
+  `;
+}
+
+/** The versions of a routine that are kept: it can be changed ten times a second. */
+export const KEPT_VERSIONS = 200;
+
+/** Deletes the oldest versions of routines that have just got a new one, except those that open runs were made with. */
+export async function forgetVersions(tx: Db, routineIds: readonly string[]): Promise<void> {
+  await tx.run`
+    delete from routine_versions v using routines r
+    where r.id = any(${routineIds}) and v.routine_id = r.id and v.revision <= r.revision - ${KEPT_VERSIONS}::integer
+      and not exists (
+        select from runs where runs.routine_id = v.routine_id and runs.routine_revision = v.revision
+          and runs.state in ('queued', 'running'))
+  `;
+}
+
+const summaryColumns = sql`
+  revision, created_at as "createdAt", restored_from as "restoredFrom", changed,
+  ${authorJson({ createdBy: sql`routine_versions.created_by`, projectId: sql`routine_versions.project_id` })} as
+  "createdBy"
+`;
+
+/** Lists the versions of a routine, the newest first; the page's cursor is a revision. */
+export function listVersions(
+  db: Db,
+  routine: { projectId: string; id: string },
+  page: Page,
+): Promise<VersionSummary[]> {
+  const before = page.after === undefined ? null : Number(page.after);
+  return db.rows<VersionSummary>`
+    select ${summaryColumns} from routine_versions
+    where routine_id = ${routine.id} and project_id = ${routine.projectId}
+      and (${before}::integer is null or revision < ${before})
+    order by revision desc limit ${page.limit + 1}
+  `;
+}
+
+/** @throws {AppError} `version_not_found` */
+export async function readVersion(
+  db: Db,
+  routine: { projectId: string; id: string },
+  revision: number,
+): Promise<Version> {
+  const found = await db.row<VersionRow>`
+    select ${summaryColumns}, routine_id as "routineId", definition, tools
+    from routine_versions
+    where routine_id = ${routine.id} and project_id = ${routine.projectId} and revision = ${revision}
+  `;
+  if (found === undefined) throw new AppError('version_not_found');
+  const { definition, ...version } = found;
+  const { value, blocked } = definitionForm.read(definition);
+  return { ...version, ...value, blocked };
+}
+
+type VersionRow = Omit<Version, keyof Definition | 'blocked'> & { readonly definition: unknown };
+
+export interface VersionSummary {
+  readonly revision: number;
+  readonly createdAt: Date;
+  /** Null when the service made the change. */
+  readonly createdBy: Author | null;
+  /** The revision whose text this one took over again. */
+  readonly restoredFrom: number | null;
+  /** Fields that differ from the version before; empty for the first one. */
+  readonly changed: readonly VersionField[];
+}
+
+/** One revision of a routine, as its runs carry it out. */
+export interface Version extends VersionSummary, Definition {
+  readonly routineId: string;
+  /** The tools that were automatic; a record only, as a restoration keeps the confirmations of today. */
+  readonly tools: readonly VersionTool[];
+  /** Says which field this release cannot read; else null. */
+  readonly blocked: string | null;
+}
+
+/** The author of a version, and the version from which it was made. */
+export interface VersionOrigin {
+  /** Id of the person, or of the API key; null for the service itself. */
+  readonly actor: string | null;
+  readonly restoredFrom?: number | undefined;
+}

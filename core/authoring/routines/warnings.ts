@@ -1,0 +1,192 @@
+import { readFacts } from '#core/authoring/facts/index.ts';
+import { readContentDays, type RetentionRule } from '#core/accounts/settings/index.ts';
+import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/authoring/skills/index.ts';
+import type { HintedTool } from '#core/integrations/tools/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { asksFor } from '#core/authoring/definition/index.ts';
+import { nextStarts } from '#core/foundation/timetable/index.ts';
+import type { Routine } from './routine.ts';
+
+/** Lists possible faults of a routine that do not keep it from being saved or run. */
+export const WARNING_CODES = [
+  'skill_need_unmet',
+  'skill_deleted',
+  'facts_missing',
+  'forecast_over_budget',
+  'mixes_untrusted_and_outward',
+  'interval_beyond_retention',
+] as const;
+
+export interface RoutineWarning {
+  readonly code: (typeof WARNING_CODES)[number];
+  /** The reference of the skill, where the warning is of one. */
+  readonly skill?: string;
+  readonly need?: Need;
+  readonly message: string;
+}
+
+export interface WarningDeps {
+  readonly skills: SkillCatalogue;
+  readonly retention: RetentionRule;
+}
+
+/**
+ * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, of facts
+ * that no one has written, and of a routine that reads what strangers write and acts elsewhere, or compares with a run
+ * that has lost its content.
+ */
+export async function routineWarnings(
+  db: Db,
+  { skills: catalogue, retention }: WarningDeps,
+  routine: Routine,
+  tools: readonly HintedTool[],
+): Promise<RoutineWarning[]> {
+  const attached = routine.skills.flatMap((reference) => catalogue.find(reference) ?? []);
+  const hints = tools
+    .filter(({ connectionId }) => connectionId !== null)
+    .map(({ toolName, description, connectionName }) => ({
+      name: toolName,
+      description,
+      connection: connectionName,
+    }));
+  const unmet = unmetNeeds(attached, hints).map(({ slug, need }) => ({
+    code: 'skill_need_unmet' as const,
+    skill: slug,
+    need,
+    message: `${slug} works on ${need} data, and no tool that the routine may call seems to offer it. Confirm one that does, or give the data in the instructions.`,
+  }));
+  const missing = await missingSkills(db, catalogue, routine.projectId, routine.skills);
+  const gone = missing.map((skill) => ({
+    code: 'skill_deleted' as const,
+    skill,
+    message: `The skill ${skill} was deleted, so runs leave it out. Take it off the routine, or attach another one.`,
+  }));
+  const mixing = mixingIn(routine, tools);
+  return [
+    ...gone,
+    ...unmet,
+    ...(await factsMissing(db, routine)),
+    ...(mixing === undefined ? [] : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
+    ...(await intervalBeyondRetention(db, retention, routine)),
+  ];
+}
+
+/** Warns of a routine that is told the facts of its project, which has none. */
+async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<RoutineWarning[]> {
+  if (!facts || (await readFacts(db, projectId)).text.trim() !== '') return [];
+  const message = 'The project has no facts yet, so runs are told none. Write them under Settings › Facts.';
+  return [{ code: 'facts_missing', message }];
+}
+
+/** Occurrences from which the longest interval of a schedule is taken. */
+const LOOKED_AT = 6;
+
+/** Warns of a schedule at whose next occurrence the run before, which is compared with, has lost its content. */
+async function intervalBeyondRetention(db: Db, rule: RetentionRule, routine: Routine): Promise<RoutineWarning[]> {
+  const { carryResult, resultSchema, instructions, projectId } = routine;
+  const compares = carryResult || resultSchema !== null || /\bprevious\./.test(instructions);
+  if (!compares) return [];
+  const starts = nextStarts(routine, new Date(), LOOKED_AT);
+  const gaps = starts.map((start, index) => start.getTime() - (starts[index - 1] ?? start).getTime());
+  const days = Math.ceil(Math.max(0, ...gaps) / 86_400_000);
+  // Few schedules have such an interval, so the choice of the project is seldom read.
+  if (days <= 1) return [];
+  const kept = await readContentDays(db, rule, projectId);
+  if (days < kept) return [];
+  const message = `Up to ${days} days lie between two runs, and the content of a run is kept for ${kept}: a run is told nothing of the one before, and its data is compared with nothing. Keep it longer (runContentDays of the project, RUN_CONTENT_DAYS of the service), or pin the latest run.`;
+  return [{ code: 'interval_beyond_retention', message }];
+}
+
+/** A tool that is confirmed or about to be, as far as warnings go by it. */
+export type KnownTool = Pick<HintedTool, 'policyId' | 'toolName' | 'hints'> & {
+  readonly connectionId: string | null;
+  readonly connectionName: string | null;
+};
+
+/** A source of text that strangers may have written, or a tool that acts. */
+interface End {
+  readonly inWords: string;
+  readonly policyId: string | null;
+  readonly connectionId: string | null;
+}
+
+/**
+ * Says that a routine both reads text that strangers may write and can send or change something elsewhere: in that text
+ * a stranger may ask its model to do the latter. Undefined where it does not do both.
+ * @param about the policy that the pair has to have a part in; without it any pair will do
+ */
+export function mixingIn(
+  routine: Pick<Routine, 'gate' | 'instructions'>,
+  tools: readonly KnownTool[],
+  about?: string,
+): string | undefined {
+  const acting = tools.filter(acts).map(endOf);
+  for (const source of [...gateOf(routine), ...tools.filter(readsStrangers).map(endOf)]) {
+    const target = acting.find(
+      ({ connectionId, policyId }) =>
+        connectionId !== source.connectionId && (about === undefined || [policyId, source.policyId].includes(about)),
+    );
+    if (target === undefined) continue;
+    return `Its runs read text that strangers may write (${source.inWords}), and can send or change something elsewhere unasked (${target.inWords}). A text may talk a run into that. Narrow the arguments that the tool may be called with, or let two routines do it.`;
+  }
+  return undefined;
+}
+
+function endOf({ toolName, connectionName, connectionId, policyId }: KnownTool): End {
+  const of = connectionName === null ? '' : ` of ${connectionName}`;
+  return { inWords: `"${toolName}"${of}`, connectionId, policyId };
+}
+
+/** Returns the gate as a source of text, where the instructions hold its value: an address is read like a tool. */
+function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>): End[] {
+  if (gate?.url == null || !asksFor(instructions, 'gate.value')) return [];
+  return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];
+}
+
+/**
+ * Tells whether a tool reads what strangers may have written: its server says that it only reads, from an open world.
+ * Few servers say the latter, so where it is missing the name of the tool decides.
+ */
+function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
+  if (connectionId === null || !reads({ toolName, hints })) return false;
+  if (typeof hints.openWorld === 'boolean') return hints.openWorld;
+  return wordsOf(toolName).some((word) => OF_STRANGERS.has(word));
+}
+
+/** Tells whether a tool sends or changes something. One that only adds within its own closed world does not count. */
+function acts({ toolName, hints, connectionId }: KnownTool): boolean {
+  if (connectionId === null || reads({ toolName, hints })) return false;
+  return hints.openWorld !== false || hints.destructive !== false;
+}
+
+/** Tells whether a tool only reads; where its server says nothing at all, its name tells. */
+function reads({ toolName, hints }: Pick<KnownTool, 'toolName' | 'hints'>): boolean {
+  const { readOnly, destructive } = hints;
+  if (typeof readOnly === 'boolean') return readOnly && destructive !== true;
+  if (typeof destructive === 'boolean') return false;
+  const verbs = wordsOf(toolName).filter((word) => VERBS.has(word));
+  return verbs.length > 0 && verbs.every((verb) => READING.has(verb));
+}
+
+const READING = new Set(
+  'get list read search fetch find browse query lookup retrieve crawl scrape view describe'.split(' '),
+);
+const VERBS = new Set([
+  ...READING,
+  ...'send post create update delete remove add write set move reply publish upload merge close'.split(' '),
+]);
+
+/** Words by which tools are known whose texts come from anybody. */
+const OF_STRANGERS = new Set(
+  'web website websites webpage url browse browser crawl scrape rss feed news mail email emails inbox message messages conversation conversations comment comments review reviews issue issues ticket tickets thread threads forum feedback survey'.split(
+    ' ',
+  ),
+);
+
+function wordsOf(name: string): string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+}

@@ -1,0 +1,75 @@
+import type { MailSettings } from '#core/accounts/settings/index.ts';
+import type { MessageSubject } from '#core/foundation/outbox/index.ts';
+import { budgetColumns, type Budgets } from '#core/usage/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
+
+/** Recipients of a routine's mails, maybe none, and what the mails say of the routine. */
+export interface Subscription {
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly routineName: string;
+  readonly projectName: string;
+  /** The routine's own settings, else its project's; null where neither has any. */
+  readonly mail: MailSettings | null;
+  readonly projectMail: MailSettings | null;
+  readonly successPingUrl: string | null;
+  readonly budgets: Budgets;
+}
+
+/**
+ * Selects the subscription of a routine as JSON, for the statement that ends its run; null without subscribers,
+ * as for most routines. It reads three rows by their keys, and the projects of an organization that has a budget.
+ */
+export function subscriptionOf(routineId: Sql): Sql {
+  return sql`(select ${columns} from routines r join projects p on p.id = r.project_id
+    join organizations o on o.id = p.organization_id
+    where r.id = ${routineId} and ${hasSubscription})`;
+}
+
+/** Returns an SQL condition that is true when there may be subscribers to a routine's success. */
+export function hasAudience(routine: Sql): Sql {
+  return sql`(${routine}.notify_mail is not null or ${routine}.success_ping_url is not null
+    or exists (select from projects p join organizations o on o.id = p.organization_id
+      where p.id = ${routine}.project_id and (p.notify_mail is not null or ${isFollowedByAnother})))`;
+}
+
+/** Returns an SQL condition that is true when the people of a project are mailed about its budgets. */
+export function followsBudgets(project: Sql): Sql {
+  return sql`${project}.notify_mail->'on' @> '["budget"]'`;
+}
+
+/**
+ * True when an organization has a budget that some project follows; routines of another project may spend it.
+ */
+const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost_usd_per_month is not null)
+  and exists (select from projects f
+    where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;
+
+/** Reads the subscriptions of these routines, ordered by id, without those that have no subscribers. */
+export async function readSubscriptions(db: Db, routineIds: readonly string[]): Promise<Subscription[]> {
+  const found = await db.rows<{ subscription: Subscription }>`
+    select ${columns} as subscription from routines r join projects p on p.id = r.project_id
+    join organizations o on o.id = p.organization_id
+    where r.id = any(${routineIds}) and ${hasSubscription} order by r.id
+  `;
+  return found.map(({ subscription }) => subscription);
+}
+
+const hasSubscription = sql`p.deleted_at is null
+  and (r.notify_mail is not null or p.notify_mail is not null or r.success_ping_url is not null
+    or ${isFollowedByAnother})`;
+
+const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'projectId', p.id, 'routineId', r.id,
+  'routineName', r.name, 'projectName', p.name, 'mail', coalesce(r.notify_mail, p.notify_mail),
+  'projectMail', p.notify_mail, 'successPingUrl', r.success_ping_url,
+  'budgets', jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
+    'organization', ${budgetColumns('o')}))`;
+
+/** Returns the subject under which the messages of a subscription are stored. */
+export function messageSubjectOf(
+  { organizationId, projectId, routineId }: Subscription,
+  runId: string | null,
+): MessageSubject {
+  return { organizationId, projectId, routineId, runId };
+}

@@ -1,0 +1,131 @@
+import type { Trigger } from '#core/foundation/engine/index.ts';
+import type { Routine } from '#core/authoring/routines/index.ts';
+import type { ComparedResult } from '#core/authoring/outcomes/index.ts';
+import { utf8Start } from '#lib/text.ts';
+
+/** A run that has ended, with everything that its event says. Skipped occurrences have no event. */
+export interface EndedRun {
+  readonly id: string;
+  readonly routineId: string;
+  readonly projectId: string;
+  readonly trigger: Trigger;
+  readonly state: 'succeeded' | 'failed' | 'cancelled';
+  readonly reason: string | null;
+  readonly errorMessage: string | null;
+  readonly scheduledFor: Date | null;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date;
+  readonly result: string | null;
+  /** Outcome of the run; null unless it succeeded. */
+  readonly outcome: string | null;
+  readonly outcomeSummary: string | null;
+  readonly checks: readonly {
+    readonly type: string;
+    readonly passed: boolean;
+    readonly detail: string;
+  }[];
+  /** Data of the result in the form of its routine's `resultSchema`; null without one. */
+  readonly data: unknown;
+  readonly changes: ComparedResult | null;
+  readonly deliver: Routine['deliver'];
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  /** US dollars as a decimal string; null when the model has no price. */
+  readonly costUsd: string | null;
+  /** True when any of the usage was estimated, because the provider stated none. */
+  readonly estimatedUsage: boolean;
+}
+
+/** A routine that the service has paused. */
+export interface PausedByService {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  /** Reason in the words that the routine itself shows. */
+  readonly stateReason: string;
+  readonly pausedAt: Date;
+  /** The run because of which it was paused; null when there is none. */
+  readonly runId: string | null;
+}
+
+export const EVENT_TYPES = [
+  'run.succeeded',
+  'run.changed',
+  'run.failed',
+  'run.cancelled',
+  'routine.paused',
+] as const satisfies readonly (`run.${EndedRun['state'] | 'changed'}` | 'routine.paused')[];
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Returns the type of the event: `run.changed` where the routine delivers changes and the run has any. */
+export function eventType(run: EndedRun): EventType {
+  if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
+  return `run.${run.state}`;
+}
+
+/** Limits the result text in an event, in bytes of UTF-8; the run's detail has all of it. */
+export const MAX_RESULT_BYTES = 256 * 1024;
+
+/** Builds the JSON text that is signed and sent. It is stored as text, so every attempt sends the same bytes. */
+export function eventBody(run: EndedRun): string {
+  const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, costUsd } = run;
+  const { estimatedUsage: estimated } = run;
+  return JSON.stringify({
+    type: eventType(run),
+    timestamp: run.finishedAt,
+    data: {
+      id: run.id,
+      routineId: run.routineId,
+      projectId: run.projectId,
+      trigger: run.trigger,
+      state: run.state,
+      reason: run.reason,
+      errorMessage: run.errorMessage,
+      scheduledFor: run.scheduledFor,
+      createdAt: run.createdAt,
+      startedAt: run.startedAt,
+      finishedAt: run.finishedAt,
+      outcome: run.outcome,
+      outcomeSummary: run.outcomeSummary,
+      checks: run.checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
+      ...limitedResult(run.result),
+      data: run.data,
+      changes: run.changes,
+      usage: {
+        inputTokens,
+        cachedInputTokens,
+        outputTokens,
+        reasoningTokens,
+        totalTokens: inputTokens + outputTokens,
+        costUsd,
+        estimated,
+      },
+    },
+  });
+}
+
+/** Builds the JSON text of the event that a routine was paused. */
+export function pausedBody(routine: PausedByService): string {
+  return JSON.stringify({
+    type: 'routine.paused' satisfies EventType,
+    timestamp: routine.pausedAt,
+    data: {
+      routineId: routine.id,
+      projectId: routine.projectId,
+      name: routine.name,
+      state: 'paused',
+      reason: routine.stateReason,
+      runId: routine.runId,
+    },
+  });
+}
+
+function limitedResult(result: string | null): { result: string | null; resultTruncated: boolean } {
+  if (result === null || Buffer.byteLength(result) <= MAX_RESULT_BYTES) {
+    return { result, resultTruncated: false };
+  }
+  return { result: utf8Start(Buffer.from(result), MAX_RESULT_BYTES), resultTruncated: true };
+}

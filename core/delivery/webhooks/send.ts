@@ -1,0 +1,113 @@
+import type { Core } from '#core/core.ts';
+import { createHmac } from 'node:crypto';
+import type { createSealedWebhookSecrets } from '#core/authoring/routines/index.ts';
+import { OutboundError } from '#lib/outbound/index.ts';
+import { parseRetryAfter } from '#lib/retry-after.ts';
+import { utf8Start } from '#lib/text.ts';
+import type { ClaimedAttempt } from './claim.ts';
+import { type Exchange, MAX_RETRY_AFTER_MS } from './delivery.ts';
+
+export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
+  readonly webhookSecrets: ReturnType<typeof createSealedWebhookSecrets>;
+  /** Limit for the whole exchange. Default 20 seconds; it must stay well below the lease of an attempt. */
+  readonly webhookTimeoutMs?: number;
+}
+
+const TIMEOUT_MS = 20_000;
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+const EXCERPT_BYTES = 1_024;
+
+/** Signs the event and sends it once. All that the receiver does is an `Exchange`, never an error. */
+export async function sendAttempt(
+  deps: SendDeps,
+  attempt: ClaimedAttempt & { readonly webhookUrl: string },
+  signal: AbortSignal | undefined,
+): Promise<Exchange> {
+  const headers = sign(deps, attempt);
+  if (headers === undefined) return unanswered('the event could not be signed', 0);
+  const startedAt = performance.now();
+  const elapsedMs = () => Math.round(performance.now() - startedAt);
+  try {
+    const response = await deps.outbound.request({
+      url: attempt.webhookUrl,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: attempt.body,
+      timeoutMs: deps.webhookTimeoutMs ?? TIMEOUT_MS,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+      onOverflow: 'truncate',
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const durationMs = elapsedMs();
+    const answeredAt = new Date(attempt.startedAt.getTime() + durationMs);
+    return {
+      status: response.status,
+      error: null,
+      responseExcerpt: excerpt(response.body),
+      durationMs,
+      retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), {
+        now: answeredAt,
+        maxMs: MAX_RETRY_AFTER_MS,
+      }),
+      interrupted: false,
+    };
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    return {
+      ...unanswered(error.message, elapsedMs()),
+      interrupted: error.code === 'aborted',
+    };
+  }
+}
+
+/** Returns the exchange of an attempt that got no response. */
+export function unanswered(error: string, durationMs: number): Exchange {
+  const nothing = { status: null, responseExcerpt: null, retryAfterMs: undefined };
+  return { ...nothing, error, durationMs, interrupted: false };
+}
+
+/** Signs the event; returns undefined when a secret cannot be opened, which an operator can still put right. */
+function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> | undefined {
+  const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
+  try {
+    const secrets = [sealedSecret, sealedPreviousSecret]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => deps.webhookSecrets.open(routineId, sealed));
+    if (secrets.length === 0) throw new Error('the routine has no webhook secret');
+    return signedHeaders({ id: deliveryId, sentAt: startedAt, body }, secrets);
+  } catch (err) {
+    deps.log.error({ err, deliveryId, routineId }, 'a webhook event could not be signed');
+    return undefined;
+  }
+}
+
+/** Cuts the excerpt of a response body, without NUL, which Postgres text cannot hold. */
+function excerpt(body: Uint8Array): string {
+  return utf8Start(body, EXCERPT_BYTES).replaceAll('\u0000', '');
+}
+
+interface WebhookMessage {
+  /** The delivery's id, the same on every attempt, so that a receiver can recognize a repetition. */
+  readonly id: string;
+  readonly sentAt: Date;
+  readonly body: string;
+}
+
+/** Builds the headers of Standard Webhooks 1.0, with a signature for each secret, the newest first. */
+export function signedHeaders(message: WebhookMessage, secrets: readonly string[]): Record<string, string> {
+  const timestamp = String(Math.floor(message.sentAt.getTime() / 1_000));
+  const content = `${message.id}.${timestamp}.${message.body}`;
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets.map((secret) => signature(secret, content)).join(' '),
+  };
+}
+
+/** Signs with the key that follows the prefix which the standard gives to secrets. */
+function signature(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+}

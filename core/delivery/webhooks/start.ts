@@ -1,0 +1,175 @@
+import type { Core } from '#core/core.ts';
+import type { Engine, StartableDelivery } from '#core/foundation/engine/index.ts';
+import { AT_ONCE, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { START_LEASE } from './claim.ts';
+
+export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
+  readonly engine: Pick<Engine, 'startDelivery'>;
+  /** Names the workers by whose slots the deliveries are bounded. */
+  readonly admission: { readonly rule: { readonly taskQueue: string } };
+}
+
+/** Deliveries claimed in one round: few enough to start well within their lease. */
+const BATCH = 50;
+
+/**
+ * Starts deliveries that are due, as far as there is room for them: after the commit of what queued them, after each
+ * attempt, since it has made room, and in every tick.
+ * @returns how many were started
+ * @throws when Postgres cannot be reached, or the signal's reason
+ */
+export async function startDueDeliveries(
+  { database, engine, admission, log }: StartDeliveriesDeps,
+  { signal, withinMs = 0 }: { signal?: AbortSignal; withinMs?: number } = {},
+): Promise<number> {
+  const end = performance.now() + withinMs;
+  let started = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const due = await claimDueDeliveries(database, admission.rule.taskQueue, BATCH);
+    for (const delivery of due) {
+      signal?.throwIfAborted();
+      // While Temporal is away each start would wait for its deadline. The leases run out and a later tick goes on.
+      if (!(await startDelivery(engine, delivery, log))) return started;
+      started += 1;
+    }
+    // Claimed deliveries are leased, so no batch repeats an earlier one.
+    if (due.length < BATCH || performance.now() > end) return started;
+  }
+}
+
+/** Does the same where a failure must not matter: it is logged, and the next tick is its retry. */
+export async function kickDeliveries(deps: StartDeliveriesDeps): Promise<void> {
+  try {
+    if (await anyDue(deps.database)) await startDueDeliveries(deps);
+  } catch (err) {
+    deps.log.warn({ err }, 'webhook deliveries not started; a tick will do it');
+  }
+}
+
+async function startDelivery(
+  engine: Pick<Engine, 'startDelivery'>,
+  delivery: StartableDelivery,
+  log: Log,
+): Promise<boolean> {
+  try {
+    await engine.startDelivery(delivery);
+    return true;
+  } catch (err) {
+    const { id, projectId } = delivery;
+    log.warn({ err, deliveryId: id, projectId }, 'webhook delivery not started; a tick will do it');
+    return false;
+  }
+}
+
+/**
+ * Makes a delivery due now, in any state, with a whole new retry schedule; its attempts so far stay on record. An
+ * attempt that is under way goes on as the first of the new schedule. The caller calls `kickDeliveries`.
+ * @returns the delivery
+ * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased` when its body is gone
+ */
+export async function redeliver(
+  db: Db,
+  input: { projectId: string; runId: string; deliveryId: string },
+): Promise<StartableDelivery> {
+  const { projectId, runId, deliveryId } = input;
+  const due = await db.row<StartableDelivery>`
+    update webhook_deliveries set
+      state = case when ${isBeingSent} then state else 'pending' end,
+      ladder_offset = case when ${isBeingSent} then attempt_count - 1 else attempt_count end,
+      next_attempt_at = case when ${isBeingSent} then next_attempt_at else ${AT_ONCE} end,
+      claimed_until = case when ${isBeingSent} then claimed_until end,
+      reason = null, finished_at = null
+    where id = ${deliveryId} and run_id = ${runId} and project_id = ${projectId} and body is not null
+    returning id, attempt_count + 1 as attempt, project_id as "projectId"
+  `;
+  if (due !== undefined) return due;
+  const run = await db.row<{ hasDelivery: boolean }>`
+    select exists (select from webhook_deliveries d where d.id = ${deliveryId} and d.run_id = runs.id)
+      as "hasDelivery"
+    from runs where id = ${runId} and project_id = ${projectId}
+  `;
+  if (run === undefined) throw new AppError('run_not_found');
+  throw new AppError(run.hasDelivery ? 'content_erased' : 'delivery_not_found');
+}
+
+const isBeingSent = sql`(state = 'sending' and claimed_until > now())`;
+
+const open = sql`state in ('pending', 'sending')`;
+const dueAt = sql`greatest(next_attempt_at, claimed_until)`;
+
+/** One organization may take a half of the slots, and one host of it a quarter. */
+const OF_ORGANIZATION = 2;
+const OF_HOST = 4;
+
+/** Tells whether any delivery waits to be started: a look into a small index. */
+async function anyDue(db: Db): Promise<boolean> {
+  const found = await db.row<{
+    due: boolean;
+  }>`select exists (select from webhook_deliveries where ${open} and ${dueAt} <= now()) as due`;
+  return found?.due === true;
+}
+
+/**
+ * Claims deliveries whose time has come: pending ones that are due, and ones whose attempt was never recorded. No more
+ * are under way than live workers have slots, so that those which are started do not queue behind others. Organizations
+ * take turns: the next place goes to the one with the fewest under way, and within it to the host with the fewest, the
+ * oldest first. An organization has at most half of the slots and one of its receivers at most a quarter,
+ * even where the rest is free: a receiver that hangs holds its slots for twenty seconds each.
+ *
+ * Claims come one at a time and walk over an index, as the admission of runs does. What is claimed is leased while its
+ * workflow is started.
+ */
+export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {
+  return transaction(database, async (tx) => {
+    await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:deliveries', 0))`;
+    return tx.rows<StartableDelivery>`
+      with recursive room as (
+        select coalesce(sum(slots), 0)::integer as slots from worker_slots
+        where task_queue = ${taskQueue} and expires_at > now()
+      ), under_way as (
+        select organization_id, host, count(*) as deliveries from webhook_deliveries
+        where ${open} and claimed_until > now() group by organization_id, host
+      ), receiver as (
+        (select organization_id, host from webhook_deliveries where ${open} order by organization_id, host limit 1)
+        union all
+        select next.organization_id, next.host from receiver cross join lateral (
+          select organization_id, host from webhook_deliveries
+          where ${open} and (organization_id, host) > (receiver.organization_id, receiver.host)
+          order by organization_id, host limit 1
+        ) next
+      ), of_receiver as (
+        select due.id, due.at, receiver.organization_id, coalesce(u.deliveries, 0) + due.place as turn
+        from room, receiver
+        left join under_way u on u.organization_id = receiver.organization_id and u.host = receiver.host
+        cross join lateral (
+          select id, at, row_number() over (order by at) as place from (
+            select id, ${dueAt} as at from webhook_deliveries
+            where ${open} and organization_id = receiver.organization_id and host = receiver.host and ${dueAt} <= now()
+            order by ${dueAt}
+            limit greatest(least(${limit}::bigint,
+              greatest(room.slots / ${OF_HOST}::integer, 1) - coalesce(u.deliveries, 0)), 0)
+          ) oldest
+        ) due
+      ), of_organization as (
+        select r.id, r.at, row_number() over (partition by r.organization_id order by r.turn, r.at) + coalesce((
+            select sum(deliveries) from under_way u where u.organization_id = r.organization_id
+          ), 0) as turn
+        from of_receiver r
+      ), chosen as (
+        select id from of_organization, room where turn <= greatest(slots / ${OF_ORGANIZATION}::integer, 1)
+        order by turn, at
+        limit (select greatest(least(${limit}::bigint,
+          slots - (select coalesce(sum(deliveries), 0) from under_way)), 0) from room)
+      )
+      update webhook_deliveries d set state = 'pending', claimed_until = now() + ${START_LEASE}
+      from chosen
+      -- As it is now: it may have been sent since the statement began.
+      where d.id = chosen.id and d.state in ('pending', 'sending')
+      and greatest(d.next_attempt_at, d.claimed_until) <= now()
+      returning d.id, d.attempt_count + 1 as attempt, d.project_id as "projectId"
+    `;
+  });
+}

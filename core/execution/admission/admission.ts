@@ -1,0 +1,121 @@
+import type { Core } from '#core/core.ts';
+import type { Engine, StartableRun } from '#core/foundation/engine/index.ts';
+import { admitRuns, postponeStart, recordStarts, retakeUnstarted } from './admit.ts';
+import type { AdmissionRule } from './room.ts';
+
+export interface AdmissionDeps extends Pick<Core, 'database' | 'log'> {
+  readonly engine: Pick<Engine, 'startRun'>;
+  readonly rule: AdmissionRule;
+}
+
+export interface AdmissionReport {
+  readonly started: number;
+  /** True when Temporal could not be reached: the runs stay admitted and are started once it is back. */
+  readonly unavailable: boolean;
+}
+
+export interface Admission {
+  readonly rule: AdmissionRule;
+  /**
+   * Admits and starts runs until nothing more fits. Concurrent callers share the running round, which then checks once
+   * more, so that neither room nor a run is overlooked.
+   * @throws when Postgres cannot be reached
+   */
+  admit(): Promise<AdmissionReport>;
+  /** Does the same in the background, for callers that must not wait; a failure is logged and left to the next call. */
+  nudge(): void;
+  /** Resolves when no round is running. */
+  settled(): Promise<void>;
+}
+
+/** Concurrent starts: enough to keep Temporal's one shard busy, few enough to stop quickly. */
+const CONCURRENCY = 32;
+
+/**
+ * Starts in flight at which more runs are admitted. Each admission is a transaction under one lock, so admitting a
+ * batch costs Postgres a sixteenth of admitting one run for each that has started, and Temporal stays busy meanwhile.
+ */
+const REFILL_AT = CONCURRENCY / 2;
+
+/** Consecutive failed starts that mean that Temporal is away, rather than that a run is faulty. */
+const FAILURES_IN_A_ROW = 3;
+
+const PAUSE_MS = 5_000;
+
+export function createAdmission(deps: AdmissionDeps): Admission {
+  let round: Promise<AdmissionReport> | undefined;
+  let askedAgain = false;
+
+  async function admitAll(): Promise<AdmissionReport> {
+    let started = 0;
+    do {
+      askedAgain = false;
+      const wave = await startAll(deps);
+      started += wave.started;
+      if (wave.unavailable) return { started, unavailable: true };
+    } while (askedAgain);
+    return { started, unavailable: false };
+  }
+
+  function admit(): Promise<AdmissionReport> {
+    askedAgain = true;
+    return (round ??= admitAll().finally(() => {
+      round = undefined;
+    }));
+  }
+
+  return {
+    rule: deps.rule,
+    admit,
+    nudge() {
+      admit().catch((err: unknown) => deps.log.warn({ err }, 'runs could not be admitted'));
+    },
+    async settled() {
+      await round?.catch(() => undefined);
+    },
+  };
+}
+
+/** Starts admitted runs, `CONCURRENCY` at a time, until none is left or Temporal is away. */
+async function startAll(deps: AdmissionDeps): Promise<AdmissionReport> {
+  const { database, engine, rule, log } = deps;
+  const underWay = new Set<Promise<void>>();
+  const started: string[] = [];
+  let failures = 0;
+
+  async function start(run: StartableRun): Promise<void> {
+    try {
+      await engine.startRun(run);
+      failures = 0;
+      started.push(run.id);
+    } catch (err) {
+      failures += 1;
+      log.warn({ err, runId: run.id }, 'a run could not be started and is tried again');
+      // While Postgres is away too, the lease runs out by itself.
+      await postponeStart(database, run.id, PAUSE_MS).catch(() => undefined);
+    }
+  }
+
+  async function take(limit: number): Promise<StartableRun[]> {
+    const overdue = await retakeUnstarted(database, limit);
+    if (overdue.length >= limit) return overdue;
+    const next = await admitRuns(database, rule, limit - overdue.length);
+    return [...overdue, ...next];
+  }
+
+  try {
+    while (failures < FAILURES_IN_A_ROW) {
+      const runs = await take(CONCURRENCY - underWay.size);
+      if (runs.length === 0) break;
+      for (const run of runs) {
+        const starting: Promise<void> = start(run).finally(() => underWay.delete(starting));
+        underWay.add(starting);
+      }
+      while (underWay.size > REFILL_AT) await Promise.race(underWay);
+    }
+  } finally {
+    await Promise.all(underWay);
+    await recordStarts(database, started);
+  }
+  return { started: started.length, unavailable: failures >= FAILURES_IN_A_ROW };
+}

@@ -1,0 +1,53 @@
+import { runsAtATimeOf } from '#core/accounts/billing/index.ts';
+import { empty, sql, type Db } from '#lib/database/index.ts';
+import {
+  accountPlaces,
+  admitted,
+  behindPrevious,
+  MOST_FOR_BUDGET,
+  shareOf,
+  takesPlace,
+  waitsForBudget,
+  workersTakingRuns,
+  type AdmissionRule,
+} from './room.ts';
+
+/** Lists everything that a run can wait for; all but `budget` before it begins. */
+export const WAITS = {
+  run_at: 'the time that it was asked for has not come',
+  worker: 'no worker is there that takes new runs',
+  slot: 'the workers are busy',
+  organization_limit: 'the organization has as many runs at a time as its plan allows',
+  organization_share: 'the organization has three quarters of the places, and other organizations run here too',
+  account: 'its model account has as many runs at a time as the provider allows',
+  previous_run: 'an earlier run of the routine is still open',
+  budget: 'other runs hold what is left of a budget; its clock stands still, and it asks again within seconds',
+  start: 'it has been let in and its workflow is about to begin',
+} as const;
+export type Wait = keyof typeof WAITS;
+
+/** Returns what a run waits for; null when it does not wait. */
+export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promise<Wait | null> {
+  const found = await db.row<{ wait: Wait | null }>`
+    select case
+      when ${waitsForBudget} then 'budget'
+      when runs.state <> 'queued' then null
+      when runs.admitted_at is not null then 'start'
+      when runs.held then 'run_at'
+      when ${behindPrevious} then 'previous_run'
+      when not exists (${workersTakingRuns(rule.taskQueue, empty)}) then 'worker'
+      when (select count(*) from runs open where ${admitted} and open.organization_id = o.id)
+        >= ${runsAtATimeOf(rule.planRule)} then 'organization_limit'
+      when exists (select from (${accountPlaces(rule)}) accounts
+        where accounts.account = runs.model_connection_id and accounts.places <= 0) then 'account'
+      when (select count(*) from runs short where short.organization_id = o.id and short.project_id = runs.project_id
+        and short.state = 'running' and short.waits_until is not null) >= ${MOST_FOR_BUDGET} then 'budget'
+      when (select count(*) from runs open where ${takesPlace} and open.organization_id = o.id)
+        >= ${shareOf(rule.taskQueue, sql`o.id`)} then 'organization_share'
+      else 'slot'
+    end as wait
+    from runs join organizations o on o.id = runs.organization_id
+    where runs.id = ${runId}
+  `;
+  return found?.wait ?? null;
+}

@@ -1,0 +1,167 @@
+import { notBeforeOf } from '#core/models/connections/index.ts';
+import { sql, deleteBatch, type Sql, type Db } from '#lib/database/index.ts';
+import type { RunEnding, FailureReason } from '#core/execution/run-states/index.ts';
+
+/** Runs in a row that fail because of the provider before the breaker of their model account opens. */
+const FAILURES_TO_OPEN = 3;
+
+/** First pause of a breaker that opens. Every further failure doubles it. */
+const FIRST_PAUSE_SECONDS = 30;
+const LONGEST_PAUSE_SECONDS = 300;
+
+/**
+ * Records on the breaker of the model account how a run ended. It is a part of the statement that ends the run, whose
+ * common table expressions `ended` (the run) and `routine` it reads; its own is `breaker`. Reading `routine` makes sure
+ * that the routine is locked first, as in a claim.
+ */
+export function breakerAfterRun(ending: RunEnding): Sql {
+  switch (providerIs(ending)) {
+    case 'unavailable':
+      return sql`
+        breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})
+      `;
+    // Without a row, which is nearly always, this is one look into an empty index and locks nothing.
+    case 'available':
+      return sql`breaker as (
+        delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)}
+      )`;
+    default:
+      return sql`breaker as (select)`;
+  }
+}
+
+/** Reasons of runs that found their account's allowance used up: a retry is of no use before the allowance is reset. */
+const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>(['blocked_usage_limit', 'model_usage_limit']);
+
+/** Opens the breaker at once, until the account's allowance is reset. */
+const awaitAllowance = sql`
+        insert into model_breakers as b (account, failures, failed_at, pause_from, pause_until)
+        select ${accountOf(sql`ended`)}, ${FAILURES_TO_OPEN}, now(), now(),
+          greatest(${notBeforeOf(sql`ended.model_connection_id`)}, now() + ${FIRST_PAUSE_SECONDS} * interval '1 second')
+        from ended, routine where ended.model_connection_id is not null
+        on conflict (account) do update set failures = b.failures + 1, failed_at = now(), pause_from = now(),
+          pause_until = greatest(b.pause_until, excluded.pause_until)`;
+
+const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
+
+/**
+ * Condition for prolonging a pause: runs that had begun before it prove nothing new; only later ones, the probe or a
+ * person's, do.
+ */
+const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
+
+const countFailure = sql`
+        insert into model_breakers as b (account, failures, failed_at)
+        select ${accountOf(sql`ended`)}, 1, now() from ended, routine where ${accountOf(sql`ended`)} is not null
+        on conflict (account) do update set
+          failures = b.failures + 1,
+          failed_at = now(),
+          pause_from = case when ${opens} or ${prolongs} then now() else b.pause_from end,
+          pause_until = case
+            when ${opens} then now() + ${FIRST_PAUSE_SECONDS} * interval '1 second'
+            when ${prolongs} then now() + least(2 * (b.pause_until - b.pause_from),
+              ${LONGEST_PAUSE_SECONDS} * interval '1 second')
+            else b.pause_until end`;
+
+/** Reasons of runs that failed on their own account, after the provider had responded properly. */
+const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
+  'max_steps',
+  'max_total_tokens',
+  'model_refused',
+  'model_empty',
+  'outcome_missing',
+  'could_not',
+  'check_failed',
+  'output_truncated',
+  'content_filtered',
+]);
+
+/** Returns what the end of a run says about its model's provider; undefined when it says nothing. */
+function providerIs(
+  ending: Pick<RunEnding, 'state' | 'reason' | 'failureClass'>,
+): 'available' | 'unavailable' | undefined {
+  if (ending.failureClass === 'provider') return 'unavailable';
+  const responded = ending.reason !== null && AFTER_A_RESPONSE.has(ending.reason);
+  return ending.state === 'succeeded' || responded ? 'available' : undefined;
+}
+
+export interface OpenBreaker {
+  readonly account: string;
+  /** True when the pause of an open breaker is over, so that one occurrence may probe the provider. */
+  readonly probeDue: boolean;
+  readonly pauseUntil: Date;
+}
+
+/** A skipped occurrence, with the end of the pause of its account. */
+type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
+
+/** Divides occurrences whose breaker is open: one probe for each account whose pause is over, the rest is skipped. */
+export function chooseProbes<T extends { readonly account: string }>(
+  occurrences: readonly T[],
+  breakers: readonly OpenBreaker[],
+): { readonly probes: readonly T[]; readonly heldBack: readonly HeldBack<T>[] } {
+  const open = new Map(breakers.map((breaker) => [breaker.account, breaker]));
+  const probes = new Map<string, T>();
+  const heldBack: HeldBack<T>[] = [];
+  for (const occurrence of occurrences) {
+    const breaker = open.get(occurrence.account);
+    if (breaker === undefined) continue;
+    const { probeDue, pauseUntil } = breaker;
+    if (probeDue && !probes.has(occurrence.account)) probes.set(occurrence.account, occurrence);
+    else heldBack.push({ ...occurrence, pauseUntil });
+  }
+  return { probes: [...probes.values()], heldBack };
+}
+
+/** Returns an SQL expression that is true when the breaker of an account is open. */
+export function breakerIsOpen(account: Sql): Sql {
+  return sql`exists (
+    select from model_breakers b where b.account = ${account} and b.pause_until is not null
+  )`;
+}
+
+/** Number of open breakers, as an SQL expression. */
+export const openBreakers = sql`(select count(*) from model_breakers where pause_until is not null)`;
+
+/**
+ * Locks the open breakers of these accounts, always in the same order so that ticks cannot deadlock. Of two concurrent
+ * ticks the second sees the probe that the first has taken.
+ */
+export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
+  return tx.rows<OpenBreaker>`
+    select account, pause_until <= now() as "probeDue", pause_until as "pauseUntil" from model_breakers
+    where account = any(${accounts}) and pause_until is not null
+    order by account for update
+  `;
+}
+
+/**
+ * Begins the next pause of breakers whose probe has been sent; if the probe is lost, another follows after the pause.
+ * The pause is as long as the last one, but not as long as the wait for an allowance.
+ */
+export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
+  if (accounts.length === 0) return;
+  await tx.run`
+    update model_breakers set pause_from = now(), 
+      pause_until = now() + least(pause_until - pause_from, ${LONGEST_PAUSE_SECONDS} * interval '1 second')
+    where account = any(${accounts})
+  `;
+}
+
+/** Deletes breakers of accounts that no run has used for a day, `limit` at most; returns how many. */
+export function forgetBreakers(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'model_breakers',
+    where: sql`greatest(failed_at, pause_until) < now() - interval '24 hours'`,
+    limit,
+  });
+}
+
+/**
+ * Returns the model account that a run or a routine uses, as an SQL expression: a personal connection, or one model of
+ * the managed gateway, whose models come from different providers and fail apart from each other.
+ * @param relation alias of a row with the columns `model_connection_id`, `model_provider` and `model_id`
+ */
+export function accountOf(relation: Sql): Sql {
+  return sql`coalesce(${relation}.model_connection_id, ${relation}.model_provider || '/' || ${relation}.model_id)`;
+}

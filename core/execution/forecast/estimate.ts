@@ -1,0 +1,133 @@
+import { Big } from 'big.js';
+import type { ModelOption, ModelReference, ProjectModels } from '#core/models/directory/index.ts';
+import type { Limits } from '#core/authoring/definition/index.ts';
+import { costOf, totalTokens, type Usage } from '#core/foundation/cost/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { usageOfVersion, type UsedByRun } from './version-usage.ts';
+
+/** Lists what an estimate can be based on. */
+export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
+
+/**
+ * Sources of an estimate's prices: the model directory as it is now, or the runs themselves where the directory has
+ * none.
+ */
+export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
+
+export interface Amount {
+  /** Tokens of input and output; null where nothing limits them. */
+  readonly tokens: number | null;
+  /** US dollars as a decimal string; null without prices. */
+  readonly costUsd: string | null;
+}
+
+/** Estimate of what one run of a routine's present version uses and costs. */
+export interface RunEstimate {
+  readonly basis: (typeof ESTIMATE_BASES)[number];
+  /** Number of runs that it is taken from. */
+  readonly sampleSize: number;
+  readonly pricing: (typeof ESTIMATE_PRICINGS)[number];
+  readonly p50: Amount;
+  readonly p95: Amount;
+}
+
+export interface EstimatedRoutine {
+  readonly id: string;
+  readonly projectId: string;
+  readonly revision: number;
+  readonly model: ModelReference;
+  readonly limits: Limits;
+  /** The latest manual run that succeeded with the present version. */
+  readonly proofRunId: string | null;
+}
+
+/**
+ * Estimates a run by the usage of the version's own runs at today's prices. Where the proof run is the only one, that
+ * is the estimate; where there is none, the most that the routine's limits allow.
+ */
+export async function estimateRun(
+  { database, models }: { readonly database: Db; readonly models: ProjectModels },
+  routine: EstimatedRoutine,
+): Promise<RunEstimate> {
+  const { id: routineId, projectId, revision, limits, proofRunId } = routine;
+  const option = await findQuoted(models, routine);
+  // A run is a sum of steps, few of which are long enough for the prices of long ones.
+  const prices = option?.prices ? { ...option.prices, above: undefined } : null;
+  const sample = await usageOfVersion(database, { projectId, routineId, revision });
+  const pricing = pricingOf(option, sample);
+  if (sample.length === 0) {
+    const most = mostOfRun(limits, option);
+    return { basis: 'limits', sampleSize: 0, pricing, p50: most, p95: most };
+  }
+  const costs = sample.map((run) => (pricing === 'recorded' ? run.costUsd : costOf(run, prices)));
+  const isProof = sample.length === 1 && sample[0]?.id === proofRunId;
+  const at = (share: number): Amount => ({
+    tokens: percentile(sample.map(totalTokens), share, (a, b) => a - b) ?? null,
+    costUsd: costAt(costs, share),
+  });
+  return {
+    basis: isProof ? 'proof_run' : 'version_runs',
+    sampleSize: sample.length,
+    pricing,
+    p50: at(0.5),
+    p95: at(0.95),
+  };
+}
+
+/**
+ * Finds the model; undefined where it is gone or the directory cannot be reached, neither of which prevents an
+ * estimate.
+ */
+export async function findQuoted(
+  models: ProjectModels,
+  { projectId, model }: Pick<EstimatedRoutine, 'projectId' | 'model'>,
+): Promise<ModelOption | undefined> {
+  try {
+    return await models.find(projectId, model);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'models_unavailable') return undefined;
+    throw error;
+  }
+}
+
+function pricingOf(option: ModelOption | undefined, sample: readonly UsedByRun[]): RunEstimate['pricing'] {
+  if (option !== undefined) return option.prices === null ? 'unpriced' : 'directory';
+  return sample.some(({ costUsd }) => costUsd !== null) ? 'recorded' : 'unpriced';
+}
+
+/** Returns the most that a run can use; unlimited without `maxTotalTokens` on a model whose context is unknown. */
+export function mostOfRun(
+  { maxSteps, maxTotalTokens, maxOutputTokens }: Limits,
+  option: ModelOption | undefined,
+): Amount {
+  const context = option?.contextTokens ?? null;
+  const bounds = [maxTotalTokens, context === null ? null : maxSteps * context];
+  const known = bounds.filter((bound) => bound !== null);
+  if (known.length === 0) return { tokens: null, costUsd: null };
+  const tokens = Math.min(...known);
+  const prices = option?.prices ?? null;
+  if (prices === null) return { tokens, costUsd: null };
+  const written = maxOutputTokens ?? option?.maxOutputTokens ?? tokens;
+  const dearOutput = new Big(prices.output).gte(prices.input);
+  const outputTokens = dearOutput ? Math.min(maxSteps * written, tokens) : 0;
+  const usage = { ...NOTHING, inputTokens: tokens - outputTokens, outputTokens };
+  return { tokens, costUsd: costOf(usage, prices) };
+}
+
+const NOTHING: Omit<Usage, 'estimated'> = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+};
+
+function costAt(costs: readonly (string | null)[], share: number): string | null {
+  const known = costs.filter((cost) => cost !== null);
+  return percentile(known, share, (a, b) => new Big(a).cmp(b)) ?? null;
+}
+
+/** Returns a percentile by the nearest rank: one of the values, never a number between two. */
+function percentile<T>(values: readonly T[], share: number, compare: (a: T, b: T) => number): T | undefined {
+  return values.toSorted(compare)[Math.ceil(share * values.length) - 1];
+}

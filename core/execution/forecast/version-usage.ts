@@ -1,0 +1,85 @@
+import { MEDIAN_OF_RUNS } from '#core/authoring/definition/index.ts';
+import type { Usage } from '#core/foundation/cost/index.ts';
+import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { firstIdAt } from '#lib/ids.ts';
+
+/** One version of a routine. */
+export interface VersionKey {
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly revision: number;
+}
+
+/** Usage of a run that has ended. */
+export interface UsedByRun extends Omit<Usage, 'estimated'> {
+  readonly id: string;
+  /** US dollars at the prices of its time; null where there were none. */
+  readonly costUsd: string | null;
+}
+
+/** The latest runs of a routine that are looked at, of each state. Those of older versions among them do not count. */
+const LATEST = 100;
+
+/**
+ * Reads what the latest runs of a version have used, the latest first: those that succeeded and those that failed after
+ * a call of their model, which was paid for as well.
+ */
+export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]> {
+  return db.rows<UsedByRun>`
+    select id, input_tokens as "inputTokens", cached_input_tokens as "cachedInputTokens",
+      output_tokens as "outputTokens", reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd"
+    from (
+      (${latest(version, sql`'succeeded'`)}) union all (${latest(version, sql`'failed'`)})
+    ) latest
+    where routine_revision = ${version.revision} and input_tokens + output_tokens > 0
+    order by id desc
+  `;
+}
+
+/** Half of what the latest runs of a version have used is below it, half above. */
+export interface MedianOfRuns {
+  /** The runs that it is taken from. */
+  readonly runs: number;
+  readonly tokens: number;
+  /** Null where one of them has no cost. */
+  readonly costUsd: string | null;
+}
+
+/** Reads the median of the latest runs of a version that succeeded: those say what is normal. */
+export async function medianOfVersion(db: Db, version: VersionKey): Promise<MedianOfRuns> {
+  const found = await db.row<MedianOfRuns>`
+    select count(*) as runs, coalesce(percentile_disc(0.5) within group (order by tokens), 0)::bigint as tokens,
+      case when count(cost_usd) = count(*)
+        then trim_scale(percentile_disc(0.5) within group (order by cost_usd))::text end as "costUsd"
+    from (
+      select input_tokens + output_tokens as tokens, cost_usd from (${latest(version, sql`'succeeded'`)}) latest
+      where routine_revision = ${version.revision} order by id desc limit ${MEDIAN_OF_RUNS}
+    ) recent
+  `;
+  if (found === undefined) throw new Error('no median from the database');
+  return found;
+}
+
+/** Selects from the head of the index of ended runs, whose condition a parameter would not meet. */
+function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
+  return sql`
+        select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd
+        from runs
+        where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and state = ${state}
+        order by routine_id, id desc limit ${LATEST}`;
+}
+
+/** Counts the runs that a routine has had in the last days. */
+export async function countRuns(
+  db: Db,
+  { projectId, routineId }: Pick<VersionKey, 'projectId' | 'routineId'>,
+  days: number,
+): Promise<number> {
+  const since = firstIdAt('run', new Date(Date.now() - days * 86_400_000));
+  const counted = await db.row<{ count: number }>`
+    select count(*) as count from runs
+    where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and id >= ${since}
+      and skipped_count is null
+  `;
+  return counted?.count ?? 0;
+}

@@ -1,0 +1,142 @@
+import { LRUCache } from 'lru-cache';
+import type { Trigger } from '#core/foundation/engine/index.ts';
+import type { ResultForm, OutcomeRule } from '#core/authoring/definition/index.ts';
+import { FINISH } from '#core/integrations/tools/index.ts';
+import type { GateVerdict } from '#core/execution/gate/index.ts';
+
+export interface BriefingInput {
+  readonly startedAt: Date;
+  readonly timezone: string;
+  readonly trigger: Trigger;
+  readonly scheduledFor: Date | null;
+  readonly runAt: Date | null;
+  readonly retryOf: string | null;
+  /** Null or absent for a run that asked no gate. */
+  readonly gateVerdict?: GateVerdict | null;
+  readonly tools: readonly { readonly name: string }[];
+  readonly maxSteps: number;
+  readonly timeoutSeconds: number;
+  readonly maxTotalTokens: number | null;
+  readonly maxOutputTokens: number | null;
+  readonly outcomeRule: OutcomeRule;
+  readonly resultForm: ResultForm | null;
+  /** Lines that say other fields of the definition. */
+  readonly told?: readonly string[];
+}
+
+/**
+ * Renders the text that differs in every run: its time, what started it, its tools and limits, and its previous result.
+ * @param previous the words about the previous result
+ */
+export function renderBriefing(run: BriefingInput, previous: string): string {
+  const { startedAt, timezone, scheduledFor, gateVerdict } = run;
+  return [
+    'About this run:',
+    `- Date and time: ${inWords(startedAt, timezone)}`,
+    ...(scheduledFor === null ? [] : [`- Scheduled for: ${inWords(scheduledFor, timezone)}`]),
+    `- Started by: ${startedBy(run)}`,
+    ...(gateVerdict == null ? [] : [`- Gate: ${wordsOnGate(gateVerdict)}`]),
+    `- Tools: ${toolNames(run.tools)}`,
+    `- Limits: ${limitsInWords(run)}`,
+    ...(run.told ?? []).map((line) => `- ${line}`),
+    ...howToEnd(run),
+    '',
+    previous,
+  ].join('\n');
+}
+
+function howToEnd({ tools, outcomeRule, resultForm }: BriefingInput): string[] {
+  if (!tools.some(({ name }) => name === FINISH)) return [];
+  const result = resultForm === null ? WITH_TEXT : WITH_RESULT;
+  return [`- How to end: ${result}${outcomeRule === 'required' ? OR_FAILED : ''}`];
+}
+
+const WITH_TEXT = `write the result as a message and call ${FINISH} in that same message, once and with no other call, to state the outcome`;
+const WITH_RESULT = `call ${FINISH} once, by itself, with the result in the form that is asked for`;
+const OR_FAILED = '; a run that ends without it counts as failed';
+
+function startedBy({ trigger, retryOf }: BriefingInput): string {
+  if (trigger === 'schedule') return 'its schedule';
+  if (trigger === 'backfill') return 'a person or a program, to make up for the time that it is scheduled for';
+  return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
+}
+
+/** Tools that are named; a request carries all of them in any case. */
+const SHOWN_TOOLS = 100;
+
+function toolNames(tools: BriefingInput['tools']): string {
+  if (tools.length === 0) return 'none; work with what is given here';
+  const shown = tools.slice(0, SHOWN_TOOLS).map(({ name }) => name);
+  const rest = tools.length - shown.length;
+  return [...shown, ...(rest === 0 ? [] : [`and ${rest} more`])].join(', ');
+}
+
+function limitsInWords(run: BriefingInput): string {
+  const { maxSteps, timeoutSeconds, maxTotalTokens, maxOutputTokens } = run;
+  return [
+    `${maxSteps} model steps, each a message of yours or a round of tool calls`,
+    `${timeoutSeconds} seconds`,
+    ...(maxTotalTokens === null ? [] : [`${maxTotalTokens} tokens of input and output`]),
+    ...(maxOutputTokens === null ? [] : [`${maxOutputTokens} tokens of output a step`]),
+  ].join('; ');
+}
+
+/** Says for the briefing why the run goes on. */
+function wordsOnGate({ reason, error, changed }: GateVerdict): string {
+  switch (reason) {
+    case 'first':
+      return 'it was asked for the first time since this routine was changed, so there is nothing to compare with';
+    case 'changed':
+      return 'what it watches has changed since the last run that succeeded';
+    case 'not_empty':
+      return 'what it watches is not empty';
+    case 'quiet_too_long':
+      return `nothing woke this routine for long, so it runs in any case; ${sinceLast(changed)}`;
+    case 'manual':
+      return `it was asked for its value only, as this run was started by hand; ${sinceLast(changed)}`;
+    default:
+      return `it could not be asked, so whether anything has changed is not known; say so in the result. ${error ?? ''}`;
+  }
+}
+
+function sinceLast(changed: boolean | null): string {
+  if (changed === null) return 'there is nothing to compare with';
+  return `what it watches has ${changed ? '' : 'not '}changed since the last run that succeeded`;
+}
+
+// Making a format takes most of a millisecond, longer than rendering the rest of a prompt, and it serves every run.
+const formats = new LRUCache<string, ReturnType<typeof formatsOf>>({
+  max: 200,
+  memoMethod: (timeZone) => formatsOf(timeZone),
+});
+
+/** Returns the calendar date of an instant in a time zone, `YYYY-MM-DD`. */
+export function localDate(instant: Date, timeZone: string): string {
+  return formats.memo(timeZone).date.format(instant);
+}
+
+/** Returns an instant with its weekday, in a time zone and in UTC. */
+function inWords(instant: Date, timeZone: string): string {
+  const { day, time } = formats.memo(timeZone);
+  return `${day.format(instant)}, ${time.format(instant)} in ${timeZone} (${instant.toISOString()})`;
+}
+
+function formatsOf(timeZone: string) {
+  return {
+    // The Swedish locale writes dates as ISO 8601 does.
+    date: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }),
+    day: new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      weekday: 'long',
+      day: 'numeric',
+      month: 'long',
+      year: 'numeric',
+    }),
+    time: new Intl.DateTimeFormat('en-GB', {
+      timeZone,
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }),
+  };
+}

@@ -1,0 +1,222 @@
+import { NO_CHANGES, type ComparedResult, type Outcome } from '#core/authoring/outcomes/index.ts';
+import type { Trigger } from '#core/execution/run-states/index.ts';
+import { empty, ownedBy, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
+import type { Page } from '#lib/paging.ts';
+import { cut } from '#lib/text.ts';
+import { unreadBy, type Reader } from './marks.ts';
+
+/** Kinds of results, by what they are to a reader who knows the one before, with what each means. */
+export const RESULT_KINDS = {
+  failed: 'the run failed',
+  partial: 'it says that a part of the work is missing',
+  first: 'the first of its routine',
+  changed: 'it differs from the one before',
+  unchanged: 'it says that there is nothing to report, or the same as the one before',
+} as const;
+
+export type ResultKind = keyof typeof RESULT_KINDS;
+
+/** The end of a run as news: how it went, how it begins, and what is new in it. */
+export interface Result {
+  /** Id of the run. */
+  readonly id: string;
+  readonly routineId: string;
+  readonly routineName: string;
+  readonly kind: ResultKind;
+  readonly trigger: Trigger;
+  readonly state: 'succeeded' | 'failed';
+  readonly reason: string | null;
+  readonly errorMessage: string | null;
+  readonly outcome: Outcome | null;
+  readonly outcomeSummary: string | null;
+  /** The beginning of the text, in whole lines where they are short; null where the run has none. */
+  readonly excerpt: string | null;
+  /** True when the text goes on after the excerpt. */
+  readonly goesOn: boolean;
+  /** Changes of its data, with the first items of each kind; null without data. */
+  readonly changes: Pick<ComparedResult, 'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'> | null;
+  /** Changes of its text against the one before; null with data, and where there is no text before. */
+  readonly lines: LineChanges | null;
+  /** The run whose result came before, if there is one. */
+  readonly previousRunId: string | null;
+  /** US dollars as a decimal string. */
+  readonly costUsd: string | null;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date;
+  readonly unread: boolean;
+}
+
+export interface ResultFilter {
+  /** Only results that ended at this time or later. */
+  readonly since: Date | undefined;
+  /** Only results that ended before this time. */
+  readonly until?: Date | undefined;
+  readonly unread: boolean | undefined;
+  /** True for all kinds but `unchanged`, false for that one. */
+  readonly worthReading: boolean | undefined;
+  readonly page: Page;
+}
+
+/** Results that one page or count looks at. */
+const MAX_LOOKED_AT = 1_000;
+
+const EXCERPT = 600;
+/** Characters of each text that are compared. */
+const COMPARED = 20_000;
+const ITEMS_OF_A_KIND = 5;
+
+interface Found extends Omit<Result, 'excerpt' | 'goesOn' | 'lines'> {
+  readonly text: string | null;
+  readonly before: string | null;
+}
+
+/**
+ * Lists the results of a project, the last that ended first. It looks at a bounded number of results, so a page that
+ * filters may have fewer than its limit, or none, though others follow.
+ */
+export async function listResults(
+  db: Db,
+  reader: Reader,
+  filter: ResultFilter,
+): Promise<{ results: Result[]; nextCursor: string | undefined }> {
+  const { page, worthReading } = filter;
+  const byKind = worthReading === undefined ? empty : sql`where (kind <> 'unchanged') = ${worthReading}::boolean`;
+  const looked = worthReading === undefined ? page.limit : MAX_LOOKED_AT;
+  const found = await db.plannedRows<{ last: string | null } & Found>`
+    with ${lookAt(reader, filter, looked + 1)},
+    chosen as (
+      select * from classified ${byKind} order by finished_at desc, id desc limit ${page.limit + 1}
+    )
+    select last.id as last, chosen.id, chosen.routine_id as "routineId", routines.name as "routineName", kind, trigger,
+      chosen.state, reason, error_message as "errorMessage",
+      case when chosen.state = 'succeeded' then coalesce(outcome, 'done') end as outcome,
+      outcome_summary as "outcomeSummary", left(result, ${COMPARED}) as text,
+      case when changes is not null then jsonb_build_object('against', compared_with, 'by', changes->'by',
+        'counts', changes->'counts', 'added', ${firstOf('added')}, 'removed', ${firstOf('removed')},
+        'changed', ${firstOf('changed')}) end as changes,
+      case when data is null and kind = 'changed' then left(previous_result, ${COMPARED}) end as before,
+      previous_id as "previousRunId", trim_scale(cost_usd)::text as "costUsd", started_at as "startedAt",
+      finished_at as "finishedAt", unread
+    from (
+      select case when count(*) > ${looked} then (
+        select id from looked_at order by finished_at desc, id desc offset ${looked - 1} limit 1
+      ) end as id from looked_at
+    ) last
+    left join chosen on true
+    left join routines on routines.id = chosen.routine_id and routines.project_id = ${reader.projectId}
+    order by finished_at desc, chosen.id desc
+  `;
+  const all = found.filter(({ id }) => id !== null);
+  const results = all.slice(0, page.limit);
+  const nextCursor = all.length > page.limit ? results.at(-1)?.id : found[0]?.last;
+  return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
+}
+
+function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
+  return raw(`jsonb_path_query_array(changes, '$.${items}[0 to ${ITEMS_OF_A_KIND - 1}]')`);
+}
+
+/** Counts of the results that a reader has not read yet. */
+export interface Unread {
+  readonly worthReading: number;
+  /** Routines of those. */
+  readonly worthReadingRoutines: number;
+  readonly unchanged: number;
+  /** Routines of the unchanged ones. */
+  readonly unchangedRoutines: number;
+  /** True when there are more than the {@link MAX_LOOKED_AT} newest, which are counted. */
+  readonly more: boolean;
+  /** End of the newest; null where all is read. */
+  readonly until: Date | null;
+}
+
+/** Counts what a reader has not read, of the newest results, or of those within a time. */
+export async function countUnread(
+  db: Db,
+  reader: Reader,
+  { since, until }: Pick<ResultFilter, 'until'> & { readonly since?: Date } = {},
+): Promise<Unread> {
+  const filter = {
+    since,
+    until,
+    unread: true,
+    page: { limit: MAX_LOOKED_AT, after: undefined },
+  };
+  const [counts] = await db.plannedRows<Unread>`
+    with ${lookAt(reader, filter, MAX_LOOKED_AT)}
+    select count(*) filter (where kind <> 'unchanged')::integer as "worthReading",
+      count(distinct routine_id) filter (where kind <> 'unchanged')::integer as "worthReadingRoutines",
+      count(*) filter (where kind = 'unchanged')::integer as unchanged,
+      count(distinct routine_id) filter (where kind = 'unchanged')::integer as "unchangedRoutines",
+      count(*) = ${MAX_LOOKED_AT} as more, max(finished_at) as until
+    from classified
+  `;
+  if (counts === undefined) throw new Error('an aggregate has one row');
+  return counts;
+}
+
+/**
+ * Writes the CTEs `looked_at`, the newest results that the filter lets through, and `classified`, the same with their
+ * kind and the result before.
+ */
+function lookAt(
+  { projectId, readerId }: Reader,
+  { since, until, unread, page }: Omit<ResultFilter, 'worthReading'>,
+  count: number,
+): Sql {
+  const isUnread = unreadBy({ projectId, readerId });
+  const later =
+    page.after === undefined
+      ? empty
+      : sql`and (finished_at, id) < (
+          select finished_at, id from runs where id = ${page.after} and project_id = ${projectId})`;
+  return sql`
+    looked_at as (
+      select *, ${isUnread} as unread from runs
+      where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
+        ${since === undefined ? empty : sql`and finished_at >= ${since}`}
+        ${until === undefined ? empty : sql`and finished_at < ${until}`}
+        ${unread === undefined ? empty : sql`and ${isUnread} = ${unread}::boolean`} ${later}
+      order by project_id, finished_at desc, id desc limit ${count}
+    ),
+    classified as (
+      select looked_at.*, previous.id as previous_id, previous.result as previous_result,
+        case when looked_at.state = 'failed' then 'failed'
+          when looked_at.outcome = 'partial' then 'partial'
+          when looked_at.outcome = 'nothing_to_report' then 'unchanged'
+          when previous.id is null then 'first'
+          when looked_at.changes is not null then
+            case when compared_with is not null and looked_at.changes->'counts' = ${NO_CHANGES}::jsonb then 'unchanged'
+              else 'changed' end
+          -- The length is known without unpacking the text.
+          when octet_length(looked_at.result) = octet_length(previous.result) and looked_at.result = previous.result
+            then 'unchanged'
+          else 'changed' end as kind
+      from looked_at
+      left join lateral (
+        select id, result from runs
+        where ${ownedBy(sql`routine_id`, sql`looked_at.routine_id`)} and project_id = ${projectId}
+          and state = 'succeeded' and id < looked_at.id
+        order by routine_id, id desc limit 1
+      ) previous on true
+    )
+  `;
+}
+
+function withTexts({ text, before, ...found }: Found): Result {
+  const excerpt = text === null ? null : beginningOf(text);
+  return {
+    ...found,
+    excerpt,
+    goesOn: text !== null && excerpt !== text,
+    lines: text === null || before === null ? null : findLineChanges(before, text),
+  };
+}
+
+/** Cuts after the last whole line that fits, or within a line that is too long. */
+function beginningOf(text: string): string {
+  if (text.length <= EXCERPT) return text;
+  const end = text.lastIndexOf('\n', EXCERPT);
+  return cut(text, end > EXCERPT / 3 ? end : EXCERPT);
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Core } from '#core/core.ts';
+import { hasOwnRetention, type RetentionRule } from '#core/accounts/settings/index.ts';
+import { isUnavailable, sql, type Db } from '#lib/database/index.ts';
+import { applyToBatch, dueOf, type Scope } from './due.ts';
+import { CONTENT, RUNS, type Stage } from './stages.ts';
+
+export interface RetentionDeps extends Pick<Core, 'database' | 'log'> {
+  readonly retention: RetentionRule;
+}
+
+/** Counts of the runs that a pass has erased and deleted. */
+export interface RetentionReport {
+  readonly erased: number;
+  readonly deleted: number;
+}
+
+/**
+ * Erases the content of runs and deletes runs whose time is over, for `forMs` at most: half of it for either stage, and
+ * what one leaves for the other. The next pass goes on; passes of several processes share the work. Stops between two
+ * batches when `signal` aborts.
+ * @throws the first error of a scope, when all others have had their turn
+ */
+export async function applyRetention(
+  deps: RetentionDeps,
+  { forMs, signal }: { forMs: number; signal: AbortSignal },
+): Promise<RetentionReport> {
+  const faults: unknown[] = [];
+  const end = performance.now() + forMs;
+  let erased = await pass(deps, CONTENT, { end: end - forMs / 2, signal }, faults);
+  const deleted = await pass(deps, RUNS, { end, signal }, faults);
+  if (faults.length === 0) erased += await pass(deps, CONTENT, { end, signal }, faults);
+  if (erased + deleted > 0) deps.log.info({ erased, deleted }, 'retention');
+  if (faults.length > 0) throw faults[0];
+  return { erased, deleted };
+}
+
+/**
+ * Takes one batch of each scope in turn, until nothing is due or the time is over. A scope that fails is dropped from
+ * the pass.
+ */
+async function pass(
+  { database, retention }: RetentionDeps,
+  stage: Stage,
+  { end, signal }: { end: number; signal: AbortSignal },
+  faults: unknown[],
+): Promise<number> {
+  let total = 0;
+  signal.throwIfAborted();
+  const scopes = await findScopes(database, stage, retention);
+  let open: readonly Progress[] = scopes.map((scope) => ({ scope, from: undefined }));
+  while (open.length > 0) {
+    const left: Progress[] = [];
+    for (const { scope, from } of open) {
+      signal.throwIfAborted();
+      const started = performance.now();
+      if (started > end) return total;
+      try {
+        const batch = await applyToBatch(database, stage, scope, from);
+        total += batch.done;
+        if (batch.more) left.push({ scope, from: batch.until });
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        faults.push(error);
+      }
+      await rest(performance.now() - started, signal);
+    }
+    open = left;
+  }
+  return total;
+}
+
+interface Progress {
+  readonly scope: Scope;
+  readonly from: Date | undefined;
+}
+
+/** Leaves Postgres to others for as long as the batch took, at most a second. */
+function rest(batchMs: number, signal: AbortSignal): Promise<void> {
+  return sleep(Math.min(batchMs, 1_000), undefined, { signal });
+}
+
+/** Limit of projects with their own retention in one pass. */
+const MAX_PROJECTS = 500;
+
+/**
+ * Finds the scopes that may have due runs at a stage: all projects by the operator's days, and each project that has
+ * chosen fewer and has such runs. Those come in random order, so that one with a large backlog does not keep others
+ * from their turn. Costs a look into an index for each project that has chosen.
+ */
+export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<Scope[]> {
+  const days = stage.daysOf(rule, sql`p`);
+  const own = await db.rows<{ projectId: string; days: number }>`
+    select p.id as "projectId", ${days} as days
+    from projects p cross join lateral (
+      select from runs where ${stage.next} and ${dueOf(sql`p.id`)(days, undefined)}
+      order by project_id, finished_at limit 1
+    ) due
+    where ${hasOwnRetention(sql`p`)}
+    order by random() limit ${MAX_PROJECTS}
+  `;
+  return [{ projectId: undefined, days: stage.daysOfAll(rule) }, ...own];
+}

@@ -1,0 +1,158 @@
+import { persistently, type Db } from '#lib/database/index.ts';
+import { readRun, type Run, type RunDetail } from '#core/execution/runs/index.ts';
+import { isEndState, RUN_STATES } from '#core/execution/run-states/index.ts';
+import type { RunFeed, RunWatch } from './feed.ts';
+import type { RunCursor } from './watches.ts';
+
+export interface StreamRequest {
+  /** Identity of the follower: streams are counted by API key or session, and by organization. */
+  readonly follower: { readonly credential: string; readonly organizationId: string };
+  readonly lastEventId: string;
+  /** Ends the stream; if its reason is a `StreamEnd`, the follower is told so. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Opens the events of a run after the one that `lastEventId` names, until `signal` aborts.
+ * @returns undefined when that was the last event of all
+ * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
+ */
+export async function openRunEvents(
+  { database, runFeed }: { readonly database: Db; readonly runFeed: RunFeed },
+  run: { readonly projectId: string; readonly id: string },
+  { follower, lastEventId, signal }: StreamRequest,
+): Promise<AsyncIterable<RunEvent> | undefined> {
+  const after = readEventId(lastEventId);
+  const { state } = await readRun(database, run.projectId, run.id);
+  if (after.state === state && isEndState(state)) return undefined;
+  return followRun(await runFeed.follow(run, follower, signal), after, signal);
+}
+
+/**
+ * Waits until a run has ended, `signal` aborts, or this process stops. Meanwhile it counts as a stream.
+ * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
+ */
+export async function waitForRunEnd(
+  { database, runFeed }: { readonly database: Db; readonly runFeed: RunFeed },
+  run: { readonly projectId: string; readonly id: string },
+  { follower, signal }: Pick<StreamRequest, 'follower' | 'signal'>,
+): Promise<void> {
+  let { state } = await readRun(database, run.projectId, run.id);
+  if (isEndState(state)) return;
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  const watch = await runFeed.follow(run, follower, either);
+  try {
+    while (await watch.changed({ steps: NO_STEPS, state })) {
+      const read = () => watch.read(NO_STEPS);
+      const found = await persistently(read, either).catch(unlessOver(either));
+      if (found === undefined || isEndState(found.run.state)) return;
+      state = found.run.state;
+    }
+  } finally {
+    done.abort();
+  }
+}
+
+/** Stands for a step after the last one, where steps are not waited for. */
+const NO_STEPS = 2_147_483_647;
+
+export type RunEvent =
+  | { readonly event: 'state'; readonly id: string; readonly data: Run }
+  | { readonly event: 'step'; readonly id: string; readonly data: RunDetail['steps'][number] }
+  | StreamEndEvent;
+
+/** Says why the stream ends although the run has not. It has no id, so a follower goes on after the event before. */
+export interface StreamEndEvent {
+  readonly event: 'end';
+  /** Milliseconds after which a follower should reconnect. */
+  readonly retryMs: number;
+  readonly data: { readonly reason: StreamEnd; readonly message: string };
+}
+
+/**
+ * Yields the events of a run from `after` on: each state in which it is found, and each step in order once it is
+ * finished. The final state comes last. Events are read from the tables, so a follower that reconnects misses nothing.
+ * While Postgres is away it waits, until `signal` aborts.
+ */
+async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
+  let sent = after;
+  let more = false;
+  while (more || (await watch.changed(sent))) {
+    const { steps: known } = sent;
+    const found = await persistently(() => watch.read(known - 1), signal).catch(unlessOver(signal));
+    if (found === undefined) break;
+    const { run, steps } = found;
+    const ended = isEndState(run.state);
+    if (!ended && run.state !== sent.state) {
+      sent = { ...sent, state: run.state };
+      yield { event: 'state', id: eventId(sent), data: run };
+    }
+    const finished = ended ? steps : upToUnfinished(steps);
+    for (const step of finished) {
+      sent = { ...sent, steps: step.index + 1 };
+      yield { event: 'step', id: eventId(sent), data: step };
+    }
+    more = found.more && finished.length === steps.length;
+    if (!ended || more) continue;
+    sent = { ...sent, state: run.state };
+    yield { event: 'state', id: eventId(sent), data: run };
+    return;
+  }
+  const reason = watch.isClosed() ? 'server_stopping' : streamEndOf(signal);
+  if (reason !== undefined) yield endEvent(reason);
+}
+
+/** Converts the error of an ended stream into undefined. */
+function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal.aborted) throw error;
+    return undefined;
+  };
+}
+
+/**
+ * Returns the steps before the first unfinished one, so that events keep their order even where calls end out of order.
+ */
+function upToUnfinished(steps: RunDetail['steps']): RunDetail['steps'] {
+  const first = steps.findIndex(({ state }) => state === 'pending' || state === 'started');
+  return first === -1 ? steps : steps.slice(0, first);
+}
+
+/**
+ * Makes the last event of a stream. Delays differ, so that the followers of a process that stops do not all reconnect
+ * at once.
+ */
+function endEvent(reason: StreamEnd): StreamEndEvent {
+  const retryMs = 1_000 + Math.floor(Math.random() * 4_000);
+  return { event: 'end', retryMs, data: { reason, message: STREAM_ENDS[reason] } };
+}
+
+function eventId({ steps, state }: RunCursor): string {
+  return `${steps}.${state ?? 'unknown'}`;
+}
+
+/** Parses the id of an event; with any other text the follower starts from the beginning. */
+function readEventId(id: string): RunCursor {
+  const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
+  if (steps === undefined) return { steps: 0, state: undefined };
+  return { steps: Number(steps), state: RUN_STATES.find((state) => state === name) };
+}
+
+/** Reasons for which an event stream ends before its run does, each with the message to the follower. */
+const STREAM_ENDS = {
+  access_ended: 'The credential of this stream may not read the run any more.',
+  server_stopping: 'The server stops; go on with Last-Event-ID.',
+  time_limit: 'The stream has been open for long enough; go on with Last-Event-ID.',
+} as const;
+
+export type StreamEnd = keyof typeof STREAM_ENDS;
+
+/** Returns the reason for which the signal was aborted, where it is one that the follower is told. */
+function streamEndOf(signal: AbortSignal): StreamEnd | undefined {
+  const reason: unknown = signal.reason;
+  return STREAM_END_NAMES.find((name) => name === reason);
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+export const STREAM_END_NAMES = Object.keys(STREAM_ENDS) as [StreamEnd, ...StreamEnd[]];

@@ -1,0 +1,133 @@
+import { setImmediate as turnOver } from 'node:timers/promises';
+import type { Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { runColumns, stepColumns, type Run, type RunDetail } from '#core/execution/runs/index.ts';
+
+/** Reads a run with its steps after an index. @throws {AppError} `run_not_found` */
+export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
+
+/** Snapshots of one read: many small ones cost little more than one, and large ones are not in memory together. */
+const BATCH = 20;
+
+/** Reads at a time: a large one delays no others, and a burst takes only part of the pool. */
+const READS = 3;
+
+interface Waiting extends PromiseWithResolvers<RunSnapshot> {
+  readonly request: SnapshotRequest;
+}
+
+/**
+ * Reads for all followers of a process: those that want the same share what is read, and all that wait while reads are
+ * under way go together into the next. Each read begins after its followers have asked, so none is given a state
+ * older than the change that it was told.
+ */
+export function createSnapshotReader(db: Db): SnapshotReader {
+  const waiting = new Map<string, Waiting>();
+  let reads = 0;
+
+  async function readWaiting(): Promise<void> {
+    // What is asked in the same turn of the event loop goes together from the first read on.
+    await turnOver();
+    while (waiting.size > 0) {
+      const batch = [...waiting].slice(0, BATCH);
+      for (const [key] of batch) waiting.delete(key);
+      await readBatch(
+        db,
+        batch.map(([, one]) => one),
+      );
+    }
+    reads -= 1;
+  }
+
+  return (request) => {
+    const key = `${request.projectId} ${request.id} ${request.afterIndex}`;
+    let one = waiting.get(key);
+    if (one === undefined) {
+      waiting.set(key, (one = { request, ...Promise.withResolvers<RunSnapshot>() }));
+    }
+    if (reads < READS) {
+      reads += 1;
+      void readWaiting();
+    }
+    return one.promise;
+  };
+}
+
+/** Reads a batch and gives each caller its own snapshot, or all of them the error. */
+async function readBatch(db: Db, batch: readonly Waiting[]): Promise<void> {
+  try {
+    const found = await readSnapshots(
+      db,
+      batch.map(({ request }) => request),
+    );
+    for (const [n, { resolve, reject }] of batch.entries()) {
+      const snapshot = found[n];
+      if (snapshot === undefined) reject(new AppError('run_not_found'));
+      else resolve(snapshot);
+    }
+  } catch (error) {
+    for (const { reject } of batch) reject(error);
+  }
+}
+
+/** A run with the steps that its follower has not seen. */
+export interface RunSnapshot {
+  readonly run: Run;
+  /** Steps in their order, at most `STEPS_AT_ONCE`. */
+  readonly steps: RunDetail['steps'];
+  /** True when there may be more steps than these. */
+  readonly more: boolean;
+}
+
+export interface SnapshotRequest {
+  readonly projectId: string;
+  readonly id: string;
+  /** The index of the last step that was seen; -1 for none. */
+  readonly afterIndex: number;
+}
+
+/** Steps in the memory of a follower that reads slowly, however many the run has. */
+const STEPS_AT_ONCE = 10;
+
+type Step = RunDetail['steps'][number];
+
+/** A step as JSON has it. */
+type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> & Readonly<Record<'startedAt' | 'finishedAt', string | null>>;
+
+/**
+ * Reads snapshots in the order of the requests; undefined where a project has no such run. One statement, so that all
+ * steps of the state that is read are there, and only one round trip is waited for.
+ */
+async function readSnapshots(db: Db, requests: readonly SnapshotRequest[]): Promise<(RunSnapshot | undefined)[]> {
+  const found = await db.rows<Run & { n: number; stepsJson: readonly StepJson[] }>`
+    select n, ${runColumns}, (
+        select coalesce(json_agg(step), '[]') from (
+          select ${stepColumns} from steps
+          where steps.run_id = of_run and steps.project_id = of_project and steps.index > after
+          order by steps.index limit ${STEPS_AT_ONCE}
+        ) step
+      ) as "stepsJson"
+    from unnest(
+      ${requests.map(({ projectId }) => projectId)}::text[], ${requests.map(({ id }) => id)}::text[],
+      ${requests.map(({ afterIndex }) => afterIndex)}::integer[]
+    ) with ordinality as wanted(of_project, of_run, after, n)
+    join runs on runs.id = of_run and runs.project_id = of_project
+  `;
+  const byRequest = new Map(found.map(({ n, ...read }) => [n, read]));
+  return requests.map((_, at) => {
+    const read = byRequest.get(at + 1);
+    if (read === undefined) return undefined;
+    const { stepsJson, ...run } = read;
+    const steps = stepsJson.map(stepOf);
+    return { run, steps, more: steps.length === STEPS_AT_ONCE };
+  });
+}
+
+function stepOf(step: StepJson): Step {
+  const { startedAt, finishedAt } = step;
+  return { ...step, startedAt: dateOf(startedAt), finishedAt: dateOf(finishedAt) };
+}
+
+function dateOf(time: string | null): Date | null {
+  return time === null ? null : new Date(time);
+}

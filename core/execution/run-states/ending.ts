@@ -1,0 +1,85 @@
+import type { PassedLimit } from '#core/usage/index.ts';
+import type { ResultKey } from '#core/authoring/definition/index.ts';
+import type { CheckResult, Outcome } from '#core/authoring/outcomes/index.ts';
+import {
+  CLASS_OF_FAILURE,
+  RUN_REASONS,
+  type EndState,
+  type FailureClass,
+  type FailureReason,
+  type RunReason,
+} from './states.ts';
+
+/** The way in which a run ends: its state, its reason and its result. */
+export interface RunEnding {
+  readonly state: EndState;
+  readonly reason: RunReason | null;
+  readonly errorMessage: string | null;
+  readonly result: string | null;
+  /** Class of the failure: whose fault it is; null for every other end. */
+  readonly failureClass: FailureClass | null;
+  /** Outcome of a run that succeeded; `done` where it is left out. */
+  readonly outcome?: Outcome;
+  readonly outcomeSummary?: string | null | undefined;
+  /** Undefined where nothing was checked. */
+  readonly checks?: readonly CheckResult[];
+  /** The budget that left too little for the next step, where one did and it is known which. */
+  readonly passedLimit?: PassedLimit | undefined;
+  /** Data of the result in the form that the routine asks for; undefined where it asks for none. */
+  readonly data?: ResultData;
+}
+
+export interface ResultData {
+  readonly value: unknown;
+  /** Key by which the items of its list are told apart; null where there is none. */
+  readonly by: ResultKey | null;
+}
+
+/** Returns the ending of a failed run, in the words of its reason unless `message` is more exact. */
+export function failure(reason: FailureReason, message?: string): RunEnding {
+  const errorMessage = message ?? reasonAsMessage(reason);
+  const failureClass = CLASS_OF_FAILURE[reason];
+  return { state: 'failed', reason, errorMessage, result: null, failureClass };
+}
+
+/** Returns the ending of a run whose model step ended with a text. */
+export function success(result: string | null): RunEnding {
+  return { state: 'succeeded', reason: null, errorMessage: null, result, failureClass: null };
+}
+
+export const cancellation = cancelled('cancelled');
+
+/** The ending of an open run that the next occurrence replaces. */
+export const replacement = cancelled('replaced');
+
+function cancelled(reason: 'cancelled' | 'replaced'): RunEnding {
+  return {
+    state: 'cancelled',
+    reason,
+    errorMessage: reasonAsMessage(reason),
+    result: null,
+    failureClass: null,
+  };
+}
+
+/** Returns the ending of a queued run that is skipped. */
+export function skip(reason: RunReason): RunEnding {
+  return {
+    state: 'skipped',
+    reason,
+    errorMessage: reasonAsMessage(reason),
+    result: null,
+    failureClass: null,
+  };
+}
+
+/** Returns the error message of a run that ended for a reason about which nothing more exact is known. */
+export function reasonAsMessage(reason: RunReason): string {
+  const words = reasonInWords(reason);
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
+/** Returns the sentence of the closed list for a reason. */
+export function reasonInWords(reason: RunReason): string {
+  return RUN_REASONS[reason];
+}

@@ -1,0 +1,98 @@
+import type { Core } from '#core/core.ts';
+import type { Actor } from '#core/foundation/audit/index.ts';
+import { pauseRoutine, type Routine } from '#core/authoring/routines/index.ts';
+import { sql, transaction, eachApart, type Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { cancellation, type RunState } from '#core/execution/run-states/index.ts';
+import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from './end-run.ts';
+import { askedToStop, afterReplacing, cancelOpenRuns, type ReplacedRuns } from './replace.ts';
+import { readRun } from './queries.ts';
+import type { Run } from './run.ts';
+
+/**
+ * Cancels a run. A queued run ends at once; a running one ends at its next step, or in the middle of a call when
+ * Temporal can be reached.
+ * @throws {AppError} `run_not_found`, `run_not_cancellable`
+ */
+export async function cancelRun(deps: AfterEndDeps, projectId: string, id: string): Promise<Run> {
+  const { run, end } = await requestCancellation(deps.database, projectId, id);
+  if (end !== undefined) await afterEnd(deps, end);
+  await deps.engine
+    .cancelRun(id)
+    .catch((err: unknown) => deps.log.warn({ err, runId: id }, 'a tick will repeat the cancellation'));
+  return run;
+}
+
+/**
+ * Records the request, and ends a run that is still queued. The next step and every tick check for the request, so it
+ * is carried out even when Temporal cannot be reached now.
+ */
+function requestCancellation(
+  database: Database,
+  projectId: string,
+  id: string,
+): Promise<{ run: Run; end: RecordedEnd | undefined }> {
+  return transaction(database, async (tx) => {
+    const asked = await tx.row<{ state: RunState }>`
+      update runs set ${askedToStop(cancellation)}
+      where id = ${id} and project_id = ${projectId} and state in ('queued', 'running')
+      returning state
+    `;
+    if (asked === undefined) {
+      await readRun(tx, projectId, id);
+      throw new AppError('run_not_cancellable');
+    }
+    const end = asked.state === 'queued' ? await recordEnd(tx, id, cancellation) : undefined;
+    return { run: await readRun(tx, projectId, id), end };
+  });
+}
+
+/**
+ * Cancels the open runs of routines, also those that a person started. Each has a transaction of its own, which waits
+ * for its row: the transaction that holds the row needs nothing else that is held here. A run that is started meanwhile
+ * is wanted.
+ * @throws the first error of a run that could not be stopped, after the others were
+ */
+export async function stopRuns(deps: AfterEndDeps, routineIds: readonly string[]): Promise<void> {
+  const open = await deps.database.rows<{ id: string }>`
+    select id from runs
+    where routine_id = any(${routineIds}) and state in ('queued', 'running') and cancel_requested_at is null
+    order by id
+  `;
+  const stopped: ReplacedRuns[] = [];
+  const stop = async ({ id }: { readonly id: string }) => {
+    const which = sql`id = ${id}`;
+    stopped.push(
+      await transaction(deps.database, (tx) =>
+        cancelOpenRuns(tx, routineIds, { ending: cancellation, which, waits: true }),
+      ),
+    );
+  };
+  try {
+    await eachApart(open, stop, {
+      failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be stopped'),
+    });
+  } finally {
+    // Those that have been stopped are followed up, also when others could not be.
+    await afterReplacing(deps, {
+      ends: stopped.flatMap(({ ends }) => ends),
+      cancelled: stopped.flatMap(({ cancelled }) => cancelled),
+    });
+  }
+}
+
+/**
+ * Pauses a routine, and with `cancelRuns` cancels all its open runs too, also when it was paused before.
+ * @throws {AppError} `routine_not_found`, `routine_archived`
+ */
+export async function pauseWithRuns(
+  deps: AfterEndDeps & Pick<Core, 'emit'>,
+  by: Actor,
+  input: { projectId: string; id: string; cancelRuns: boolean },
+): Promise<Routine> {
+  const { projectId, id, cancelRuns } = input;
+  const routine = await pauseRoutine(deps, by, projectId, id);
+  // Not in the transaction that holds the routine: a run that is ending holds its row and waits for the routine's.
+  if (cancelRuns) await stopRuns(deps, [id]);
+  return routine;
+}

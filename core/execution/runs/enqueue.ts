@@ -1,0 +1,245 @@
+import type { Core } from '#core/core.ts';
+import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/index.ts';
+import type { StartableRun } from '#core/foundation/engine/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
+import { AppError, invalid } from '#lib/errors.ts';
+import { SLOTS } from '#lib/provider-file/index.ts';
+import {
+  accountPlaces,
+  MOST_FOR_BUDGET,
+  shareOf,
+  START_LEASE,
+  takePlace,
+  takesPlace,
+  waitsForBudget,
+  type AdmissionRule,
+  type Admission,
+} from '#core/execution/admission/index.ts';
+import { isEndState } from '#core/execution/run-states/index.ts';
+import { runColumns, type Run } from './run.ts';
+import { findRun, readRun } from './queries.ts';
+
+export interface ManualRun {
+  readonly id: string;
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly plan: Plan;
+  readonly routineId: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** True when they are material and no instructions, as the caller who gave them may not write routines. */
+  readonly valuesFenced: boolean;
+  readonly retryOf: string | null;
+  /** Earliest start; null for at once. */
+  readonly runAt: Date | null;
+  /** The instant of the run that it repeats, where that one had an instant. */
+  readonly standsFor: Date | null;
+  /** Model providers that are switched off here. */
+  readonly disabledProviders: readonly string[];
+}
+
+/** Limit of runs in a project that wait for their times. */
+const MAX_HELD = 1_000;
+
+export interface EnqueuedRun {
+  readonly run: Run;
+  /** Set when the run was admitted at once; the caller then starts its workflow. Otherwise it waits for admission. */
+  readonly startable: StartableRun | undefined;
+}
+
+/**
+ * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When no
+ * other run waits, there is room also in its share, and the organization has no bound of its own, the same statement
+ * admits it, which spares an idle service a round of admission. Otherwise it waits its turn.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
+ * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
+ */
+export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: ManualRun): Promise<EnqueuedRun> {
+  const found = await db.row<
+    {
+      routineState: string;
+      disabled: boolean;
+      timely: boolean;
+      held: number;
+      unknown: string[];
+      closed: string[];
+      timeoutSeconds: number;
+      admitted: boolean | null;
+    } & (Run | { id: null })
+  >`
+    with routine as (
+      select r.*, r.definition -> 'variables' as variables,
+        array(select given from jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb) given
+          where not coalesce(r.definition -> 'variables' ? given, false)) as unknown,
+        array(select given.key from jsonb_each_text(${JSON.stringify(input.variables)}::jsonb) given
+          where jsonb_typeof(r.definition -> 'overridable') = 'array' and not r.definition -> 'overridable' ? given.key
+            and given.value <> r.definition -> 'variables' ->> given.key) as closed
+      from routines r where id = ${input.routineId} and project_id = ${input.projectId}
+    ), timing as (
+      select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()
+          and ${input.runAt}::timestamptz <= now() + interval '1 year') as timely,
+        case when ${input.runAt}::timestamptz is null then 0 else
+          (select count(*) from runs where project_id = ${input.projectId} and held and state = 'queued') end as held
+    ), accepted as (
+      select routine.* from routine, timing
+      where state <> 'archived' and cardinality(unknown) = 0 and cardinality(closed) = 0
+        and model_provider <> all(${input.disabledProviders}::text[]) and timely and held < ${MAX_HELD}
+        and not exists (select 1 from runs where id = ${input.id})
+    ), allowed as (
+      ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
+    ), room as (
+      select case when ${input.runAt}::timestamptz is null and ${runsAtATimeOf(rule.planRule)} is null
+          and not exists (select from accepted where model_connection_id is not null
+            and exists (select from (${accountPlaces(rule)}) accounts
+              where accounts.account = accepted.model_connection_id and accounts.places <= 0))
+          and (select count(*) from runs where ${waitsForBudget} and organization_id = o.id
+            and project_id = ${input.projectId}) < ${MOST_FOR_BUDGET}
+          and coalesce((select count(*) from runs where ${takesPlace} and organization_id = o.id)
+            < ${shareOf(rule.taskQueue, sql`o.id`)}, true)
+        then ${takePlace(rule.taskQueue)} else false end as free
+      from organizations o where o.id = ${input.organizationId}
+    ), run as (
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
+        retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
+        queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, values_fenced)
+      select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
+        ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
+        max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz,
+        now()) + max_queue_seconds * interval '1 second',
+        case when room.free then now() end, case when room.free then now() + ${START_LEASE} end,
+        ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
+        case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end,
+        ${input.valuesFenced} or exists (select from runs repeated where repeated.id = ${input.retryOf}
+          and repeated.project_id = ${input.projectId} and repeated.values_fenced)
+      from accepted, allowed, room
+      returning ${runColumns}, admitted_at is not null as admitted
+    )
+    select routine.state as "routineState",
+    routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, closed,
+    timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
+    from routine cross join timing left join run on true
+  `;
+  if (found === undefined) throw new AppError('routine_not_found');
+  if (found.routineState === 'archived') throw new AppError('routine_archived');
+  assertMayBeGiven(found);
+  const { id, projectId, routineId } = input;
+  // Not inserted: an earlier attempt of the same request did that, or the month's runs are used up.
+  const run = found.id === null ? await findRun(db, projectId, id) : found;
+  if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
+  if (found.admitted !== true) return { run, startable: undefined };
+  const { timeoutSeconds } = found;
+  const startable: StartableRun = {
+    id,
+    projectId,
+    organizationId: input.organizationId,
+    routineId,
+    trigger: 'manual',
+    timeoutSeconds,
+  };
+  return { run, startable };
+}
+
+/** @throws {AppError} `invalid_variable` naming each variable that the routine lacks, or keeps as it is */
+export function assertMayBeGiven(given: {
+  readonly unknown: readonly string[];
+  readonly closed: readonly string[];
+}): void {
+  const faultsOf = (names: readonly string[], message: string) =>
+    names.map((name) => ({ path: `variables.${name}`, message }));
+  const faults = [
+    ...faultsOf(given.unknown, 'the routine has no such variable'),
+    ...faultsOf(given.closed, 'the routine does not let it be given for a run (overridable)'),
+  ];
+  if (faults.length > 0) throw invalid(faults, 'invalid_variable');
+}
+
+function refusalOf({
+  disabled,
+  timely,
+  held,
+}: {
+  disabled: boolean;
+  timely: boolean;
+  held: number;
+}): AppError | undefined {
+  if (disabled) return new AppError('provider_disabled');
+  if (!timely) {
+    return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
+  }
+  if (held < MAX_HELD) return undefined;
+  return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for their times.`);
+}
+
+/**
+ * Enqueues a new manual run with the inputs of a finished one.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and everything
+ * that `enqueueManualRun` throws
+ */
+export async function enqueueRetry(
+  db: Db,
+  rule: AdmissionRule,
+  input: Omit<ManualRun, 'routineId' | 'variables' | 'valuesFenced' | 'retryOf' | 'runAt' | 'standsFor'> & {
+    readonly runId: string;
+  },
+): Promise<EnqueuedRun> {
+  const run: Run = await readRun(db, input.projectId, input.runId);
+  if (!isEndState(run.state)) throw new AppError('run_not_finished');
+  if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  // Values keep the rank that they were given with.
+  const { routineId, variables, scheduledFor: standsFor } = run;
+  const again = {
+    routineId,
+    variables,
+    valuesFenced: false,
+    retryOf: run.id,
+    runAt: null,
+    standsFor,
+  };
+  return enqueueManualRun(db, rule, { ...input, ...again });
+}
+
+export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'providerEnabled'> {
+  readonly admission: Admission;
+}
+
+/**
+ * Puts a manual run on record and starts its workflow.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request`, `limit_reached`,
+ * `allowance_exceeded`, `provider_disabled`
+ */
+export async function startManualRun(
+  deps: StartDeps,
+  input: Omit<ManualRun, 'retryOf' | 'standsFor' | 'disabledProviders'>,
+): Promise<Run> {
+  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabled(deps) };
+  return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
+}
+
+/**
+ * Starts a new manual run with the inputs of one that has ended.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and what `startManualRun` throws
+ */
+export async function retryRun(
+  deps: StartDeps,
+  input: Omit<Parameters<typeof enqueueRetry>[2], 'disabledProviders'>,
+): Promise<Run> {
+  const retry = { ...input, disabledProviders: disabled(deps) };
+  return start(deps, await enqueueRetry(deps.database, deps.admission.rule, retry));
+}
+
+function disabled({ providerEnabled }: StartDeps): readonly string[] {
+  return SLOTS.filter((slot) => !providerEnabled(slot));
+}
+
+/** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */
+async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
+  if (startable === undefined) {
+    deps.admission.nudge();
+    return run;
+  }
+  try {
+    await deps.engine.startRun(startable);
+  } catch (err) {
+    deps.log.warn({ err, runId: run.id }, 'a run stays queued until its workflow can be started');
+  }
+  return run;
+}

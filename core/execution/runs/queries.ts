@@ -1,0 +1,239 @@
+import { listMessages } from '#core/foundation/outbox/index.ts';
+import { listDeliveries } from '#core/delivery/webhooks/index.ts';
+import type { Outcome } from '#core/authoring/outcomes/index.ts';
+import { join, ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { firstIdAt } from '#lib/ids.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import { type Admission, waitsForBudget, waitOf } from '#core/execution/admission/index.ts';
+import type { RunState, Trigger } from '#core/execution/run-states/index.ts';
+import {
+  comparedWith,
+  runColumns,
+  shortColumns,
+  type Run,
+  type RunDetail,
+  type RunSummary,
+  stepColumns,
+  stepColumnsWithout,
+  type Step,
+} from './run.ts';
+
+const PREVIEW_LENGTH = 200;
+
+const routineName = sql`(select r.name from routines r
+  where r.id = runs.routine_id and r.project_id = runs.project_id) as "routineName"`;
+
+const summaryColumns = sql`${shortColumns}, ${routineName}, left(result, ${PREVIEW_LENGTH}) as "resultPreview",
+  case when changes is not null then jsonb_build_object('counts', changes->'counts') || ${comparedWith} end as changes`;
+
+export interface RunFilter {
+  readonly routineId: string | undefined;
+  readonly state: RunState | undefined;
+  readonly trigger: Trigger | undefined;
+  readonly outcome: Outcome | undefined;
+  readonly backfillId: string | undefined;
+  /** Limits of `createdAt`: at or after `since`, before `until`. */
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+  readonly page: Page;
+}
+
+export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
+  const owner = ownerOf(projectId, filter);
+  const conditions = [
+    ...owner.conditions,
+    ...(filter.state === undefined ? [] : [BY_STATE[filter.state]]),
+    ...(filter.trigger === undefined ? [] : [BY_TRIGGER[filter.trigger]]),
+    ...(filter.outcome === undefined ? [] : [BY_OUTCOME[filter.outcome]]),
+    ...(filter.backfillId === undefined ? [] : [sql`backfill_id = ${filter.backfillId}`]),
+    ...(filter.since === undefined ? [] : [createdFrom(filter.since)]),
+    ...(filter.until === undefined ? [] : [createdBefore(filter.until)]),
+  ];
+  // How much of the index a window spans, only its values tell.
+  const isWindow = filter.since !== undefined || filter.until !== undefined;
+  return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
+    select ${summaryColumns} from runs
+    where ${join(conditions, ' and ')} ${afterCursor(filter.page)}
+    order by ${owner.column}, id desc limit ${filter.page.limit + 1}
+  `;
+}
+
+/**
+ * Returns conditions that choose the owner of the runs, for which only an index of that owner will do, and the first
+ * column of the order.
+ */
+function ownerOf(
+  projectId: string,
+  { routineId }: RunFilter,
+): { readonly column: Sql; readonly conditions: readonly Sql[] } {
+  return routineId === undefined
+    ? { column: sql`project_id`, conditions: [ownedBy(sql`project_id`, projectId)] }
+    : {
+        column: sql`routine_id`,
+        conditions: [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)],
+      };
+}
+
+/**
+ * Conditions by state, as literals and not parameters, so that the few runs in a rare state are read from their partial
+ * index.
+ */
+const BY_STATE: Readonly<Record<RunState, Sql>> = {
+  queued: sql`state = 'queued'`,
+  running: sql`state = 'running'`,
+  succeeded: sql`state = 'succeeded'`,
+  failed: sql`state = 'failed'`,
+  cancelled: sql`state = 'cancelled'`,
+  skipped: sql`state = 'skipped'`,
+};
+const BY_OUTCOME: Readonly<Record<Outcome, Sql>> = {
+  // Not `coalesce`, which Postgres takes for rare and then reads all of them.
+  done: sql`state = 'succeeded' and (outcome is null or outcome = 'done')`,
+  nothing_to_report: sql`outcome = 'nothing_to_report'`,
+  partial: sql`outcome = 'partial'`,
+};
+const BY_TRIGGER = {
+  manual: sql`trigger = 'manual'`,
+  schedule: sql`trigger = 'schedule'`,
+  backfill: sql`trigger = 'backfill'`,
+};
+
+/**
+ * Limits the id as well as the time, so that the scan of the index ends there: for a window a week ago among a million
+ * runs that takes 3 ms instead of 170 ms. The limit of the id is wider: under a repeated `Idempotency-Key` an id is up
+ * to a day older than its row, and the clock that made it may be a little ahead.
+ */
+function createdFrom(since: Date): Sql {
+  const earliest = firstIdAt('run', new Date(since.getTime() - 25 * 3_600_000));
+  return sql`created_at >= ${since} and id >= ${earliest}`;
+}
+
+function createdBefore(until: Date): Sql {
+  const latest = firstIdAt('run', new Date(until.getTime() + 10 * 60_000));
+  return sql`created_at < ${until} and id < ${latest}`;
+}
+
+export function findRun(db: Db, projectId: string, id: string): Promise<Run | undefined> {
+  return db.row<Run>`select ${runColumns} from runs where id = ${id} and project_id = ${projectId}`;
+}
+
+/** Reads a run. @throws {AppError} `run_not_found` */
+export async function readRun(db: Db, projectId: string, id: string): Promise<Run> {
+  const run = await findRun(db, projectId, id);
+  if (run === undefined) throw new AppError('run_not_found');
+  return run;
+}
+
+/** Reads a run with its steps, webhook deliveries, mails and pings. @throws {AppError} `run_not_found` */
+export async function readRunDetail(
+  { database: db, admission }: { readonly database: Db; readonly admission: Pick<Admission, 'rule'> },
+  projectId: string,
+  id: string,
+): Promise<RunDetail> {
+  const run = await db.row<
+    Run &
+      Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'factsVersion' | 'gate' | 'queuedSeconds'> & {
+        waits: boolean;
+      }
+  >`
+    select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate,
+    ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs
+    where id = ${id} and project_id = ${projectId}
+  `;
+  if (run === undefined) throw new AppError('run_not_found');
+  const [{ steps, leftOutFrom }, deliveries, messages] = [
+    await readAllSteps(db, { projectId, runId: id }),
+    await listDeliveries(db, id),
+    await listMessages(db, id),
+  ];
+  const waits = run.state === 'queued' || run.waits;
+  const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
+  return { ...run, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages };
+}
+
+/**
+ * Seconds from its row, or the time that was asked for, to its first step, its end, or now, whichever came first; null
+ * for a skipped occurrence.
+ */
+const queuedSeconds = sql`case when skipped_count is null then
+  round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),
+  3)::float8
+  end`;
+
+/** Characters of texts that one response has: a run may have a hundred times as many, which no process should hold. */
+const MAX_TEXTS = 4_000_000;
+
+/** Steps read at a time; most runs have fewer. */
+const AT_ONCE = 25;
+
+interface StepsOf {
+  readonly projectId: string;
+  readonly runId: string;
+}
+
+/**
+ * Reads all steps of a run in order, from some step on without the texts of models and tools.
+ * @returns `leftOutFrom`, the index of the first step without its texts; null where none is
+ */
+async function readAllSteps(db: Db, of: StepsOf): Promise<{ steps: readonly Step[]; leftOutFrom: number | null }> {
+  const { steps, more } = await readWithTexts(db, of, { after: -1, limit: Infinity });
+  if (!more) return { steps, leftOutFrom: null };
+  const after = steps.at(-1)?.index ?? -1;
+  const others = await readRows(db, of, { after, limit: null, columns: stepColumnsWithout });
+  return { steps: [...steps, ...others], leftOutFrom: others[0]?.index ?? null };
+}
+
+/**
+ * Lists steps of a run in order, with their texts. A page whose texts are long has fewer steps than its limit.
+ * @throws {AppError} `run_not_found`
+ */
+export async function listSteps(
+  db: Db,
+  of: StepsOf,
+  { limit, after = '-1' }: Page,
+): Promise<{ steps: readonly Step[]; nextCursor: string | undefined }> {
+  const run = await db.row`select from runs where id = ${of.runId} and project_id = ${of.projectId}`;
+  if (run === undefined) throw new AppError('run_not_found');
+  const { steps, more } = await readWithTexts(db, of, { after: Number(after), limit });
+  return { steps, nextCursor: more ? String(steps.at(-1)?.index) : undefined };
+}
+
+/** Reads steps until there are enough of them, or of their texts; always one, where there is one. */
+async function readWithTexts(
+  db: Db,
+  of: StepsOf,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<{ steps: Step[]; more: boolean }> {
+  const steps: Step[] = [];
+  let length = 0;
+  for (;;) {
+    const wanted = Math.min(AT_ONCE, limit - steps.length);
+    const last = steps.at(-1)?.index ?? after;
+    const found = await readRows(db, of, { after: last, limit: wanted + 1, columns: stepColumns });
+    for (const step of found.slice(0, wanted)) {
+      length += lengthOf(step);
+      if (length > MAX_TEXTS && steps.length > 0) return { steps, more: true };
+      steps.push(step);
+    }
+    if (found.length <= wanted) return { steps, more: false };
+    if (steps.length >= limit) return { steps, more: true };
+  }
+}
+
+function readRows(
+  db: Db,
+  { projectId, runId }: StepsOf,
+  { after, limit, columns }: { after: number; limit: number | null; columns: Sql },
+): Promise<Step[]> {
+  return db.rows<Step>`
+    select ${columns} from steps
+    where run_id = ${runId} and project_id = ${projectId} and index > ${after}
+    order by index limit ${limit}
+  `;
+}
+
+function lengthOf({ text, tool }: Step): number {
+  const texts = [text, tool?.arguments, tool?.result, tool?.structured];
+  return texts.reduce((sum, each) => sum + (each?.length ?? 0), 0);
+}

@@ -1,0 +1,167 @@
+import {
+  compareWith,
+  areNone,
+  NO_CHANGES,
+  findChanges,
+  readItems,
+  type ComparedResult,
+  type DeliveredData,
+  type Changes,
+  type Items,
+} from '#core/authoring/outcomes/index.ts';
+import type { Routine } from '#core/authoring/routines/index.ts';
+import { hasLostDelivery } from '#core/delivery/webhooks/index.ts';
+import { sql, storableJson, type Db } from '#lib/database/index.ts';
+import { AppError, invalid } from '#lib/errors.ts';
+import { type ResultData, isEndState, type RunState, type Withheld } from '#core/execution/run-states/index.ts';
+import { readRun } from './queries.ts';
+import type { Run } from './run.ts';
+
+/**
+ * A run that the transaction has just ended. The transaction has locked the routine's row, so ends are compared one
+ * after the other.
+ */
+export interface JustEnded {
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly state: RunState;
+  readonly outcome: string | null;
+  readonly webhookUrl: string | null;
+  readonly webhookFailedAt: Date | null;
+  readonly deliver: Routine['deliver'];
+}
+
+export interface RecordedResult {
+  readonly changes: ComparedResult | null;
+  readonly withheld: Withheld | null;
+}
+
+/**
+ * Records the data of a run that has just ended, what changed since the data delivered last, and whether the webhook is
+ * told. Costs nothing where there is no data and the routine delivers everything.
+ */
+export async function recordResult(tx: Db, run: JustEnded, result: ResultData | undefined): Promise<RecordedResult> {
+  const { id, projectId, routineId, state, outcome, deliver } = run;
+  const hasWebhook = run.webhookUrl !== null && run.webhookFailedAt === null;
+  if (result === undefined) {
+    const withheld = hasWebhook ? withheldBy(deliver, { state, outcome, changes: null }) : null;
+    if (withheld !== null) {
+      await tx.run`update runs set withheld = ${withheld} where id = ${id}`;
+    }
+    return { changes: null, withheld };
+  }
+  const delivers = hasWebhook && deliver !== 'failed';
+  const delivered = await findDelivered(tx, { id, projectId, routineId, delivers });
+  const changes = compareWith(delivered, result.value, result.by);
+  const withheld = hasWebhook ? withheldBy(deliver, { state, outcome, changes }) : 'no_webhook';
+  const { against, unchangedRuns, ...kept } = changes;
+  // The clock and not the beginning of the transaction, which may have waited for the routine.
+  await tx.run`
+    update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
+      compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns},
+      withheld = ${withheld}
+    where id = ${id}
+  `;
+  return { changes, withheld };
+}
+
+interface EndedResult {
+  readonly state: RunState;
+  readonly outcome: string | null;
+  /** Null without data. */
+  readonly changes: ComparedResult | null;
+}
+
+/**
+ * Decides whether a routine's webhook is told of the end of a run. It is told of every failure: silence means that
+ * nothing has changed, never that nothing works. The first data of all counts as a change.
+ * @returns the reason for not telling it, or null
+ */
+function withheldBy(deliver: Routine['deliver'], { state, outcome, changes }: EndedResult): Withheld | null {
+  if (deliver === 'always' || state === 'failed') return null;
+  if (deliver === 'failed') return 'not_failed';
+  if (state === 'cancelled') return 'no_change';
+  if (changes === null && outcome === 'nothing_to_report') return 'no_change';
+  // Data that an earlier version of the routine did not ask for cannot be compared.
+  if (changes === null || changes.against === null) return null;
+  return areNone(changes) ? 'no_change' : null;
+}
+
+/** Runs that are searched: where the receiver has missed more consecutive deliveries, everything is new to it again. */
+const MAX_LOOKED_AT = 200;
+
+/**
+ * Finds the data that was delivered last. A run whose delivery was given up does not count, nor one that ended while
+ * nothing was to be delivered. One that brought no change stands for the run that it was compared with: its data is the
+ * same, and is kept longer.
+ * @param run.delivers whether the webhook is told of results; where it is not, every run counts as delivered
+ */
+function findDelivered(
+  tx: Db,
+  run: { id: string; projectId: string; routineId: string; delivers: boolean },
+): Promise<DeliveredData | undefined> {
+  return tx.row<DeliveredData>`
+    select anchor as against, data, by, case when unchanged then unchanged_runs else 0 end as "unchangedRuns"
+    from (
+      select id, data, compared_at, changes->'by' as by, unchanged_runs, withheld,
+        compared_with is not null and changes->'counts' = ${NO_CHANGES}::jsonb as unchanged,
+        case when withheld = 'no_change' then compared_with else id end as anchor
+      from runs
+      where routine_id = ${run.routineId} and project_id = ${run.projectId} and data is not null and id <> ${run.id}
+      order by compared_at desc limit ${MAX_LOOKED_AT}
+    ) earlier
+    where not ${run.delivers}::boolean or (
+      (withheld is null or withheld = 'no_change') and not ${hasLostDelivery(sql`anchor`)})
+    order by compared_at desc limit 1
+  `;
+}
+
+/** The complete difference between the data of two runs of a routine. */
+interface RunDiff extends Changes {
+  readonly runId: string;
+  /** The earlier run; null where everything is new. */
+  readonly against: string | null;
+}
+
+/**
+ * Compares the data of a run with that of another one, by its own key.
+ * @param input.against undefined for the run that it was compared with when it ended
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `run_without_data`, `content_erased`, and `invalid_request`
+ * where the other run is not one of the same routine, or its data has no items by that key
+ */
+export async function diffRun(
+  db: Db,
+  input: { projectId: string; id: string; against: string | undefined },
+): Promise<RunDiff> {
+  const run = await readRun(db, input.projectId, input.id);
+  const changes = changesOf(run);
+  const { by } = changes;
+  const against = input.against ?? changes.against;
+  const after = itemsOf(run, by);
+  if (against === null) {
+    return { runId: run.id, against, ...findChanges(new Map(), after, by) };
+  }
+  const earlier = await readRun(db, input.projectId, against);
+  if (earlier.routineId !== run.routineId) throw refused('not a run of the same routine');
+  changesOf(earlier);
+  return { runId: run.id, against, ...findChanges(itemsOf(earlier, by), after, by) };
+}
+
+/** Returns the recorded changes of a run; every run with data has them. */
+function changesOf(run: Run): NonNullable<Run['changes']> {
+  if (!isEndState(run.state)) throw new AppError('run_not_finished');
+  if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  if (run.changes === null) throw new AppError('run_without_data');
+  return run.changes;
+}
+
+function itemsOf({ data }: Run, by: Changes['by']): Items {
+  const read = readItems(data, by);
+  if (!read.ok) throw refused(read.issue);
+  return read.items;
+}
+
+function refused(message: string): AppError {
+  return invalid([{ path: 'against', message }]);
+}

@@ -1,0 +1,191 @@
+import type { GateVerdict } from '#core/execution/gate/index.ts';
+import type { Usage } from '#core/foundation/cost/index.ts';
+import type { ComparedResult, RunOutcome } from '#core/authoring/outcomes/index.ts';
+import type { ToolRecord } from '#core/integrations/tools/index.ts';
+import type { RunMessage } from '#core/foundation/outbox/index.ts';
+import type { Delivery } from '#core/delivery/webhooks/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
+import type { Wait } from '#core/execution/admission/index.ts';
+import type {
+  RunState,
+  StepKind,
+  StepState,
+  StepWarning,
+  Trigger,
+  Withheld,
+} from '#core/execution/run-states/index.ts';
+
+export interface RunUsage extends Usage {
+  /** US dollars as a decimal string; null while no priced step is on record. */
+  readonly costUsd: string | null;
+}
+
+export interface Run extends RunOutcome {
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly routineRevision: number;
+  readonly trigger: Trigger;
+  readonly state: RunState;
+  readonly reason: string | null;
+  readonly errorMessage: string | null;
+  /** Instant of the schedule for which it was made, past or present; a repeated run has that of the run it repeats. */
+  readonly scheduledFor: Date | null;
+  /** Requested time, before which it does not start. */
+  readonly runAt: Date | null;
+  /** Id of the backfill to which it belongs. */
+  readonly backfillId: string | null;
+  /** Number of occurrences that a `skipped` row accounts for, and the last of them. */
+  readonly skippedCount: number | null;
+  readonly skippedUntil: Date | null;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly retryOf: string | null;
+  readonly model: {
+    readonly provider: string;
+    readonly connectionId: string | null;
+    readonly modelId: string;
+  } | null;
+  readonly result: string | null;
+  /** Data of the result in the form of the version's `resultSchema`; null where it has none. */
+  readonly data: unknown;
+  /** Null unless it has data. */
+  readonly changes: ComparedResult | null;
+  /** The reason why no webhook was told of its end; null where one was, or where nothing is withheld. */
+  readonly withheld: Withheld | null;
+  readonly stepCount: number;
+  readonly usage: RunUsage;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly cancelRequestedAt: Date | null;
+  /** True when its owner keeps it beyond the retention of its project. */
+  readonly pinned: boolean;
+  /** The time since which its texts are null and its variables empty. */
+  readonly contentErasedAt: Date | null;
+}
+
+/** A run as lists show it: without its long texts. */
+export interface RunSummary extends Omit<Run, 'result' | 'variables' | 'data' | 'changes'> {
+  readonly routineName: string;
+  readonly changes: Pick<ComparedResult, 'against' | 'unchangedRuns' | 'counts'> | null;
+  /** The beginning of the result. */
+  readonly resultPreview: string | null;
+}
+
+export interface Step {
+  readonly index: number;
+  readonly kind: StepKind;
+  readonly state: StepState;
+  /** Number of the attempt. Above 1, the provider may have billed an earlier attempt that was never recorded. */
+  readonly attempt: number;
+  readonly modelId: string | null;
+  readonly text: string | null;
+  readonly finishReason: string | null;
+  readonly errorMessage: string | null;
+  /** Null on a model step. */
+  readonly tool: ToolRecord | null;
+  readonly warnings: readonly StepWarning[];
+  readonly usage: RunUsage;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+}
+
+export interface RunDetail extends Run {
+  readonly routineName: string;
+  readonly prompt: string | null;
+  readonly briefing: string | null;
+  /** Version of the facts of its project that it was told; null for none. */
+  readonly factsVersion: number | null;
+  /** Null for a run that asked no gate. */
+  readonly gate: GateVerdict | null;
+  /** Time that it has waited, or had waited when it began or ended; null for an occurrence passed over. */
+  readonly queuedSeconds: number | null;
+  /** Null unless it is queued, or waits for a budget. */
+  readonly waitingFor: Wait | null;
+  readonly steps: readonly Step[];
+  /** Index of the first step whose texts are left out; null where none is. */
+  readonly textsLeftOutFrom: number | null;
+  readonly deliveries: readonly Delivery[];
+  /** Mails and pings about it. */
+  readonly messages: readonly RunMessage[];
+}
+
+/** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
+export function scheduledFor(run: Sql): Sql {
+  return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
+}
+
+/** Selects the fields of `RunOutcome` from `runs`. A success without one counts as `done`. */
+export const runOutcome = sql`
+  coalesce(outcome, case when state = 'succeeded' then 'done' end) as outcome, outcome_summary as "outcomeSummary",
+  coalesce(checks, '[]') as checks
+`;
+
+/** The columns of a run without its long texts. */
+export const shortColumns = sql`
+  id, project_id as "projectId", routine_id as "routineId", routine_revision as "routineRevision", trigger, state,
+  reason, error_message as "errorMessage", ${scheduledFor(sql`runs`)} as "scheduledFor", run_at as "runAt",
+  backfill_id as "backfillId", skipped_count as "skippedCount", skipped_until as "skippedUntil", retry_of as "retryOf",
+  case when model_id is not null then jsonb_build_object('provider', model_provider,
+    'connectionId', model_connection_id, 'modelId', model_id) end as model,
+  step_count as "stepCount", ${runOutcome}, ${usageWith(sql`estimated_usage`)},
+  created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt",
+  cancel_requested_at as "cancelRequestedAt", pinned,
+  content_erased_at as "contentErasedAt", withheld
+`;
+
+/** What a run was compared with, beside its changes. */
+export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
+
+/** The columns of `Run`. */
+export const runColumns = sql`${shortColumns}, variables, result, data,
+  case when changes is not null then changes || ${comparedWith} end as changes`;
+
+/** The columns of `Step`. */
+export const stepColumns = columns(sql`text, tool`);
+
+/** The same without the texts of models and tools, of which the lengths stay. */
+export const stepColumnsWithout = columns(sql`null as text, case when tool is not null then tool - 'input'
+    || '{"arguments": null, "result": null, "structured": null, "attachments": []}'::jsonb end as tool`);
+
+function columns(texts: Sql): Sql {
+  return sql`
+  index, kind, state, attempt, model_id as "modelId", ${texts}, finish_reason as "finishReason",
+  error_message as "errorMessage", coalesce(warnings, '[]') as warnings, ${usageWith(sql`usage_estimated`)},
+  started_at as "startedAt", finished_at as "finishedAt"
+`;
+}
+
+/** Selects the usage of a run or a step as `RunUsage`. */
+function usageWith(estimated: Sql): Sql {
+  return sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
+  'outputTokens', output_tokens, 'reasoningTokens', reasoning_tokens, 'costUsd', trim_scale(cost_usd)::text,
+  'estimated', ${estimated}) as usage`;
+}
+
+/**
+ * The clock of a run, as pieces of SQL. It starts with the first step and stands still while the run waits for a
+ * budget.
+ */
+export const runClock = {
+  /** Returns the milliseconds that it has left; not positive once its time is over. */
+  remainingMs: (run: Sql) =>
+    sql`((${run}.timeout_seconds - extract(epoch from ${stoppedAt(run)} - ${run}.started_at)) * 1000
+    + ${run}.waited_ms)::float8`,
+  /**
+   * Returns the milliseconds that the run may still wait: in all as long as it might have waited for its first step.
+   */
+  patienceMs: (
+    run: Sql,
+  ) => sql`(extract(epoch from coalesce(${run}.queue_until - coalesce(${run}.run_at, ${run}.created_at),
+    interval '6 hours')) * 1000 - ${run}.waited_ms
+    - extract(epoch from now() - ${stoppedAt(run)}) * 1000)::float8`,
+  /** Assignments for an update of `runs` that start it again. */
+  goesOn: sql`waited_ms = runs.waited_ms
+            + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`,
+};
+
+/** Returns the time since which a run's clock stands, or now while it goes, as an SQL expression. */
+function stoppedAt(run: Sql): Sql {
+  return sql`coalesce(${run}.waits_since, now())`;
+}

@@ -1,0 +1,182 @@
+import { kickDeliveries } from '#core/delivery/webhooks/index.ts';
+import { eachApart, sql, type Database } from '#lib/database/index.ts';
+import { cancellation, failure, skip, type RunState } from '#core/execution/run-states/index.ts';
+import { buildIsGone } from '#core/execution/admission/index.ts';
+import { runClock } from './run.ts';
+import { endRun, type AfterEndDeps } from './end-run.ts';
+import { replaceMissed } from './replace.ts';
+
+interface OpenRun {
+  readonly id: string;
+  readonly state: RunState;
+  readonly cancelRequested: boolean;
+}
+
+/** Runs checked in one tick; each costs one call to Temporal, a few milliseconds. */
+const BATCH = 200;
+
+/**
+ * Checks open runs. First of all makes up for cancellations that were missed and repeats those that Temporal may not
+ * have received, so that they never wait behind thousands of others. Ends runs whose time is long over, also
+ * those that Temporal calls open. Then, the one checked longest ago first, settles a run whose workflow is gone: one
+ * that never began is started again, also when its workflow waits for a build that is no more, and one that was under
+ * way ends as `workflow_lost`, so that nothing waits for ever.
+ * @returns how many runs had lost their workflow
+ */
+export async function sweepOpenRuns(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
+  let cancelled: number;
+  try {
+    await replaceMissed(deps);
+    cancelled = await check(deps, await takeCancelled(deps.database), signal);
+  } finally {
+    // Also while Temporal is away: the deadline of a run does not wait for it.
+    await endOverdue(deps, signal);
+  }
+  return cancelled + (await check(deps, await takeOpenRuns(deps.database), signal));
+}
+
+async function check(deps: AfterEndDeps, waiting: OpenRun[], signal: AbortSignal): Promise<number> {
+  const { database, engine } = deps;
+  let settled = 0;
+  try {
+    for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
+      signal.throwIfAborted();
+      if (run.cancelRequested) await engine.cancelRun(run.id);
+      const workflow = await engine.workflowState(run.id);
+      if (workflow !== 'open') {
+        await settle(deps, run, workflow);
+        settled += 1;
+      } else if (run.state === 'queued' && (await isStranded(deps, run.id))) {
+        await engine.terminateRun(run.id, 'its build has no worker any more');
+        await settle(deps, run, 'gone');
+        settled += 1;
+      }
+      waiting.shift();
+    }
+  } finally {
+    // When Temporal goes away the rest have not been checked, and the next tick does it.
+    await giveBack(database, waiting);
+  }
+  return settled;
+}
+
+/**
+ * The step under way ends its run when the time is over, and that is a `timeout`. Where none has for so long, the
+ * platform lost the run, which is no fault of the routine's.
+ */
+const OVERDUE_MS = 120_000;
+const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
+
+async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void> {
+  const overdue = await deps.database.rows<{ id: string }>`
+    select id from runs
+    where state = 'running' and admitted_at is not null
+      and case when waits_since is null then ${runClock.remainingMs(sql`runs`)}
+      else ${runClock.patienceMs(sql`runs`)} end < -${OVERDUE_MS}::float8
+    order by started_at limit ${BATCH}
+  `;
+  let reachable = true;
+  try {
+    await eachApart(
+      overdue,
+      async ({ id }) => {
+        deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
+        await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE), { kicks: false });
+        // Its row is settled; a workflow that lives on finds nothing to do. While Temporal is away each would wait for
+        // the deadline of its call.
+        if (reachable) {
+          await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
+        }
+      },
+      {
+        signal,
+        failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended'),
+      },
+    );
+  } finally {
+    if (overdue.length > 0) await kickDeliveries(deps);
+  }
+}
+
+async function giveBack(database: Database, waiting: readonly OpenRun[]): Promise<void> {
+  if (waiting.length === 0) return;
+  const ids = waiting.map(({ id }) => id);
+  await database.run`update runs set checked_at = null where id = any(${ids})`;
+}
+
+/** Takes runs that were cancelled since their last check, or whose last check is a while ago. */
+function takeCancelled(database: Database): Promise<OpenRun[]> {
+  return database.rows<OpenRun>`
+    update runs set checked_at = now()
+    from (
+      select id from runs
+      where state in ('queued', 'running') and workflow_started_at is not null
+        and cancel_requested_at < now() - interval '5 seconds'
+        and (checked_at is null or checked_at < cancel_requested_at or checked_at < now() - interval '50 seconds')
+      order by cancel_requested_at limit ${BATCH}
+      for update skip locked
+    ) chosen
+    where runs.id = chosen.id
+    returning runs.id, state, true as "cancelRequested"
+  `;
+}
+
+function takeOpenRuns(database: Database): Promise<OpenRun[]> {
+  return database.rows<OpenRun>`
+    update runs set checked_at = now()
+    from (
+      select id from runs
+      where state in ('queued', 'running') and workflow_started_at is not null
+        and coalesce(checked_at, workflow_started_at) < now() - interval '50 seconds'
+      order by coalesce(checked_at, workflow_started_at) limit ${BATCH}
+      for update skip locked
+    ) chosen
+    where runs.id = chosen.id
+    returning runs.id, state, cancel_requested_at is not null as "cancelRequested"
+  `;
+}
+
+async function settle(deps: AfterEndDeps, run: OpenRun, workflow: 'completed' | 'gone'): Promise<void> {
+  const { database, log } = deps;
+  log.warn({ runId: run.id, state: run.state, workflow }, 'an open run has lost its workflow');
+  if (run.state === 'queued' && workflow === 'gone' && !run.cancelRequested) {
+    await database.run`
+      update runs set workflow_started_at = null, start_leased_until = now()
+      where id = ${run.id} and state = 'queued'
+    `;
+    return;
+  }
+  await endRun(deps, run.id, run.cancelRequested ? cancellation : failure('workflow_lost'));
+}
+
+/**
+ * Tells whether the workflow of a run stays on a build that has no worker any more, while another build takes new runs.
+ * A run that has not begun may then begin on that one; one that has begun waits for workers of its own build.
+ */
+async function isStranded({ database, engine, admission }: AfterEndDeps, runId: string): Promise<boolean> {
+  const buildId = await engine.buildOf(runId);
+  if (buildId === undefined) return false;
+  return buildIsGone(database, admission.rule.taskQueue, buildId);
+}
+
+/** Runs skipped in one round; the next tick goes on. */
+const SKIPPED_AT_ONCE = 500;
+
+/**
+ * Skips the runs that have waited longer than `limits.maxQueueSeconds` without beginning, whether they were admitted or
+ * not. Stops between two of them when `signal` aborts.
+ * @returns the number of skipped runs
+ */
+export async function expireQueued(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
+  signal.throwIfAborted();
+  const expired = await deps.database.rows<{ id: string }>`
+    select id from runs
+    where state = 'queued' and started_at is null and queue_until <= now()
+    order by queue_until limit ${SKIPPED_AT_ONCE}
+  `;
+  await eachApart(expired, ({ id }) => endRun(deps, id, skip('queue_expired')), {
+    signal,
+    failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be skipped'),
+  });
+  return expired.length;
+}

@@ -1,0 +1,211 @@
+import { cancelAtRuntime, issueCall, type IssuedCall } from '#core/models/calls/index.ts';
+import {
+  markNotReady,
+  type AccountsCore,
+  type CallCredential,
+  type ModelCredentials,
+} from '#core/models/connections/index.ts';
+import type { ModelProvider, ModelRuntime } from '#core/models/providers/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import type { RunBody } from '#lib/envelope/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { Log } from '#lib/log.ts';
+import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
+import { isAwaited, isStillWanted } from '../begin-step.ts';
+import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
+import { ModelFailure, Stop, usedUp } from '../stop.ts';
+import { fromUnreachable, recordFailure, responseOf } from './response.ts';
+
+export interface AccountCallerDeps extends Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 'modelRuntime'> {
+  readonly modelCredentials: ModelCredentials;
+  /** The longest that one call may take. */
+  readonly timeoutMs: number;
+}
+
+/** Credential and destination of one call. */
+interface Target {
+  readonly step: AccountStep;
+  readonly provider: ModelProvider;
+  readonly runtime: ModelRuntime;
+  /** Unix milliseconds. */
+  readonly deadline: number;
+}
+
+/**
+ * Calls models on people's own accounts through the provider runtime. Each call is issued in the database first, under
+ * a request id that stays the same until an outcome is recorded: a worker that takes over asks for the same call.
+ */
+export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
+  return {
+    timeoutMs: deps.timeoutMs,
+    async call(input) {
+      const target = targetOf(deps, input);
+      const { deadline } = target;
+      const { connection } = target.step;
+      const { modelCredentials } = deps;
+      const { signal } = input;
+      const credential = await usable(modelCredentials.forCall(connection, { deadline, signal }));
+      const response = await attempt(deps, input, target, credential);
+      if (response !== undefined) return response;
+      // The provider did not take the credential: once more with a renewed one, if there is another.
+      const { version } = credential;
+      const renewed = await usable(modelCredentials.refused(connection, version, signal));
+      if (renewed !== undefined) {
+        const second = await attempt(deps, input, target, renewed);
+        if (second !== undefined) return second;
+        // The owner has to sign in again.
+        await markNotReady(deps.database, connection, renewed.version, 'authorization_revoked');
+      }
+      throw new ModelFailure('model_credential_refused', 'The provider refused the credential.', {
+        retryable: false,
+      });
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+function targetOf({ modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps, input: ModelCall): Target {
+  const step = input.account;
+  if (step === undefined) throw new Error('the call is on no account');
+  const provider = modelProviders.find(step.provider);
+  if (provider === undefined || modelRuntime === undefined) {
+    throw Stop.fails('blocked_provider_disabled');
+  }
+  const deadline = Date.now() + Math.min(step.remainingMs, timeoutMs);
+  return { step, provider, runtime: modelRuntime, deadline };
+}
+
+/** Waits for a credential. @throws {Stop} where its account can have none, {ModelFailure} */
+async function usable<T>(credential: Promise<T>): Promise<T> {
+  try {
+    return await credential;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'connection_not_ready' || error.code === 'connection_not_found') {
+      throw Stop.fails('blocked_connection');
+    }
+    if (error.code === 'provider_disabled') throw Stop.fails('blocked_provider_disabled');
+    throw new ModelFailure('model_unreachable', 'The sign-in could not be renewed just now.', {
+      retryable: true,
+    });
+  }
+}
+
+/** @returns undefined when the provider did not take the credential */
+async function attempt(
+  deps: AccountCallerDeps,
+  input: ModelCall,
+  { step, provider, runtime, deadline }: Target,
+  { credential, version }: CallCredential,
+): Promise<ModelResponse | undefined> {
+  const call = await issue(deps, step, { runtime, provider, deadline, version });
+  try {
+    input.onSend?.();
+    const result = await runtime.client.run({
+      lease: call.lease,
+      requestId: call.requestId,
+      provider: provider.slot,
+      fileHash: provider.hash,
+      projectId: step.connection.projectId,
+      connectionId: step.connection.id,
+      credential,
+      credentialVersion: version,
+      deadline,
+      signal: input.signal,
+      runId: step.runId,
+      step: step.index,
+      body: bodyOf(input, step),
+    });
+    return responseOf(input, result, call, credential.value);
+  } catch (error) {
+    if (input.signal.aborted) {
+      await cancelUnlessWanted(deps, runtime, step.runId, call);
+      throw input.signal.reason;
+    }
+    const failure = await recordFailure({ ...deps, runtime }, step, call, error, input.signal);
+    if (failure instanceof ModelFailure && failure.reason === 'model_credential_refused') {
+      return undefined;
+    }
+    throw failure;
+  }
+}
+
+/**
+ * Cancels a call at the runtime when its run is no longer wanted. A worker that stops, or has lost its step, leaves the
+ * call running: the next worker asks for it under the same request id.
+ */
+async function cancelUnlessWanted(
+  { database, log }: { readonly database: Db; readonly log: Log },
+  runtime: ModelRuntime,
+  runId: string,
+  call: IssuedCall,
+): Promise<void> {
+  const isWanted = await isStillWanted(database, runId).catch(() => true);
+  if (!isWanted) await cancelAtRuntime(runtime, [call], log);
+}
+
+/** @throws {Stop} */
+async function issue(
+  { database, modelProviders }: AccountCallerDeps,
+  { connection, runId, index }: AccountStep,
+  {
+    runtime,
+    provider,
+    deadline,
+    version,
+  }: Pick<Target, 'runtime' | 'provider' | 'deadline'> & { readonly version: number },
+): Promise<IssuedCall> {
+  const order = {
+    connection,
+    runId,
+    step: index,
+    credentialVersion: version,
+    concurrency: provider.file.concurrency,
+    deadline,
+    wanted: isAwaited({ runId, index }),
+  };
+  let issued = await issueCall(database, modelProviders, order);
+  if (issued.kind === 'unleased') {
+    await leaseOrFail(runtime);
+    issued = await issueCall(database, modelProviders, order);
+  }
+  switch (issued.kind) {
+    case 'issued':
+      return issued.call;
+    case 'unusable':
+      throw Stop.fails('blocked_connection');
+    case 'limited': {
+      const { reason, detail } = usedUp(issued.until, index === 0);
+      throw Stop.fails(reason, detail);
+    }
+    case 'unwanted':
+      throw Stop.overtaken();
+    default:
+      throw Stop.waits();
+  }
+}
+
+/** Waits for the runtime's lease. @throws {ModelFailure} when no runtime responds */
+async function leaseOrFail(runtime: ModelRuntime): Promise<void> {
+  try {
+    await runtime.lease();
+  } catch (error) {
+    throw error instanceof RuntimeUnreachable ? fromUnreachable(error) : error;
+  }
+}
+
+function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
+  const { modelId, instructions, messages, maxOutputTokens, resultSchema } = input;
+  return {
+    modelId,
+    instructions,
+    messages: messages.map((message) => ({ ...message })),
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description: description ?? '',
+      inputSchema: { ...inputSchema },
+    })),
+    maxOutputTokens: maxOutputTokens ?? null,
+    ...(resultSchema === undefined ? {} : { resultSchema: { ...resultSchema } }),
+  };
+}

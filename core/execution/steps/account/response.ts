@@ -1,0 +1,155 @@
+import type { ModelMessage } from 'ai';
+import { cancelAtRuntime, endCall, type IssuedCall } from '#core/models/calls/index.ts';
+import { waitUntil } from '#core/models/connections/index.ts';
+import type { ModelRuntime } from '#core/models/providers/index.ts';
+import { persistently, storable, type Db } from '#lib/database/index.ts';
+import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/index.ts';
+import type { Log } from '#lib/log.ts';
+import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
+import { assistantMessages } from '../gateway/caller.ts';
+import { asStored, usageOf, type AccountStep, type ModelCall, type ModelResponse } from '../model-call.ts';
+import { ModelFailure, Stop } from '../stop.ts';
+
+/**
+ * Reads the neutral response of a session as a response of the gateway is read.
+ * @param secret the call's credential, removed from the response in case the provider repeats it
+ */
+export function responseOf(input: ModelCall, result: RunResult, call: IssuedCall, secret: string): ModelResponse {
+  const { text, messages, toolCalls, finishReason, usage } = without(secret, result);
+  return {
+    text: storable(text),
+    messages: assistantMessages(
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the session's model library made them, and the next step's checks them
+      asStored(messages) as unknown as readonly ModelMessage[],
+      NOTHING_BEYOND,
+      new Set(toolCalls.flatMap(({ callId, invalid }) => (invalid ? [callId] : []))),
+    ),
+    toolCalls: toolCalls.map(({ callId, name, input: args, invalid }) => ({
+      callId,
+      name,
+      input: asStored(args),
+      invalid,
+    })),
+    finishReason,
+    usage: usageOf(input, {
+      stated: usage,
+      texts: [text],
+      calls: toolCalls.map(({ name, input: args }) => ({ name, args })),
+    }),
+    call,
+  };
+}
+
+/** The session's own library keeps reasoning among the parts of a message. */
+const NOTHING_BEYOND = { reasoning: {}, thinking: '' };
+
+function without(secret: string, result: RunResult): RunResult {
+  const text = JSON.stringify(result);
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  if (!text.includes(escaped)) return result;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a text within texts is replaced by another
+  return JSON.parse(text.replaceAll(escaped, '[redacted]')) as RunResult;
+}
+
+/** Wait for an allowance whose provider does not say when it is reset. */
+const UNKNOWN_RESET_MS = 15 * 60_000;
+
+/** Failures after which it is unknown whether the provider was asked. */
+const UNKNOWN: ReadonlySet<FailureCode> = new Set(['unknown_outcome', 'result_gone', 'conflict']);
+
+/** Failures of a call that may be billed, although its usage is never stated. */
+const CUT_OFF: ReadonlySet<FailureCode> = new Set<FailureCode>([...UNKNOWN, 'timeout']);
+
+/**
+ * Records the outcome of a call without a response, and returns its consequence for the step. A call that was fenced,
+ * or of which nothing was heard, has no outcome yet and keeps its request id: a repeated request may still produce one.
+ * The outcome of a call that was cut off is recorded with its settlement.
+ */
+export async function recordFailure(
+  deps: { readonly database: Db; readonly runtime: ModelRuntime; readonly log: Log },
+  { connection }: AccountStep,
+  call: IssuedCall,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<Error> {
+  const { database, log } = deps;
+  const { requestId } = call;
+  if (error instanceof RuntimeUnreachable) {
+    const { reason } = error;
+    if (reason === 'rejected' || reason === 'not_isolated' || reason === 'failing') {
+      log.error({ requestId, reason }, 'the provider runtime does not take calls of this worker');
+    }
+    return fromUnreachable(error);
+  }
+  if (!(error instanceof CallFailure)) return error instanceof Error ? error : new Error('unknown');
+  const { code, details } = error;
+  if (code === 'fenced') return fromCallFailure(error);
+  // The earlier delivery may be under way still, with what the step would have said then.
+  if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
+  // First, so that no other step finds the account free and its allowance not yet known to be used up.
+  if (code === 'usage_limit') {
+    const until = new Date(details.resetAt ?? Date.now() + UNKNOWN_RESET_MS);
+    await persistently(() => waitUntil(database, connection, until), signal);
+  }
+  const end = UNKNOWN.has(code) ? 'unknown_outcome' : 'failed';
+  if (CUT_OFF.has(code)) {
+    return new ModelFailure('model_unreachable', error.message, {
+      retryable: true,
+      cutOff: true,
+      endCall: (tx) => endCall(tx, call, end, code),
+    });
+  }
+  await persistently(() => endCall(database, call, end, code), signal);
+  return fromCallFailure(error);
+}
+
+/** Longest delay by which a provider can postpone a step. */
+const MAX_RETRY_AFTER_MS = 5 * 60_000;
+
+/** Converts a sealed failure of the runtime into its consequence for the step. */
+function fromCallFailure({ code, message, details }: CallFailure): ModelFailure | Stop {
+  const retryAfterMs = details.retryAfterMs == null ? undefined : Math.min(details.retryAfterMs, MAX_RETRY_AFTER_MS);
+  switch (code) {
+    case 'provider_disabled':
+      return Stop.fails('blocked_provider_disabled', message);
+    case 'file_mismatch':
+      return Stop.fails('blocked_provider_mismatch');
+    case 'usage_limit':
+      return new ModelFailure('model_usage_limit', message, { retryable: false });
+    case 'rate_limited':
+      return new ModelFailure('model_rate_limited', message, { retryable: true, retryAfterMs });
+    case 'credential_refused':
+      // 403: the credential is good, but not for this.
+      return details.status === 403
+        ? new ModelFailure('model_refused', message, { retryable: false })
+        : new ModelFailure('model_credential_refused', message, { retryable: false });
+    case 'model_error': {
+      const refused = details.retryable === false;
+      const text = details.status == null ? message : `The model provider answered ${details.status}.`;
+      return new ModelFailure(refused ? 'model_refused' : 'model_error', text, {
+        retryable: !refused,
+        retryAfterMs,
+      });
+    }
+    case 'malformed':
+      return new ModelFailure('model_malformed', message, { retryable: true });
+    case 'too_large':
+      return new ModelFailure('model_refused', message, { retryable: false });
+    case 'sandbox_failed':
+      return new ModelFailure('model_session_failed', message, { retryable: true });
+    case 'timeout':
+    case 'fenced':
+    case 'conflict':
+    case 'unknown_outcome':
+    case 'result_gone':
+    case 'cancelled':
+      return new ModelFailure('model_unreachable', message, { retryable: true });
+  }
+}
+
+/** Converts an exchange without a sealed outcome into its consequence for the step. The call keeps its request id. */
+export function fromUnreachable({ reason, message, retryAfterMs }: RuntimeUnreachable): ModelFailure | Stop {
+  // Nothing was begun, and there may be room in a moment.
+  if (reason === 'busy') return Stop.waits(retryAfterMs);
+  return new ModelFailure('model_unreachable', message, { retryable: true });
+}

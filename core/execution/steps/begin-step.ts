@@ -1,0 +1,260 @@
+import type { ModelMessage } from 'ai';
+import {
+  offeredTools,
+  offeredToolsJson,
+  type OfferedTool,
+  type OfferedToolJson,
+} from '#core/integrations/tools/index.ts';
+import {
+  definitionForm,
+  type Definition,
+  type OutcomeRule,
+  type ResultForm,
+  type StoredDefinition,
+} from '#core/authoring/definition/index.ts';
+import { hasAudience } from '#core/delivery/notifications/index.ts';
+import { toldFactsJson, type ToldFacts } from '#core/authoring/facts/index.ts';
+import type { SkillRevisions } from '#core/authoring/skills/index.ts';
+import { budgetColumns, type Budgets } from '#core/usage/index.ts';
+import {
+  type TranscriptStep,
+  previousRunJson,
+  previousRunOf,
+  type PreviousRun,
+  type PreviousRunJson,
+  asksForData,
+  previousDataJson,
+  type PreviousData,
+} from '#core/execution/prompt/index.ts';
+import { runClock, scheduledFor, unwantedReason } from '#core/execution/runs/index.ts';
+import { runStatesBefore, type Trigger } from '#core/execution/run-states/index.ts';
+import type { GateVerdict } from '#core/execution/gate/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
+
+/** A run up to its first call of a model; a preview has one of a run that is never made. */
+export interface PreparedRun extends DefinedRun {
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineName: string;
+  readonly routineState: string;
+  readonly trigger: Trigger;
+  readonly scheduledFor: Date | null;
+  readonly runAt: Date | null;
+  /** The run that this one repeats. */
+  readonly retryOf: string | null;
+  /** Revisions that its version was activated with, which a run that no person starts takes. */
+  readonly activeSkills: SkillRevisions;
+  /** Read for the first step only, and where the definition says `facts`; null where there are none. */
+  readonly toldFacts: ToldFacts | null;
+  readonly timezone: string;
+  readonly maxSteps: number;
+  readonly timeoutSeconds: number;
+  readonly maxTotalTokens: number | null;
+  /** The rendered text, once the first step has recorded it. */
+  readonly prompt: string | null;
+  /** The briefing, whose text differs in every run; recorded with the prompt. */
+  readonly briefing: string | null;
+  /** Read for the first step only, and where the run is told its previous result. */
+  readonly previous: PreviousRun | undefined;
+  /** Read for the first step only, and where the instructions ask for it; null where there is none. */
+  readonly previousData: PreviousData | null;
+  /** Model steps recorded before this one. */
+  readonly modelSteps: number;
+  readonly startedAt: Date;
+  readonly tools: readonly OfferedTool[];
+}
+
+/** A run as its next model step sees it. */
+export interface RunContext extends PreparedRun {
+  readonly organizationId: string;
+  readonly routineId: string;
+  /** Revision of the version that the run executes. */
+  readonly revision: number;
+  readonly budgets: Budgets;
+  /** Verdict of the gate, once the gate was asked and the run goes on. */
+  readonly gateVerdict: GateVerdict | null;
+  /** Counts the attempts at this step; only the latest may reserve for it. */
+  readonly attempt: number;
+  /** Milliseconds since the first attempt at this step began. */
+  readonly stepAgeMs: number;
+  readonly totalTokens: number;
+  /** US dollars as a decimal string; null while no priced step is on record. */
+  readonly costUsd: string | null;
+  /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
+  readonly remainingMs: number;
+  /** Milliseconds that it may still wait for a budget; not positive once its patience is over. */
+  readonly patienceMs: number;
+  /** True when its step has waited for a budget and is not granted yet. */
+  readonly inLine: boolean;
+  readonly cancelRequested: boolean;
+  /** Earlier attempts of this step that failed because of the provider. */
+  readonly providerFailures: number;
+  /** The messages of the steps recorded before this one, in order, by step and one after the other. */
+  readonly transcriptSteps: readonly TranscriptStep[];
+  readonly transcript: readonly ModelMessage[];
+  /** True when the end of the run is reported: by webhook, mail or ping. */
+  readonly hasAudience: boolean;
+}
+
+/**
+ * Begins a model step in one statement. From its first step on the run is `running`. The attempt is recorded before the
+ * model is called, so a call that was paid for and got no response can be seen. Everything that is material comes from
+ * the version that the run was made with, even when its routine has changed since.
+ * @returns undefined when the run is no longer wanted (`endUnwanted` says why), it has ended, or an earlier attempt
+ * recorded this step and its completion was lost
+ */
+export async function beginStep(
+  db: Db,
+  runId: string,
+  index: number,
+  buildId: string | undefined,
+): Promise<RunContext | undefined> {
+  const tools = offeredToolsJson({
+    projectId: sql`begun.project_id`,
+    routineId: sql`begun.routine_id`,
+    startedAt: sql`begun.started_at`,
+  });
+  const previous = previousRunJson({
+    projectId: sql`begun.project_id`,
+    routineId: sql`begun.routine_id`,
+  });
+  const previousData = previousDataJson({
+    projectId: sql`begun.project_id`,
+    routineId: sql`begun.routine_id`,
+  });
+  const facts = toldFactsJson({
+    projectId: sql`begun.project_id`,
+    trigger: sql`begun.trigger`,
+    activeFacts: sql`begun.active_facts`,
+  });
+  const found = await db.row<FoundRun>`
+    with begun as (
+      update runs set
+        state = 'running',
+        started_at = coalesce(runs.started_at, now()),
+        workflow_started_at = coalesce(runs.workflow_started_at, now()),
+        admitted_at = coalesce(runs.admitted_at, now()),
+        build_id = ${buildId ?? null}, ${runClock.goesOn},
+        model_provider = v.definition #>> '{model,provider}',
+        model_connection_id = v.definition #>> '{model,connectionId}', model_id = v.definition #>> '{model,modelId}'
+      from routines r, routine_versions v
+      where runs.id = ${runId} and r.id = runs.routine_id and runs.state = any(${runStatesBefore('running')})
+        and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
+      returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills,
+      v.active_facts,
+        ${budgetColumns('r')} as routine_budget,
+        (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
+    ), step as (
+      insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
+      select id, ${index}, project_id, 'model', 'started', model_id, now() from begun
+      on conflict (run_id, index) do update set attempt = steps.attempt + 1 where steps.state = 'started'
+      returning state, attempt, started_at, provider_failures
+    )
+    select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
+      routine_id as "routineId", routine_name as "routineName",
+      routine_state as "routineState", routine_revision as revision, trigger,
+      ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", definition,
+      variables as given, values_fenced as "valuesFenced", active_skills as "activeSkills", timezone,
+      max_steps as "maxSteps", timeout_seconds as "timeoutSeconds", max_total_tokens as "maxTotalTokens",
+      (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
+          'organization', ${budgetColumns('o')})
+        from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
+      prompt, briefing, begun.gate as "gateVerdict",
+      case when prompt is null and (definition ->> 'carryResult' is distinct from 'false'
+        or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
+      case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
+        as "previousData",
+      case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
+      ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
+      begun.waits_until is not null as "inLine",
+      step_count as "modelSteps", input_tokens + output_tokens as "totalTokens",
+      trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
+      cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
+      step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
+      (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
+      (select json_agg(json_build_object('index', s.index, 'messages', s.messages) order by s.index) from steps s
+        where s.run_id = begun.id and s.index < ${index} and s.messages is not null) as "transcriptSteps"
+    from begun left join step on true
+  `;
+  if (found === undefined || found.stepState === null) return undefined;
+  const { stepState: _, definition, given, valuesFenced, previous: earlier, ...run } = found;
+  const transcriptSteps = run.transcriptSteps ?? [];
+  const defined = definitionForm.read(definition);
+  return {
+    ...run,
+    ...definedRun(defined, given, valuesFenced),
+    tools: offeredTools(run.tools, defined.value),
+    previous: earlier === null ? undefined : previousRunOf(earlier),
+    transcriptSteps,
+    transcript: transcriptSteps.flatMap(({ messages }) => messages),
+  };
+}
+
+/** The definition as a run has it: with the values that were given for it. */
+export interface DefinedRun extends Omit<Definition, 'outcome' | 'limits' | 'resultSchema' | 'resultKey'> {
+  /** Says which field of the definition this release cannot read; else null. */
+  readonly blocked: string | null;
+  /** Names of the given variables that are material and no instructions. */
+  readonly fencedVariables: readonly string[];
+  readonly outcomeRule: OutcomeRule;
+  /** Form of its result; null where any text will do. */
+  readonly resultForm: ResultForm | null;
+  readonly maxOutputTokens: number | null;
+  readonly abnormalFactor: number | null;
+  /** Lines of the briefing that say fields of the definition. */
+  readonly told: readonly string[];
+}
+
+/** Returns what a run has of a definition. */
+export function definedRun(
+  { value, blocked }: StoredDefinition<Definition>,
+  given: Readonly<Record<string, string>>,
+  valuesFenced: boolean,
+): DefinedRun {
+  const { outcome, limits, resultSchema, resultKey, variables, ...fields } = value;
+  const other = Object.keys(given).filter((name) => given[name] !== variables[name]);
+  return {
+    ...fields,
+    blocked,
+    variables: { ...variables, ...given },
+    fencedVariables: valuesFenced ? other : [],
+    outcomeRule: outcome,
+    resultForm: resultSchema && { schema: resultSchema, key: resultKey },
+    maxOutputTokens: limits.maxOutputTokens,
+    abnormalFactor: limits.abnormalFactor,
+    told: definitionForm.told(value),
+  };
+}
+
+type FoundRun = Omit<RunContext, keyof DefinedRun | 'tools' | 'transcriptSteps' | 'transcript' | 'previous'> & {
+  readonly stepState: string | null;
+  readonly definition: unknown;
+  readonly given: Readonly<Record<string, string>>;
+  readonly valuesFenced: boolean;
+  readonly tools: readonly OfferedToolJson[];
+  readonly previous: PreviousRunJson | null;
+  readonly transcriptSteps: readonly TranscriptStep[] | null;
+};
+
+/** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
+export function takeBackAttempt(run: RunContext, index: number): Sql {
+  return sql`
+        update steps set attempt = attempt - 1
+        where run_id = ${run.id} and index = ${index} and state = 'started' and attempt = ${run.attempt}`;
+}
+
+/** Tells whether a run goes on: it is running, is not cancelled, and has time left. */
+export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
+  const run = await db.row<{ wanted: boolean }>`
+    select state = 'running' and cancel_requested_at is null and ${runClock.remainingMs(sql`runs`)} > 0 as wanted
+    from runs where id = ${runId}
+  `;
+  return run?.wanted === true;
+}
+
+/** Tells in SQL whether a run goes on and its model step has no response yet. */
+export function isAwaited({ runId, index }: { readonly runId: string; readonly index: number }): Sql {
+  return sql`exists (
+    select from runs join steps on steps.run_id = runs.id and steps.index = ${index}
+    where runs.id = ${runId} and runs.state = 'running' and steps.state = 'started')`;
+}

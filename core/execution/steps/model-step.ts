@@ -1,0 +1,156 @@
+import {
+  cancellation,
+  failure,
+  isEndState,
+  skip,
+  type RunEnding,
+  type RunReason,
+  type RunState,
+} from '#core/execution/run-states/index.ts';
+import { endRun, runClock, unwantedReason, type AfterEndDeps } from '#core/execution/runs/index.ts';
+import { releaseAttempt } from '#core/usage/index.ts';
+import { persistently, sql, type Db } from '#lib/database/index.ts';
+import { startDeadline, type Deadline } from '#lib/deadline.ts';
+import { beginStep, takeBackAttempt, type RunContext } from './begin-step.ts';
+import type { StepsCore } from './core.ts';
+import { decideStep } from './decide.ts';
+import type { ModelResponse } from './model-call.ts';
+import { prepareStep, type PreparedStep } from './prepare.ts';
+import { recordStep } from './record-response.ts';
+import { reserveStep, type Grant } from './reserve.ts';
+import { delayAfter, Stop, type Consequence, type StepOutcome } from './stop.ts';
+import { settleCutCall } from './unanswered-calls.ts';
+
+/**
+ * Performs one model step of a run: it begins, prepares the call, reserves its cost, asks the model, and records the
+ * response with everything that follows from it. A run that needs no tools is one such step.
+ * @throws {ModelFailure} when the call failed
+ */
+export async function performModelStep(
+  deps: StepsCore,
+  input: { runId: string; index: number },
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const { runId, index } = input;
+  const run = await persistently(() => beginStep(deps.database, runId, index, deps.buildId), signal);
+  if (run === undefined) {
+    return (await endUnwanted(deps, runId)) ?? readOutcome(deps.database, runId, index);
+  }
+  const deadline = startDeadline(run.remainingMs, signal);
+  try {
+    return await performInTime(deps, run, index, deadline);
+  } catch (error) {
+    if (error instanceof Stop) return follow(deps, input, error.consequence, deadline);
+    if (!deadline.isOver()) throw error;
+    return follow(deps, input, { kind: 'ends', ending: timeOver(run) }, deadline);
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** @throws {Stop} @throws {ModelFailure} also another error, when the deadline is over */
+async function performInTime(
+  deps: StepsCore,
+  run: RunContext,
+  index: number,
+  deadline: Deadline,
+): Promise<StepOutcome> {
+  if (run.cancelRequested) throw Stop.ends(cancellation);
+  if (run.remainingMs <= 0) throw Stop.ends(timeOver(run));
+  const step = await prepareStep(deps, run, index, deadline);
+  const grant = await reserveStep(deps, run, step);
+  const response = await askModel(deps, run, step, { grant, deadline });
+  const decision = await decideStep(deps, run, step, { grant, response });
+  return recordStep(deps, run, step, { response, decision, deadline });
+}
+
+/**
+ * Asks the model. What was reserved for a call without a response is settled, where the provider may bill it, and else
+ * released.
+ * @throws {Stop} where its account cannot take the call, now or at all, or its response would not be used
+ * @throws {ModelFailure} where the call failed
+ */
+async function askModel(
+  deps: StepsCore,
+  run: RunContext,
+  step: PreparedStep,
+  { grant, deadline }: { readonly grant: Grant; readonly deadline: Deadline },
+): Promise<ModelResponse> {
+  const { index, call } = step;
+  let isSent = false;
+  const onSend = () => {
+    isSent = true;
+  };
+  try {
+    return await deps.caller.call({ ...call, maxOutputTokens: grant.maxOutputTokens, onSend });
+  } catch (error) {
+    const attempt = { runId: run.id, index, attempt: run.attempt };
+    const unanswered = { ...step, attempt, isOver: deadline.isOver() };
+    const mayBeBilled = isSent && !(error instanceof Stop);
+    if (!(mayBeBilled && (await settleCutCall(deps, run, unanswered, error))) && grant.reserved) {
+      // Nothing of it can be settled any more. Where this fails, the lease of the reservation runs out.
+      await releaseAttempt(deps.database, attempt).catch(() => undefined);
+    }
+    if (!(error instanceof Stop) || error.consequence.kind !== 'waits') throw error;
+    await deps.database.run`${takeBackAttempt(run, index)}`;
+    throw Stop.waits(Math.max(error.consequence.delayMs, delayAfter(run.stepAgeMs)));
+  }
+}
+
+/**
+ * Returns the ending of a run whose time is over; one that its provider's failures delayed has not been too slow
+ * itself.
+ */
+function timeOver({ providerFailures }: RunContext): RunEnding {
+  return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
+}
+
+/** Carries out what stopped a step, and returns the step's outcome. */
+async function follow(
+  deps: StepsCore,
+  { runId, index }: { readonly runId: string; readonly index: number },
+  stopped: Consequence,
+  deadline: Deadline,
+): Promise<StepOutcome> {
+  switch (stopped.kind) {
+    case 'ends':
+      await endRun(deps, runId, stopped.ending);
+      return { next: 'ended', state: stopped.ending.state };
+    case 'waits':
+      return { next: 'wait', delayMs: stopped.delayMs, remainingMs: deadline.remainingMs() };
+    case 'overtaken':
+      return readOutcome(deps.database, runId, index);
+  }
+}
+
+/**
+ * Skips a run that was about to begin although its routine has been paused, changed or archived.
+ * @returns undefined when the run is still wanted, or has begun
+ */
+async function endUnwanted(deps: AfterEndDeps, runId: string): Promise<StepOutcome | undefined> {
+  const found = await deps.database.row<{ reason: RunReason | null }>`
+    select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id
+    where runs.id = ${runId}
+  `;
+  if (found === undefined || found.reason === null) return undefined;
+  await endRun(deps, runId, skip(found.reason));
+  return { next: 'ended', state: 'skipped' };
+}
+
+/** Reads the outcome of a model step that is on record, or whose run has ended. */
+async function readOutcome(db: Db, runId: string, index: number): Promise<StepOutcome> {
+  const found = await db.row<{ state: RunState; remainingMs: number | null }>`
+    select state, ${runClock.remainingMs(sql`runs`)} as "remainingMs" from runs where id = ${runId}
+  `;
+  const state = found?.state ?? 'failed';
+  if (isEndState(state)) return { next: 'ended', state };
+  const calls = await db.rows<{ name: string; rejected: boolean }>`
+    select tool->>'name' as name, (tool->>'rejected')::boolean as rejected from steps
+    where run_id = ${runId} and index > ${index} and kind = 'tool' and index < coalesce(
+      (select min(index) from steps where run_id = ${runId} and index > ${index} and kind = 'model'), 2147483647)
+    order by index
+  `;
+  const toolCalls = calls.filter(({ rejected }) => !rejected).map(({ name }) => name);
+  const remainingMs = found?.remainingMs ?? 0;
+  return { next: 'continue', toolCalls, nextIndex: index + 1 + calls.length, remainingMs };
+}

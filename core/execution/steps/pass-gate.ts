@@ -1,0 +1,106 @@
+import type { Gate } from '#core/authoring/definition/index.ts';
+import { askGate, keepSeen, readBaseline, type AskingRun, type GateVerdict } from '#core/execution/gate/index.ts';
+import { afterEnd, recordEnd, type RecordedEnd } from '#core/execution/runs/index.ts';
+import { skip, type RunState, type Trigger } from '#core/execution/run-states/index.ts';
+import { ownedBy, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
+import type { StepsCore } from './core.ts';
+import { Stop } from './stop.ts';
+
+/** A run before its first model call. */
+export interface GatedRun extends AskingRun {
+  readonly revision: number;
+  readonly trigger: Trigger;
+  readonly scheduledFor: Date | null;
+  readonly gate: Gate | null;
+  /** Verdict that an earlier attempt has recorded. */
+  readonly gateVerdict: GateVerdict | null;
+}
+
+/**
+ * Asks the gate of a run, once, and skips the run when there is no reason to wake the model. The gate of a manual run
+ * is asked for the value only, and the run goes on in any case: its starter wants it to run.
+ * @returns the verdict; null where there is no gate
+ * @throws {Stop} where the run has ended, which a quiet one does here
+ */
+export async function passGate(deps: StepsCore, run: GatedRun, signal: AbortSignal): Promise<GateVerdict | null> {
+  const { gate, gateVerdict } = run;
+  if (gate === null || gateVerdict !== null) return gateVerdict;
+  const baseline = await readBaseline(deps.database, run);
+  const { wakes, verdict } = await askGate(
+    deps,
+    run,
+    gate,
+    { baseline, dueAt: run.scheduledFor ?? run.startedAt, isManual: run.trigger !== 'schedule' },
+    signal,
+  );
+  if (wakes) {
+    const recorded = await recordVerdict(deps.database, run.id, verdict);
+    if (recorded === undefined) throw Stop.overtaken();
+    return recorded;
+  }
+  const skipped = await transaction(deps.database, (tx) => recordQuiet(tx, run.id, verdict));
+  if (skipped.kind === 'woken') return skipped.verdict;
+  if (skipped.kind === 'skipped') await afterEnd(deps, skipped.end);
+  throw Stop.overtaken();
+}
+
+/**
+ * Records a verdict that wakes the model, before the model is called, so that a later attempt at the step neither asks
+ * nor decides again.
+ * @returns the recorded verdict, which may be another attempt's; undefined when the run has ended
+ */
+async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promise<GateVerdict | undefined> {
+  const recorded = await db.row<{ gate: GateVerdict }>`
+    update runs set gate = coalesce(gate, ${storableJson(verdict)}::jsonb)
+    where id = ${runId} and state = 'running' returning gate
+  `;
+  return recorded?.gate;
+}
+
+type Skipped =
+  | { readonly kind: 'skipped'; readonly end: RecordedEnd }
+  /** Another attempt has woken the model. */
+  | { readonly kind: 'woken'; readonly verdict: GateVerdict }
+  | { readonly kind: 'ended' };
+
+/**
+ * Skips a run whose gate saw no reason to wake the model. If the routine's previous run was skipped for the same
+ * reason, this run takes over the occurrences that it accounts for, and the older row is deleted; it has no
+ * followers any more.
+ * @param tx transaction
+ */
+async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): Promise<Skipped> {
+  // A statement of its own, so that the next ones see what the last holder of the run recorded.
+  const run = await tx.row<{
+    state: RunState;
+    gate: GateVerdict | null;
+  }>`select state, gate from runs where id = ${runId} for no key update`;
+  if (run?.state !== 'running') return { kind: 'ended' };
+  if (run.gate !== null) return { kind: 'woken', verdict: run.gate };
+  const streak = await takeStreak(tx, runId);
+  await tx.run`delete from steps where run_id = ${runId}`;
+  await tx.run`
+    update runs set gate = ${storableJson(verdict)}::jsonb, skipped_until = scheduled_for,
+      scheduled_for = coalesce(${streak?.from ?? null}::timestamptz, scheduled_for),
+      skipped_count = ${streak?.count ?? 0}::integer + 1
+    where id = ${runId}
+  `;
+  const end = await recordEnd(tx, runId, skip('no_change'));
+  if (end === undefined) throw new Error('a locked run cannot end meanwhile');
+  await keepSeen(tx, runId);
+  return { kind: 'skipped', end };
+}
+
+/** Deletes the streak that a run continues, and returns what it accounted for. A pinned one stays. */
+function takeStreak(tx: Db, runId: string): Promise<{ from: Date; count: number } | undefined> {
+  return tx.row`
+    delete from runs streak using runs run
+    where run.id = ${runId} and streak.id = (
+        select id from runs before
+        where ${ownedBy(sql`before.routine_id`, sql`run.routine_id`)} and before.id < run.id
+        order by before.routine_id, before.id desc limit 1)
+      and streak.state = 'skipped' and streak.reason = 'no_change' and not streak.pinned
+      and streak.routine_revision = run.routine_revision and streak.skipped_until < run.scheduled_for
+    returning streak.scheduled_for as "from", streak.skipped_count as count
+  `;
+}

@@ -1,0 +1,162 @@
+import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
+import type { OutcomeRule } from '#core/authoring/definition/index.ts';
+import {
+  FINISH,
+  withoutDialect,
+  type OfferedTool,
+  type PendingTool,
+  type PlannedCall,
+  noResult,
+} from '#core/integrations/tools/index.ts';
+import { readFinish, type Finish } from '#core/authoring/outcomes/index.ts';
+import { isJsonObject, parseJson } from '#lib/json.ts';
+import { cut } from '#lib/text.ts';
+import type { ModelResponse, ToolCallRequest } from './model-call.ts';
+import { shownArguments } from './tool-step-end.ts';
+
+/** Limit of calls for one response; a model that asks for more is told that the rest were refused. */
+const MAX_CALLS_OF_ANSWER = 32;
+
+export interface CallPlan {
+  /** The assistant's part of the transcript, with a result for each call that is not made. */
+  readonly messages: readonly ModelMessage[];
+  /** The steps that follow: first the calls to be made, in order, then those that were refused at once. */
+  readonly steps: readonly PlannedCall[];
+  /** Names of the calls to be made. */
+  readonly names: readonly string[];
+}
+
+/** Returns the tools in the model library's form, without functions to execute them: each call is a step of its own. */
+export function toolSet(offered: readonly OfferedTool[]): ToolSet {
+  return Object.fromEntries(
+    offered.map(({ name, description, inputSchema }) => [
+      name,
+      tool({
+        ...(description === null ? {} : { description }),
+        inputSchema: jsonSchema({ ...withoutDialect(inputSchema) }),
+      }),
+    ]),
+  );
+}
+
+/**
+ * Decides for each call that a model asked for whether it is made or refused; every call gets a result. A call of
+ * `finish` is never made: either it has ended the run, or it is refused.
+ */
+export function planToolCalls(
+  response: ModelResponse,
+  { tools, outcomeRule }: { tools: readonly OfferedTool[]; outcomeRule: OutcomeRule },
+): CallPlan {
+  const byName = new Map(tools.map((each) => [each.name, each]));
+  const finish = finishIn(response, { tools, outcomeRule });
+  const toMake: CallPlan['steps'][number][] = [];
+  const refused: CallPlan['steps'][number][] = [];
+  const told: ToldRefusal[] = [];
+  for (const call of response.toolCalls) {
+    const target = byName.get(call.name);
+    if (call.invalid) {
+      const known = target !== undefined;
+      const why = known ? 'the arguments are not valid JSON' : 'the run has no tool of this name';
+      const error = `Refused: ${why}.`;
+      told.push({ call, error });
+      refused.push({ ...pending(call, target), rejected: true, error });
+    } else if (finish.kind !== 'absent' && call.name === FINISH) {
+      if (finish.kind !== 'refused') continue;
+      const error = `Refused: ${finish.why}.`;
+      told.push({ call, error });
+      refused.push({
+        ...pending(call, target),
+        ...shownArguments(call.input, []),
+        rejected: true,
+        error,
+      });
+    } else if (target === undefined || toMake.length >= MAX_CALLS_OF_ANSWER) {
+      told.push({ call, error: TOO_MANY });
+      refused.push({ ...pending(call, target), rejected: true, error: TOO_MANY });
+    } else {
+      toMake.push({ ...pending(call, target), error: null });
+    }
+  }
+  return {
+    messages: told.length === 0 ? response.messages : [...response.messages, refusalOf(told)],
+    steps: [...toMake, ...refused],
+    names: toMake.map(({ name }) => name),
+  };
+}
+
+/** A refusal that the model is told as the result of its call. */
+interface ToldRefusal {
+  readonly call: ToolCallRequest;
+  readonly error: string;
+}
+
+const TOO_MANY = `Refused: more than ${MAX_CALLS_OF_ANSWER} calls in one answer.`;
+
+function pending(call: ToolCallRequest, target: OfferedTool | undefined): PendingTool {
+  const shown = target === undefined ? shownArguments(call.input, []) : { arguments: null, argumentsLength: null };
+  return {
+    ...noResult(),
+    ...shown,
+    isError: null,
+    callId: call.callId,
+    name: cut(call.name, 200),
+    toolName: target?.toolName ?? null,
+    connectionId: target?.connectionId ?? null,
+    connectionName: target?.connectionName ?? null,
+    policyId: target?.policyId ?? null,
+    input: call.input,
+    rejected: false,
+  };
+}
+
+function refusalOf(refusals: readonly ToldRefusal[]): ModelMessage {
+  return {
+    role: 'tool',
+    content: refusals.map(({ call: { callId, name }, error }) => ({
+      type: 'tool-result' as const,
+      toolCallId: callId,
+      toolName: name,
+      output: { type: 'error-text' as const, value: `${error} The call was not made.` },
+    })),
+  };
+}
+
+/** Reads the call of `finish` in a response; a run that is not offered it has none. */
+export function finishIn(
+  { toolCalls }: Pick<ModelResponse, 'toolCalls'>,
+  { tools, outcomeRule }: { tools: readonly Pick<OfferedTool, 'name'>[]; outcomeRule: OutcomeRule },
+): Finish {
+  const isOffered = tools.some(({ name }) => name === FINISH);
+  return isOffered ? readFinish(toolCalls, outcomeRule) : { kind: 'absent' };
+}
+
+/** The marks by which model families write calls that their server should have parsed. */
+const CALL_MARKS =
+  /<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function=|<\|python_tag\|>|<invoke name=|```tool_code|<｜tool▁call/;
+
+/** Returns true for a response whose text is a call of one of the tools. */
+export function isCallAsText({ text, toolCalls }: ModelResponse, tools: readonly Pick<OfferedTool, 'name'>[]): boolean {
+  if (tools.length === 0 || toolCalls.length > 0) return false;
+  const named = tools.some(({ name }) => text.includes(name));
+  if (!named) return false;
+  if (CALL_MARKS.test(text)) return true;
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('{')) return false;
+  const value = parseJson(trimmed);
+  return (
+    isJsonObject(value) &&
+    tools.some(({ name }) => name === value['name']) &&
+    ('arguments' in value || 'parameters' in value)
+  );
+}
+
+/** Asks a model, once, to make the call that it wrote; kept with the step that it follows. */
+export const CALL_REQUEST = {
+  role: 'user',
+  content:
+    'You wrote a tool call as text, so it was not made. Call the tool through the interface for tool calls, or write the result without it.',
+} as const satisfies ModelMessage;
+
+export function wasAskedToCall(transcript: readonly ModelMessage[]): boolean {
+  return transcript.some(({ role, content }) => role === CALL_REQUEST.role && content === CALL_REQUEST.content);
+}

@@ -1,0 +1,106 @@
+import { keepSeen } from '#core/execution/gate/index.ts';
+import { asksForCalls } from '#core/authoring/outcomes/index.ts';
+import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from '#core/execution/runs/index.ts';
+import { persistently, transaction, type Database, type Db } from '#lib/database/index.ts';
+import type { Deadline } from '#lib/deadline.ts';
+import { isAwaited, type RunContext } from './begin-step.ts';
+import { endingByChecks, type Decision } from './decide.ts';
+import type { ModelResponse } from './model-call.ts';
+import type { PreparedStep } from './prepare.ts';
+import {
+  recordModelStep,
+  recordStepAndSuccess,
+  recordStepWithNews,
+  settleLateResponse,
+  tellSpending,
+  type ModelStepRecord,
+} from './record-step.ts';
+import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
+
+/**
+ * Records a model step with everything that its response leads to: the tool calls it asks for, the request for a better
+ * result, or the end of the run, and does what follows from it. Where another attempt was faster or the run has ended
+ * meanwhile, only the usage is added to what is on record.
+ * @throws {Stop} in that case, {ModelFailure} when the call is no longer valid, so that nothing was recorded
+ */
+export async function recordStep(
+  deps: AfterEndDeps,
+  run: RunContext,
+  { index, option, prompt, briefing, skillRevisions, factsVersion }: PreparedStep,
+  made: { response: ModelResponse; decision: Decision; deadline: Deadline },
+): Promise<StepOutcome> {
+  const { response, decision, deadline } = made;
+  const { messages, costUsd, warnings } = decision;
+  deps.metrics.modelCost(option.modelId, costUsd);
+  const record: ModelStepRecord = {
+    runId: run.id,
+    index,
+    attempt: run.attempt,
+    prompt,
+    briefing,
+    skillRevisions,
+    factsVersion,
+    response,
+    messages,
+    costUsd,
+    warnings,
+  };
+  // A response that could not be recorded would be paid for a second time.
+  const recorded = await persistently(() => recordDecision(deps.database, run, record, decision), deadline.signal);
+  if (recorded === undefined) throw Stop.overtaken();
+  if (recorded === 'goes_on') {
+    const { steps, names } = decision.calls;
+    const nextIndex = index + 1 + steps.length;
+    return { next: 'continue', toolCalls: names, nextIndex, remainingMs: deadline.remainingMs() };
+  }
+  await afterEnd(deps, recorded);
+  return { next: 'ended', state: recorded.ending.state };
+}
+
+/** @returns undefined where the step or the end of the run had been recorded; the usage alone was added then */
+async function recordDecision(
+  database: Database,
+  run: RunContext,
+  record: ModelStepRecord,
+  { ending, patterns, calls }: Decision,
+): Promise<RecordedEnd | 'goes_on' | undefined> {
+  if (ending === undefined) {
+    const recorded = await recordStepWithNews(database, run, record, calls.steps);
+    if (recorded) return 'goes_on';
+    await transaction(database, (tx) => recordLate(tx, run, record));
+    return undefined;
+  }
+  const isPlain = run.gate === null && ending.data === undefined && !asksForCalls(run.checks);
+  if (ending.state === 'succeeded' && !run.hasAudience && isPlain) {
+    const decided = await endingByChecks(database, run, ending, patterns);
+    const recorded = decided.state === 'succeeded' ? await recordStepAndSuccess(database, record, decided) : undefined;
+    if (recorded !== undefined) return { runId: run.id, ending: decided, deliveries: [], skipped: [], ...recorded };
+  }
+  return transaction(database, async (tx) => {
+    if (!(await recordModelStep(tx, record, []))) {
+      await recordLate(tx, run, record);
+      return undefined;
+    }
+    const decided = await endingByChecks(tx, run, ending, patterns);
+    const end = await recordEnd(tx, run.id, decided);
+    if (run.gate !== null && end?.ending.state === 'succeeded') await keepSeen(tx, run.id);
+    return end;
+  });
+}
+
+/** Settles a late response. @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded */
+async function recordLate(tx: Db, run: RunContext, record: ModelStepRecord): Promise<void> {
+  if (await isUnrecorded(tx, record)) {
+    const message = 'The lease under which the model was called is over.';
+    throw new ModelFailure('model_unreachable', message, { retryable: true });
+  }
+  await settleLateResponse(tx, record);
+  await tellSpending(tx, run);
+}
+
+/** Returns true when the step of this call on an account still awaits its response. */
+async function isUnrecorded(db: Db, record: ModelStepRecord): Promise<boolean> {
+  if (record.response.call === undefined) return false;
+  const found = await db.row<{ awaited: boolean }>`select ${isAwaited(record)} as awaited`;
+  return found?.awaited === true;
+}

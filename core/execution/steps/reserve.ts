@@ -1,0 +1,201 @@
+import type { ModelOption } from '#core/models/directory/index.ts';
+import { failure, type FailureReason } from '#core/execution/run-states/index.ts';
+import { waitsForBudget } from '#core/execution/admission/index.ts';
+import {
+  isLimited,
+  limitInWords,
+  limitsOf,
+  MIN_OUTPUT_TOKENS,
+  RAISED_BY,
+  reserve,
+  tooLittleLeft,
+  type ScopeLimits,
+} from '#core/usage/index.ts';
+import { empty, sql, type Sql } from '#lib/database/index.ts';
+import { takeBackAttempt, type RunContext } from './begin-step.ts';
+import type { StepsCore } from './core.ts';
+import type { PreparedStep } from './prepare.ts';
+import { delayAfter, Stop } from './stop.ts';
+import { settleLostCalls } from './unanswered-calls.ts';
+
+/** Permission for a model step, with the tokens that it may use. */
+export interface Grant {
+  /** Undefined leaves the limit of the output to the provider. */
+  readonly maxOutputTokens: number | undefined;
+  /** The reason with which the run ends if the model stops at that many tokens; set where a limit lowered them. */
+  readonly cutBy: FailureReason | undefined;
+  /** True when something was reserved, which a call without a response has to release. */
+  readonly reserved: boolean;
+}
+
+type StepToReserve = Pick<PreparedStep, 'index' | 'option' | 'countInput'> & {
+  readonly call: Pick<PreparedStep['call'], 'signal'>;
+};
+
+/** Output tokens that are reserved where neither the routine nor the model directory limits them. */
+const DEFAULT_OUTPUT_TOKENS = 16_384;
+
+/**
+ * Output tokens of a model of which no figure is known: servers refuse more than their window, and one of a person's
+ * own may write until it is full.
+ */
+const UNKNOWN_OUTPUT_TOKENS = 4_096;
+
+/** Time that a step has after its call to record the response, before its reservation expires. */
+const RECORD_MS = 30_000;
+
+const HELD =
+  'Other runs held what was left of a budget for longer than limits.maxQueueSeconds. The budget can be raised, or limits.maxOutputTokens lowered.';
+
+/**
+ * Reserves the most that the next model step can use: its counted input, and its output. A run without a limit costs no
+ * statement.
+ * @throws {Stop} where a limit refuses the step or other runs hold what is left, and where a later attempt performs it
+ */
+export async function reserveStep(
+  deps: Pick<StepsCore, 'admission' | 'caller' | 'database' | 'log' | 'maxCostUsdPerOrganization' | 'metrics'>,
+  run: RunContext,
+  { index, option, countInput, call: { signal } }: StepToReserve,
+): Promise<Grant> {
+  const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
+  if (!limits.some(isLimited) && run.maxTotalTokens === null) {
+    if (run.inLine) {
+      await deps.database.run`${leaveLine(run)}`;
+      deps.admission.nudge();
+    }
+    const unlimited = isUnknown(option) ? UNKNOWN_OUTPUT_TOKENS : undefined;
+    const maxOutputTokens = run.maxOutputTokens ?? unlimited;
+    return { maxOutputTokens, cutBy: undefined, reserved: false };
+  }
+  const overBudget: FailureReason = run.modelSteps === 0 ? 'blocked_budget' : 'budget_exceeded';
+  const unpriced = limitOnUnpriced(limits, option);
+  if (unpriced !== undefined) throw Stop.fails(overBudget, unpriced);
+  const inputTokens = countInput();
+  const wanted = run.maxOutputTokens ?? outputBound(option, inputTokens);
+  const left = run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
+  if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) {
+    throw Stop.fails('max_total_tokens', runLimitInWords(run));
+  }
+  const outputTokens = Math.min(wanted, left);
+  const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
+
+  // The first in line looks often, so that what is free does not lie idle behind it.
+  const [firstMs, laterMs] = [delayAfter(run.stepAgeMs, 3_000), delayAfter(run.stepAgeMs)];
+  const reservation = await reserve(
+    deps.database,
+    {
+      runId: run.id,
+      index,
+      attempt: run.attempt,
+      limits,
+      inputTokens,
+      outputTokens,
+      prices: option.prices,
+      maxRunTokens: run.maxTotalTokens,
+      leaseMs: Math.min(run.remainingMs, deps.caller.timeoutMs) + RECORD_MS,
+      countsIfLost: run.model.connectionId === null,
+    },
+    {
+      begun: attemptUnderWay(run, index),
+      waiters: waitersBeside(run, limits),
+      after: sql`taken_back as (
+        ${takeBackAttempt(run, index)} and exists (select from room where verdict = 'wait') returning run_id
+      ), waits as (
+        update runs set waits_since = now(), waits_until = now() + interval '1 millisecond'
+          * case when ahead = 0 then ${firstMs}::integer else ${laterMs}::integer end
+        from room where id = ${run.id} and exists (select from taken_back)
+      )${run.inLine ? sql`, in_line_no_more as (${leaveLine(run)} and exists (select from granted))` : empty}`,
+    },
+  );
+  switch (reservation?.verdict) {
+    case undefined:
+      throw Stop.overtaken();
+    case 'exceeded': {
+      const { passedLimit } = reservation;
+      const detail = passedLimit && tooLittleLeft(passedLimit);
+      throw Stop.ends({ ...failure(overBudget, detail), passedLimit });
+    }
+    case 'run_exceeded':
+      throw Stop.fails('max_total_tokens', runLimitInWords(run));
+    case 'wait':
+      if (run.patienceMs <= 0) throw Stop.fails('budget_exceeded', HELD);
+      // The reservations of workers that died make room.
+      await settleLostCalls(deps, signal, run);
+      // The place of this run is free for another.
+      if (!run.inLine) deps.admission.nudge();
+      throw Stop.waits(reservation.ahead === 0 ? firstMs : laterMs);
+    case 'granted': {
+      const { maxOutputTokens } = reservation;
+      const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
+      // Another of its project may wait for the budget in its stead.
+      if (run.inLine) deps.admission.nudge();
+      return { maxOutputTokens, cutBy, reserved: true };
+    }
+  }
+}
+
+/** Returns true for a model of a server that states none of its figures. */
+function isUnknown({ maxOutputTokens, contextTokens, served }: ModelOption): boolean {
+  return maxOutputTokens === null && contextTokens === null && served !== null;
+}
+
+export function outputBound(option: ModelOption, inputTokens: number): number {
+  if (isUnknown(option)) return UNKNOWN_OUTPUT_TOKENS;
+  const { maxOutputTokens, contextTokens } = option;
+  const room = Math.max((contextTokens ?? Infinity) - inputTokens, MIN_OUTPUT_TOKENS);
+  return Math.min(maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS, room);
+}
+
+/**
+ * Locks the run before its step, as every other statement does, and only for the latest attempt: a run that has ended
+ * sends nothing more, and a new attempt waits for the reservation and sees it. Not `for share`: the run is changed by
+ * the same statement where it has to wait, and two that share a lock could not both take it for themselves.
+ */
+function attemptUnderWay(run: RunContext, index: number) {
+  return sql`
+        with live as materialized (
+          select id, input_tokens + output_tokens as tokens from runs
+          where id = ${run.id} and state = 'running' for no key update
+        )
+        select live.tokens as run_tokens from live join steps s on s.run_id = live.id
+        where s.run_id = ${run.id} and s.index = ${index} and s.state = 'started' and s.attempt = ${run.attempt}
+        for no key update of s`;
+}
+
+/** Time after which a run that does not come back from its sleep holds its place in line no more. */
+const LATE = sql`interval '30 seconds'`;
+
+/**
+ * Counts the runs that wait for the widest budget that binds this one, or for one inside it. The line is that of their
+ * ids: the run that was made first is served first.
+ */
+function waitersBeside({ id, organizationId }: RunContext, limits: readonly ScopeLimits[]): Sql {
+  const widest = limits.find(isLimited);
+  if (widest === undefined) return sql`select 0::bigint as others, 0::bigint as ahead`;
+  return sql`
+        select count(*) as others, count(*) filter (where id < ${id}) as ahead from runs
+        where ${waitsForBudget} and waits_until > now() - ${LATE} and organization_id = ${organizationId}
+          and ${widest.scopeId} in (organization_id, project_id, routine_id) and id <> ${id}`;
+}
+
+/** Takes a run out of the line that it has waited in. */
+function leaveLine({ id }: RunContext): Sql {
+  return sql`update runs set waits_until = null where id = ${id}`;
+}
+
+/** Names the cost limit that refuses a model without prices, and who may lift it; undefined where there is none. */
+export function limitOnUnpriced(
+  limits: readonly ScopeLimits[],
+  { prices }: Pick<ModelOption, 'prices'>,
+): string | undefined {
+  const limit = limits.find(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null);
+  if (prices !== null || limit === undefined) return undefined;
+  const { costScope: scope, maxCostUsdPerMonth } = limit;
+  const words = limitInWords({ scope, name: 'maxCostUsdPerMonth', max: maxCostUsdPerMonth ?? '' });
+  return `The model has no prices, so ${words} refuses it. It can be lifted by ${RAISED_BY[scope]}.`;
+}
+
+/** Names the run's own token limit. */
+export function runLimitInWords({ maxTotalTokens }: { maxTotalTokens: number | null }): string {
+  return `The run reached limits.maxTotalTokens (${maxTotalTokens}), or too little of it was left for a step. It can be raised by ${RAISED_BY.routine}.`;
+}

@@ -1,0 +1,192 @@
+import type { Usage } from '#core/foundation/cost/index.ts';
+import { runClock } from '#core/execution/runs/index.ts';
+import {
+  failure,
+  type FailureReason,
+  type RunEnding,
+  type RunReason,
+  type RunState,
+} from '#core/execution/run-states/index.ts';
+import { sql, storable, type Db } from '#lib/database/index.ts';
+
+/** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
+export type StepOutcome =
+  | { readonly next: 'ended'; readonly state: RunState }
+  /** The same step again after `delayMs`: what it needs of a budget is reserved by other steps. */
+  | { readonly next: 'wait'; readonly delayMs: number; readonly remainingMs: number }
+  /**
+   * The next model step is at `nextIndex`, after these calls. Each call is a step of its own, from the next index on.
+   * Only the names of the tools cross Temporal; they are made of letters, digits, `_` and `-`.
+   */
+  | {
+      readonly next: 'continue';
+      readonly toolCalls: readonly string[];
+      readonly nextIndex: number;
+      /** Milliseconds that the run has left, so that what follows can be bounded. */
+      readonly remainingMs: number;
+    };
+
+/** Consequence of a model step that gets no response. */
+export type Consequence =
+  /** The run ends so. */
+  | { readonly kind: 'ends'; readonly ending: RunEnding }
+  /** The step is performed again, after this delay at the earliest. */
+  | { readonly kind: 'waits'; readonly delayMs: number }
+  /** Another attempt has recorded the step, or the run has ended: the outcome is on record. */
+  | { readonly kind: 'overtaken' };
+
+/**
+ * Thrown by any part of a model step that ends it or lets it wait before its response is recorded, and caught in one
+ * place, by `performModelStep`. A call that failed and may be made again is a `ModelFailure` instead.
+ */
+export class Stop extends Error {
+  override readonly name = 'Stop';
+  readonly consequence: Consequence;
+
+  constructor(consequence: Consequence) {
+    super(`The step ${consequence.kind}.`);
+    this.consequence = consequence;
+  }
+
+  /** @param detail words beyond those of the reason, which are the service's own */
+  static fails(reason: FailureReason, detail?: string): Stop {
+    return Stop.ends(failure(reason, detail));
+  }
+
+  static ends(ending: RunEnding): Stop {
+    return new Stop({ kind: 'ends', ending });
+  }
+
+  static waits(delayMs = 0): Stop {
+    return new Stop({ kind: 'waits', delayMs });
+  }
+
+  static overtaken(): Stop {
+    return new Stop({ kind: 'overtaken' });
+  }
+}
+
+/** Returns the reason for ending a run whose account waits for its allowance. */
+export function usedUp(until: Date, atFirst: boolean): { readonly reason: FailureReason; readonly detail: string } {
+  return {
+    reason: atFirst ? 'blocked_usage_limit' : 'model_usage_limit',
+    detail: `The allowance of the model account is used up until ${until.toISOString()}.`,
+  };
+}
+
+/**
+ * Returns a delay that grows with the time the step has waited, with a random part, so that those who wait do not ask
+ * together. A wait of days asks some hundred times: each adds to the history of the workflow, which is bounded.
+ */
+export function delayAfter(waitedMs: number, soonMs = 15_000): number {
+  const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);
+  return Math.round(delayMs * (0.75 + Math.random() / 2));
+}
+
+/** Records the end of a call. @returns false when it had ended already */
+type EndCutCall = (tx: Db) => Promise<boolean>;
+
+/** A model call without a usable response. `message` quotes nothing, so it may stand in Temporal's history. */
+export class ModelFailure extends Error {
+  override readonly name = 'ModelFailure';
+  readonly reason: Extract<RunReason, `model_${string}`> | 'context_exceeded';
+  /** True when the same call may succeed later. */
+  readonly retryable: boolean;
+  /** True when the service itself gave up a call that was under way, so that its usage is never stated. */
+  readonly cutOff: boolean;
+  /**
+   * Ends the call on an account that was cut off, in the transaction that settles it: several attempts may be given the
+   * same outcome, and the one that ends the call counts it. Undefined at the gateway.
+   */
+  readonly endCall: EndCutCall | undefined;
+  /** The provider's own words, cleaned; empty where it said nothing. They are for those who may read the run. */
+  readonly words: string;
+  /** True when the server does not accept work yet, so that waiting for minutes may help. */
+  readonly isStarting: boolean;
+  /** Usage that the provider stated for a call that was cut off. */
+  readonly usage: Usage | undefined;
+  /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(
+    reason: ModelFailure['reason'],
+    message: string,
+    options: {
+      retryable: boolean;
+      retryAfterMs?: number | undefined;
+      cutOff?: boolean;
+      endCall?: EndCutCall;
+      words?: string;
+      isStarting?: boolean;
+      usage?: Usage;
+    },
+  ) {
+    super(message);
+    this.reason = reason;
+    this.retryable = options.retryable;
+    this.retryAfterMs = options.retryAfterMs;
+    this.cutOff = options.cutOff === true;
+    this.endCall = options.endCall;
+    this.words = options.words ?? '';
+    this.isStarting = options.isStarting === true;
+    this.usage = options.usage;
+  }
+
+  /** The message with the provider's words. */
+  get told(): string {
+    return this.words === '' ? this.message : `${this.message} It said: ${this.words}`;
+  }
+}
+
+/** Attempts at one model step. With the pauses between them they bridge an outage of about half a minute. */
+const MAX_MODEL_ATTEMPTS = 5;
+
+/** Attempts while a server refuses connections or loads its model: about five minutes. */
+const MAX_PATIENT_ATTEMPTS = 13;
+
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/**
+ * Returns the pause before the next attempt at a model step: the provider's own, or one that doubles. Counts the
+ * provider's failures, not the attempts that were lost with a worker.
+ * @param firstPauseMs the pause that doubles, before the second attempt
+ * @returns undefined when there is no next attempt: it would be useless, one too many, or too late for the run
+ */
+export function retryDelayMs(
+  failure: ModelFailure,
+  step: { readonly providerFailures: number; readonly remainingMs: number },
+  firstPauseMs = FIRST_PAUSE_MS,
+): number | undefined {
+  const most = failure.isStarting ? MAX_PATIENT_ATTEMPTS : MAX_MODEL_ATTEMPTS;
+  if (!failure.retryable || step.providerFailures >= most) return undefined;
+  const pauseMs = Math.min(firstPauseMs * 2 ** (step.providerFailures - 1), LONGEST_PAUSE_MS);
+  const delayMs = failure.retryAfterMs ?? pauseMs;
+  return delayMs < step.remainingMs ? delayMs : undefined;
+}
+
+export interface FailedAttempts {
+  /** Failed attempts of the step because of its provider, this one included. */
+  readonly providerFailures: number;
+  /** Milliseconds that the run has left. */
+  readonly remainingMs: number;
+}
+
+/**
+ * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Counts
+ * nothing where another attempt has recorded the step or the run has ended; the next attempt finds that out.
+ */
+export async function recordFailedAttempt(
+  db: Db,
+  step: { runId: string; index: number },
+  failure: ModelFailure,
+): Promise<FailedAttempts> {
+  const counted = await db.row<FailedAttempts>`
+    update steps set error_message = ${storable(failure.told)}, provider_failures = provider_failures + 1
+    from runs
+    where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
+    returning provider_failures as "providerFailures",
+      ${runClock.remainingMs(sql`runs`)} as "remainingMs"
+  `;
+  return counted ?? { providerFailures: 1, remainingMs: Number.POSITIVE_INFINITY };
+}

@@ -1,0 +1,137 @@
+import type { ModelMessage } from 'ai';
+import {
+  type BuiltInOutcome,
+  type MadeCall,
+  redact,
+  SHOWN_LENGTH,
+  type PendingTool,
+  type ToolRecord,
+  noResult,
+  readResult,
+} from '#core/integrations/tools/index.ts';
+import { fence } from '#core/execution/prompt/index.ts';
+import { cut, sentence } from '#lib/text.ts';
+
+export interface ToolStepEnd {
+  readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
+  readonly errorMessage: string | null;
+  readonly record: Partial<ToolRecord>;
+  /** The call was made in no time, and nothing was noted before it. */
+  readonly madeNow?: true;
+  /** The result of the call for the model. */
+  readonly message: ModelMessage;
+}
+
+type Made<Kind> = Extract<MadeCall, { readonly kind: Kind }>;
+
+/** Returns the end of a step by what became of its call. */
+export function endOf(tool: PendingTool, call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'>): ToolStepEnd {
+  switch (call.kind) {
+    case 'answered':
+      return answeredEnd(tool, call);
+    case 'failed':
+      return failedEnd(tool, call);
+    case 'refused':
+      return {
+        state: 'failed',
+        errorMessage: `Refused: ${call.why}.`,
+        record: { ...noResult(), ...shownArguments(tool.input, []), refused: true },
+        message: toolMessage(tool, `The call was refused and not made: ${call.why}.`, true),
+      };
+    case 'maybe_sent':
+      return {
+        state: 'outcome_unknown',
+        errorMessage: 'The call was under way when the worker stopped; whether it took effect is unknown.',
+        record: noResult(),
+        message: toolMessage(tool, UNKNOWN, true),
+      };
+  }
+}
+
+const UNKNOWN =
+  'Whether it was carried out is unknown: it may have taken effect. Do not repeat it; say in the result that this has to be checked.';
+
+/** Returns the end of a call that the service carried out itself. */
+export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStepEnd {
+  const { ok } = outcome;
+  const text = ok ? JSON.stringify(outcome.result) : outcome.error;
+  return {
+    state: ok ? 'succeeded' : 'failed',
+    errorMessage: ok ? null : 'The tool answered with an error.',
+    madeNow: true,
+    record: {
+      ...noResult(),
+      ...shownArguments(tool.input, []),
+      isError: !ok,
+      result: cut(text, SHOWN_LENGTH),
+      resultLength: text.length,
+    },
+    // It may repeat what the model took from a page, like the lines of a list.
+    message: toolMessage(tool, fenced(text), !ok),
+  };
+}
+
+function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
+  const { record, text } = readResult(result, secrets);
+  // What the tool said stays on record for a person; the model is not given what may be wrong.
+  if (unusable !== undefined) {
+    const told = `The call was made and may have taken effect, but its answer cannot be used: ${unusable}.`;
+    return {
+      state: 'failed',
+      errorMessage: sentence(unusable),
+      record: { ...record, isError: true },
+      message: toolMessage(tool, told, true),
+    };
+  }
+  const failed = record.isError === true;
+  return {
+    state: failed ? 'failed' : 'succeeded',
+    errorMessage: failed ? 'The tool answered with an error.' : null,
+    record,
+    message: toolMessage(tool, fenced(text), failed),
+  };
+}
+
+function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Made<'failed'>): ToolStepEnd {
+  const { message, serverMessage } = error;
+  const said = serverMessage === undefined ? undefined : redact(serverMessage, secrets);
+  const told = [`The call failed: ${message}.`];
+  if (uncertain) told.push(UNKNOWN);
+  if (said !== undefined) told.push(fenced(said));
+  return {
+    state: uncertain ? 'outcome_unknown' : 'failed',
+    errorMessage: sentence(message),
+    record: {
+      ...noResult(),
+      ...(said === undefined ? {} : { result: said, resultLength: said.length }),
+    },
+    message: toolMessage(tool, told.join('\n'), true),
+  };
+}
+
+function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMessage {
+  const output = { type: failed ? ('error-text' as const) : ('text' as const), value };
+  return {
+    role: 'tool',
+    content: [{ type: 'tool-result', toolCallId: tool.callId, toolName: tool.name, output }],
+  };
+}
+
+/** Returns the arguments of a call as its step shows them, without these secrets and what has the form of one. */
+export function shownArguments(
+  args: unknown,
+  secrets: readonly string[],
+): Pick<ToolRecord, 'arguments' | 'argumentsLength'> {
+  const text = redact(JSON.stringify(args) ?? 'null', secrets);
+  return { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length };
+}
+
+/** Characters of one result that a model is given. */
+const MODEL_TEXT_LENGTH = 64_000;
+
+/** Wraps a server's text for the model, cut to what a model is given of one result. */
+function fenced(text: string): string {
+  const shown = cut(text, MODEL_TEXT_LENGTH);
+  const rest = text.length > shown.length ? `\n[cut here: ${text.length} characters in all]` : '';
+  return fence('What the tool returned', `${shown}${rest}`);
+}

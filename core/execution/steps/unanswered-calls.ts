@@ -1,0 +1,167 @@
+import type { Core } from '#core/core.ts';
+import { notifySpending } from '#core/delivery/notifications/index.ts';
+import {
+  findLostCalls,
+  isSettled,
+  lockLostCall,
+  releaseAttempt,
+  settlement,
+  type Attempt,
+  type Spent,
+} from '#core/usage/index.ts';
+import { costOf, type Usage } from '#core/foundation/cost/index.ts';
+import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
+import { isStillWanted, type RunContext } from './begin-step.ts';
+import type { PreparedStep } from './prepare.ts';
+import { addUsage, tellSpending } from './record-step.ts';
+import { ModelFailure } from './stop.ts';
+
+/** A call that went out and got no response. */
+interface UnansweredCall extends Pick<PreparedStep, 'call' | 'option' | 'countInput'> {
+  readonly attempt: Attempt;
+  /** True when the time of its run is over. */
+  readonly isOver: boolean;
+}
+
+/**
+ * Settles a call that this service or its runtime cut off, because its run was cancelled, its time was over or the
+ * worker stops: the provider has had the input and may bill it, and the usage is never stated. So the input is
+ * counted, as estimated. On an account a call outlives the worker, and the attempt that goes on with it settles it.
+ * @returns whether it was settled; it never throws, as what ended the call is the error that matters
+ */
+export async function settleCutCall(
+  { database, log, metrics }: Pick<Core, 'database' | 'log' | 'metrics'>,
+  run: RunContext,
+  unanswered: UnansweredCall,
+  error: unknown,
+): Promise<boolean> {
+  const { call, attempt, option, countInput } = unanswered;
+  try {
+    if (!(await isCutOff(database, unanswered, error))) return false;
+    const stated = error instanceof ModelFailure ? error.usage : undefined;
+    const usage = stated ?? inputOnly(countInput());
+    const spent = { ...attempt, usage, costUsd: costOf(usage, option.prices) };
+    const endCall = error instanceof ModelFailure ? error.endCall : undefined;
+    const record = () =>
+      transaction(database, async (tx) => {
+        // A statement of its own: the next ones see what the last holder of the run recorded.
+        await tx.row`select id from runs where id = ${run.id} for update`;
+        if ((await endCall?.(tx)) === false) return false;
+        const isFirst = await settleUnanswered(tx, spent, {
+          onAccount: call.account !== undefined,
+        });
+        if (isFirst) await tellSpending(tx, run);
+        return isFirst;
+      });
+    // Until its outcome is recorded, the call keeps its request id, and no other can be made.
+    const settled = await (endCall === undefined ? record() : persistently(record, call.signal));
+    if (settled) metrics.modelCost(option.modelId, spent.costUsd);
+    return settled;
+  } catch (err) {
+    log.warn({ err, runId: run.id }, 'a call that was cut off could not be settled');
+    return false;
+  }
+}
+
+async function isCutOff(db: Db, { call, attempt, isOver }: UnansweredCall, error: unknown): Promise<boolean> {
+  if (error instanceof ModelFailure) return error.cutOff;
+  if (isOver) return true;
+  if (!call.signal.aborted) return false;
+  return call.account === undefined || !(await isStillWanted(db, attempt.runId));
+}
+
+/** Calls settled at a time: as many as a few workers lose together. The next caller goes on. */
+const BATCH = 500;
+
+/** Enough to make room for one step. Many that wait would else settle the same hundreds, beside the sweep. */
+const BATCH_OF_WAITER = 20;
+
+/**
+ * Settles calls that were lost with their process, once their time is over: the provider has had the input and may bill
+ * it, so it counts, as estimated, and what was reserved for the rest is free again. Without that, a worker that dies of
+ * each response would spend without any limit noticing. Calls of runs without a limit reserve nothing and are not
+ * known. One that cannot be settled now is left to the next caller.
+ * @param waiter a run that waits for a budget; only calls that hold something of its budgets are settled for it
+ */
+export async function settleLostCalls(
+  deps: Pick<Core, 'database' | 'log' | 'metrics'>,
+  signal: AbortSignal,
+  waiter?: Pick<RunContext, 'routineId' | 'projectId' | 'organizationId'>,
+): Promise<void> {
+  const found =
+    waiter === undefined
+      ? await findLostCalls(deps.database, BATCH)
+      : await findLostCalls(deps.database, BATCH_OF_WAITER, [
+          waiter.organizationId,
+          waiter.projectId,
+          waiter.routineId,
+        ]);
+  for (const attempt of found) {
+    if (signal.aborted) return;
+    try {
+      await settleLostCall(deps, attempt);
+    } catch (err) {
+      deps.log.warn({ err, runId: attempt.runId }, 'a call that was lost could not be settled');
+    }
+  }
+}
+
+async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'metrics'>, attempt: Attempt) {
+  const counted = await transaction(database, async (tx) => {
+    // Run, step, reservation, totals: the order of locks of every statement. A run that another statement holds comes
+    // next time.
+    const run = await tx.row<{ routineId: string; modelId: string }>`
+      select routine_id as "routineId",
+        (select model_id from steps where run_id = runs.id and index = ${attempt.index}) as "modelId"
+      from runs where id = ${attempt.runId} for update skip locked
+    `;
+    if (run === undefined) return undefined;
+    const lost = await lockLostCall(tx, attempt);
+    if (lost === undefined) return undefined;
+    const { key, inputTokens, costUsd } = lost;
+    const isCounted =
+      inputTokens !== null &&
+      (await settleUnanswered(tx, { ...key, usage: inputOnly(inputTokens), costUsd }, { onAccount: false }));
+    await releaseAttempt(tx, attempt);
+    if (!isCounted) return undefined;
+    await notifySpending(tx, { runId: attempt.runId, routineId: run.routineId });
+    return { modelId: run.modelId, costUsd };
+  });
+  if (counted !== undefined) metrics.modelCost(counted.modelId, counted.costUsd);
+}
+
+/** Returns the usage of a call without a response: what the model had written by then is unknown. */
+function inputOnly(inputTokens: number): Usage {
+  return {
+    inputTokens,
+    cachedInputTokens: 0,
+    outputTokens: 0,
+    reasoningTokens: 0,
+    estimated: true,
+  };
+}
+
+/**
+ * Adds the usage of a call without a response to its step, its run, the ledger and the totals, whether or not the run
+ * has ended.
+ * @param tx transaction that holds the run
+ * @param options.onAccount a call on an account is made once for all attempts, and one of them may have recorded its
+ * response
+ * @returns whether it was added; false when it is in the ledger already
+ */
+async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount: boolean }): Promise<boolean> {
+  const { runId, index } = spent;
+  const settled = await tx.run`
+    with late as (
+      select r.id, r.organization_id, r.routine_id from runs r where r.id = ${runId} and not ${isSettled(spent)}
+    ), step as (
+      update steps set ${addUsage(spent, sql`usage_estimated`)}
+      from late
+      where run_id = late.id and index = ${index} ${onAccount ? sql`and finish_reason is null` : empty}
+      -- No model step by itself: it has no response, and may still get one in another attempt.
+      returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, 0 as new_steps
+    ), ${settlement(sql`step`, spent)}
+    update runs set ${addUsage(spent, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
+  `;
+  return settled > 0;
+}

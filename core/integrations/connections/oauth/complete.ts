@@ -1,0 +1,143 @@
+import type { Actor } from '#core/foundation/audit/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+import { TOOL_SERVER } from '../providers/catalogue.ts';
+import { verifyAtToolServer, verifyCredential } from '../providers/accounts.ts';
+import { draftConnection, type Connection, type ConnectionDraft } from '../store/connection.ts';
+import { withAddress, storeCredentials } from '../store/credentials.ts';
+import { insertConnection, readConnection } from '../store/queries.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
+import { redirectUriOf } from './client.ts';
+import { takeFlow, type Flow } from './flows.ts';
+import { grantHeaders, issuerOf, type Grant } from './grant.ts';
+import { SignInError, type SignInDeps } from './sign-in.ts';
+import { redeemCode, scopesIn, TokenError, type Tokens } from './token-endpoint.ts';
+
+/** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
+export interface ProviderAnswer {
+  /** The name of the callback that it came in at. */
+  readonly callback: string;
+  readonly userId: string;
+  /** The session of the browser: only the one that began the sign-in can end it. */
+  readonly sessionId: string;
+  readonly state: string;
+  readonly code: string | undefined;
+  readonly error: string | undefined;
+  readonly iss: string | undefined;
+  readonly by: Actor;
+}
+
+/**
+ * Ends a sign-in: redeems the code, tries the tokens, and keeps them, sealed, in a new connection or the one that was
+ * signed in to again.
+ * @throws {AppError} `attempt_expired` for a state that is not this session's, was used or is too old, and what
+ * `SignInError` says
+ */
+export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
+  const flow = await takeFlow(deps.database, deps.secrets, answer);
+  if (flow === undefined) {
+    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
+  }
+  assertIssuer(issuerOf(deps.providers, flow.provider, flow.issued).server, answer.iss);
+  if (answer.error !== undefined) {
+    throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
+  }
+  if (answer.code === undefined) throw new SignInError('refused');
+  const tokens = await redeem(deps, flow, answer.code, answer.iss, answer.callback);
+  return keep(deps, answer.by, flow, tokens);
+}
+
+async function redeem(
+  { outbound, providers, uiOrigin, log }: SignInDeps,
+  flow: Flow,
+  code: string,
+  iss: string | undefined,
+  callback: string,
+): Promise<Tokens> {
+  const { server, client } = issuerOf(providers, flow.provider, flow.issued);
+  try {
+    return await redeemCode(
+      { outbound, server, client, resource: flow.resource },
+      { code, iss, verifier: flow.verifier, redirectUri: redirectUriOf(uiOrigin, callback) },
+    );
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error;
+    log.warn({ provider: flow.provider, detail: error.detail }, 'a sign-in was not completed');
+    throw new SignInError('no_tokens');
+  }
+}
+
+async function keep(deps: SignInDeps, by: Actor, flow: Flow, tokens: Tokens): Promise<Connection> {
+  const { database, connectionSecrets } = deps;
+  const connection = await connectionOf(deps, flow);
+  const grant: Grant = {
+    kind: 'oauth',
+    accessToken: tokens.accessToken,
+    refreshToken: tokens.refreshToken ?? null,
+    issued: flow.issued,
+    resource: flow.resource,
+  };
+  const verified = await verify(deps, connection, grant);
+  // Of a new connection too, in two steps: nothing can use it before its credentials are there.
+  if (flow.connectionId === null) {
+    await insertConnection(database, connectionSecrets, by, {
+      ...connection,
+      server: verified.server,
+      state: 'pending_authorization',
+      publicError: 'authorization_pending',
+      sealedCredentials: null,
+      credentialsExpireAt: null,
+    });
+  }
+  await storeCredentials(database, by, connection, {
+    sealed: connectionSecrets.seal(connection.id, grant),
+    expiresInSeconds: tokens.expiresInSeconds,
+    scopes: scopesIn(tokens.scope ?? flow.scope ?? ''),
+    askedScopes: scopesIn(flow.scope ?? ''),
+    accountLabel: verified.accountLabel,
+  });
+  return readConnection(database, connection.projectId, connection.id);
+}
+
+async function connectionOf(
+  { database, connectionSecrets, providers }: SignInDeps,
+  flow: Flow,
+): Promise<ConnectionDraft> {
+  const { projectId, connectionId, url } = flow;
+  if (connectionId !== null) {
+    return withAddress(connectionSecrets, await readConnection(database, projectId, connectionId));
+  }
+  return draftConnection({
+    id: newId('connection'),
+    projectId,
+    to: flow.provider === TOOL_SERVER && url !== null ? { url } : providers.find(flow.provider),
+    name: flow.name ?? undefined,
+    auth: 'oauth',
+    createdBy: flow.userId,
+  });
+}
+
+async function verify({ outbound, providers, log }: SignInDeps, { provider, url }: ConnectionDraft, grant: Grant) {
+  const headers = grantHeaders(grant);
+  const verified =
+    provider === null
+      ? await verifyAtToolServer(outbound, url, headers)
+      : await verifyCredential(outbound, providers.find(provider), url, headers);
+  if (verified.kind === 'good') return verified;
+  log.warn({ provider, kind: verified.kind }, 'a sign-in does not work');
+  throw new SignInError('not_verified');
+}
+
+/**
+ * Checks that a response, or an error in it, is from the issuer that the sign-in began at (RFC 9207, section 2.4). It
+ * has to name one where the issuer's metadata promises that. A managed provider whose file names no issuer has nothing
+ * to compare with; its callback is its own.
+ * @throws {SignInError} `foreign_response`
+ */
+function assertIssuer(
+  { issuer, sendsIssuer }: Pick<AuthorizationServer, 'issuer' | 'sendsIssuer'>,
+  iss: string | undefined,
+): void {
+  if (issuer === undefined) return;
+  if (iss === undefined ? sendsIssuer : iss !== issuer) throw new SignInError('foreign_response');
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { lacksSecondFactor } from '#core/accounts/organizations/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import { authorizationServer, oauthClient } from './authorization-server.ts';
+import { callbackOf } from './client.ts';
+
+/** The person who began a sign-in, and the connection it is for. */
+export interface FlowOwner {
+  readonly projectId: string;
+  readonly userId: string;
+  /** The session of that person's browser: its id, which is not the token in the cookie. */
+  readonly sessionId: string;
+  /** A managed provider, or `tool-server`. */
+  readonly provider: string;
+  /** The connection that is signed in to again, or for the first time; null makes a new one. */
+  readonly connectionId: string | null;
+  /** The name of a new connection. */
+  readonly name: string | null;
+}
+
+/** Secrets of a sign-in, from its start to its end; sealed in between. */
+const flowSecrets = z.strictObject({
+  verifier: z.string(),
+  issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),
+  /** The address of the tool server. */
+  url: z.string().nullable(),
+  resource: z.string().nullable(),
+  scope: z.string().nullable(),
+});
+export type FlowSecrets = z.output<typeof flowSecrets>;
+export type Flow = FlowOwner & FlowSecrets;
+
+/** Keeps a sign-in for ten minutes, under the hash of its state. */
+export async function insertFlow(
+  db: Db,
+  box: SecretBox,
+  state: string,
+  owner: FlowOwner,
+  secrets: FlowSecrets,
+): Promise<Date> {
+  const hash = hashOf(state);
+  const sealed = box.seal(JSON.stringify(secrets), place(hash));
+  const inserted = await db.row<{ expiresAt: Date }>`
+    insert into oauth_flows (state_hash, project_id, user_id, session_id, provider, connection_id, name, sealed,
+      expires_at)
+    values (${hash}, ${owner.projectId}, ${owner.userId}, ${owner.sessionId}, ${owner.provider},
+      ${owner.connectionId}, ${owner.name}, ${sealed}, now() + interval '10 minutes')
+    returning expires_at as "expiresAt"
+  `;
+  if (inserted === undefined) throw new Error('the sign-in was not kept');
+  return inserted.expiresAt;
+}
+
+/**
+ * Takes a sign-in out: a state works once, in the session that began it, at the callback it was begun for, while that
+ * person is in the project. That session uses it up even where the rest does not fit. A state that arrives in another
+ * session, even one of the same person, may be an attack (RFC 9700, section 4.7), and is left alone.
+ */
+export async function takeFlow(
+  db: Db,
+  box: SecretBox,
+  presented: { state: string; userId: string; sessionId: string; callback: string },
+): Promise<Flow | undefined> {
+  const hash = hashOf(presented.state);
+  const taken = await db.row<FlowOwner & { sealed: string; live: boolean; member: boolean }>`
+    delete from oauth_flows f
+    where f.state_hash = ${hash} and f.user_id = ${presented.userId} and f.session_id = ${presented.sessionId}
+    returning f.project_id as "projectId", f.user_id as "userId", f.session_id as "sessionId", f.provider,
+    f.connection_id as "connectionId",
+      f.name, f.sealed, f.expires_at > now() as live,
+      exists (
+        select 1 from projects p join memberships m on m.organization_id = p.organization_id
+        join organizations o on o.id = p.organization_id
+        where p.id = f.project_id and m.user_id = f.user_id and p.deleted_at is null
+          and not ${lacksSecondFactor(sql`o`, sql`f.user_id`)}
+      ) as member
+  `;
+  if (taken === undefined) return undefined;
+  const { sealed, live, member, ...owner } = taken;
+  if (!live || !member) return undefined;
+  const flow = { ...owner, ...flowSecrets.parse(JSON.parse(box.open(sealed, place(hash)))) };
+  const callback = callbackOf(flow.provider, flow.issued?.server.issuer);
+  return presented.callback === callback ? flow : undefined;
+}
+
+/** Deletes sign-ins that were not completed in time, `limit` at most; returns how many. */
+export function forgetSignIns(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'oauth_flows',
+    where: sql`expires_at <= now()`,
+    orderBy: sql`expires_at`,
+    limit,
+  });
+}
+
+function hashOf(state: string): Buffer {
+  return createHash('sha256').update(state).digest();
+}
+
+function place(hash: Buffer) {
+  return { table: 'oauth_flows', row: hash.toString('hex'), column: 'sealed' };
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { startAuthorization } from '@modelcontextprotocol/client';
+import { assertMayBeginSignIn } from '#core/foundation/rate-limits/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { TOOL_SERVER } from '../providers/catalogue.ts';
+import { draftConnection, type Connection, type ConnectionDraft } from '../store/connection.ts';
+import { withAddress } from '../store/credentials.ts';
+import { assertRoomForConnection, readConnection } from '../store/queries.ts';
+import { clientInformationOf, metadataOf } from './authorization-server.ts';
+import { callbackOf, redirectUriOf } from './client.ts';
+import { insertFlow } from './flows.ts';
+import { openGrant, readStoredGrant } from './grant.ts';
+import { SignInError, type SignInDeps } from './sign-in.ts';
+import { assertAllowed, discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
+
+export interface SignInRequest {
+  readonly projectId: string;
+  readonly userId: string;
+  /** The session that begins the sign-in; no other one can end it. */
+  readonly sessionId: string;
+  /** A managed provider, or `tool-server`. */
+  readonly provider: string;
+  /** Signs in to this connection again. */
+  readonly connectionId: string | undefined;
+  /** The name of a new connection. */
+  readonly name: string | undefined;
+  /** The address of a new connection to a tool server of the user's own. */
+  readonly url: string | undefined;
+  /** Registered by the person at a discovered authorization server. */
+  readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
+}
+
+export interface StartedSignIn {
+  /** The page that the person's browser goes to next. */
+  readonly authorizationUrl: string;
+  /** The host of that page, which a person should know before they type a password there. */
+  readonly host: string;
+  readonly redirectUri: string;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state of one use, and a return address
+ * of ours.
+ * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, `limit_reached`,
+ *   `rate_limited`, and what `SignInError` says
+ */
+export async function startSignIn(deps: SignInDeps, request: SignInRequest): Promise<StartedSignIn> {
+  const connection =
+    request.connectionId === undefined
+      ? undefined
+      : withAddress(
+          deps.connectionSecrets,
+          await readConnection(deps.database, request.projectId, request.connectionId),
+        );
+  const draft = connection ?? newDraft(deps, request);
+  assertSameKind(request, draft);
+  if (connection === undefined) await assertRoomForConnection(deps.database, draft);
+  await assertMayBeginSignIn(deps.database, request.userId, 'connections');
+
+  const target = await targetOf(deps, request, draft, connection);
+  const callback = callbackOf(request.provider, target.server.issuer);
+  const redirectUri = redirectUriOf(deps.uiOrigin, callback);
+  // Cannot be guessed (RFC 6749, section 10.12).
+  const state = randomBytes(32).toString('base64url');
+  const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, state);
+  assertAllowed(deps.outbound, authorizationUrl.href);
+  assertAllowed(deps.outbound, target.server.tokenEndpoint);
+  const expiresAt = await insertFlow(
+    deps.database,
+    deps.secrets,
+    state,
+    {
+      projectId: request.projectId,
+      userId: request.userId,
+      sessionId: request.sessionId,
+      provider: request.provider,
+      connectionId: request.connectionId ?? null,
+      name: draft.name,
+    },
+    {
+      verifier: codeVerifier,
+      issued: target.discovered ? { server: target.server, client: target.client } : null,
+      url: draft.url,
+      resource: target.resource,
+      scope: target.scope ?? null,
+    },
+  );
+  const { href, host } = authorizationUrl;
+  return { authorizationUrl: href, host, redirectUri, expiresAt };
+}
+
+function newDraft({ providers }: SignInDeps, request: SignInRequest): ConnectionDraft {
+  const { projectId, name, userId: createdBy } = request;
+  const to = request.provider === TOOL_SERVER ? toServer(request) : providers.find(request.provider);
+  return draftConnection({ id: '', projectId, to, name, auth: 'oauth', createdBy });
+}
+
+/** @throws {AppError} `invalid_request` */
+function toServer({ url }: SignInRequest): { readonly url: string } {
+  if (url !== undefined) return { url };
+  throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+}
+
+/** Keeps providers apart: the callback tells them by its address. */
+function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
+  const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
+  if (provider !== request.provider) {
+    throw new AppError('invalid_request', 'connectionId: a connection of another provider');
+  }
+  if (draft.auth !== 'oauth') {
+    throw new AppError('invalid_request', 'connectionId: not a connection that is signed in to');
+  }
+}
+
+async function targetOf(
+  deps: SignInDeps,
+  request: SignInRequest,
+  draft: ConnectionDraft,
+  connection: Connection | undefined,
+): Promise<SignInTarget> {
+  const provider = draft.provider === null ? undefined : deps.providers.find(draft.provider);
+  const earlier = connection === undefined ? undefined : await earlierSignIn(deps, connection);
+  if (provider !== undefined && provider.auth.kind !== 'discovery') {
+    return managedTarget(deps, provider, earlier);
+  }
+  return discoveredTarget(deps, {
+    provider: request.provider,
+    url: draft.url,
+    givenClient: request.client,
+    earlier,
+  });
+}
+
+async function earlierSignIn(deps: SignInDeps, connection: Connection): Promise<EarlierSignIn> {
+  const stored = await readStoredGrant(deps.database, connection);
+  const issued = stored.sealed === null ? null : openGrant(deps, connection, stored).issued;
+  return { issued, scopes: stored.scopes, demandedScopes: stored.demandedScopes };
+}
+
+/**
+ * Returns the address that begins a sign-in (RFC 6749, section 4.1.1), and the verifier behind its challenge (RFC
+ * 7636).
+ */
+export async function authorizationRequest(
+  { server, client, scope, resource, parameters }: SignInTarget,
+  redirectUri: string,
+  state: string,
+) {
+  try {
+    const started = await startAuthorization(server.tokenEndpoint, {
+      metadata: metadataOf(server),
+      clientInformation: clientInformationOf(client),
+      redirectUrl: redirectUri,
+      state,
+      ...(scope === undefined ? {} : { scope }),
+      ...(resource === null ? {} : { resource }),
+    });
+    for (const [name, value] of Object.entries(parameters)) {
+      started.authorizationUrl.searchParams.set(name, value);
+    }
+    return started;
+  } catch {
+    throw new SignInError('no_metadata');
+  }
+}

@@ -1,0 +1,135 @@
+import { computeScopeUnion } from '@modelcontextprotocol/client';
+import { checkToolServer, fixedCredentials, ToolServerError } from '#core/clients/mcp/index.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { Provider } from '../providers/catalogue.ts';
+import { refusal } from '../tool-servers/create.ts';
+import {
+  type AuthorizationServer,
+  type OAuthClient,
+  discoverServer,
+  type DiscoveredServer,
+} from './authorization-server.ts';
+import { callbackOf, clientByMetadata, redirectUriOf, registerAt } from './client.ts';
+import { clientOfProvider, oauthOf, serverOfProvider, type Grant } from './grant.ts';
+import { SignInError, type SignInDeps } from './sign-in.ts';
+
+/** The authorization server of a sign-in, and our client there. */
+export interface SignInTarget {
+  readonly server: AuthorizationServer;
+  readonly client: OAuthClient;
+  /** True when server and client were learned on the way, and so have to be kept with the grant. */
+  readonly discovered: boolean;
+  readonly resource: string | null;
+  readonly scope: string | undefined;
+  /** Added to the authorization request. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** The part of a connection that the sign-in before this one left there. */
+export interface EarlierSignIn {
+  readonly issued: Grant['issued'];
+  readonly scopes: readonly string[];
+  /** The scopes that a server has asked for since. */
+  readonly demandedScopes: readonly string[];
+}
+
+/** Returns a managed provider's authorization server. @throws {AppError} `provider_disabled`, `invalid_request` */
+export function managedTarget(
+  { providers }: Pick<SignInDeps, 'providers'>,
+  provider: Provider,
+  earlier: EarlierSignIn | undefined,
+): SignInTarget {
+  const auth = oauthOf(provider);
+  const scopes = new Set([...auth.scopes, ...(earlier?.demandedScopes ?? [])]);
+  return {
+    server: serverOfProvider(provider),
+    client: clientOfProvider(providers, provider),
+    discovered: false,
+    resource: null,
+    scope: scopes.size === 0 ? undefined : [...scopes].join(auth.scopeSeparator),
+    parameters: auth.authorizationParameters,
+  };
+}
+
+/** Long enough for every metadata document on the way, one after the other. */
+const DISCOVERY_TIMEOUT_MS = 10_000;
+const MAX_METADATA_BYTES = 1024 * 1024;
+
+interface GivenClient {
+  readonly id: string;
+  readonly secret: string | undefined;
+}
+type DiscoveryDeps = Pick<SignInDeps, 'outbound' | 'uiOrigin' | 'clientMetadataUrl'>;
+
+/** Finds the authorization server of a tool server, afresh. @throws {SignInError} */
+export async function discoveredTarget(
+  deps: DiscoveryDeps,
+  input: {
+    provider: string;
+    /** The address of the tool server; null where a provider runs none. */
+    url: string | null;
+    givenClient: GivenClient | undefined;
+    earlier: EarlierSignIn | undefined;
+  },
+): Promise<SignInTarget> {
+  const { outbound } = deps;
+  const fetch = outbound.fetchWithin({
+    timeoutMs: DISCOVERY_TIMEOUT_MS,
+    maxResponseBytes: MAX_METADATA_BYTES,
+  });
+  const { url, earlier } = input;
+  if (url === null) throw new SignInError('no_metadata');
+  const described = await discoverServer(fetch, url, await challengeOf(outbound, url));
+  const isSameIssuer = earlier?.issued?.server.issuer === described.server.issuer;
+  // What was granted is asked for again, as the new tokens take the place of the old ones.
+  const { demandedScopes: demanded = [], scopes = [] } = earlier ?? {};
+  const granted = isSameIssuer && demanded.length > 0 ? scopes : [];
+  const scope = computeScopeUnion(described.scope, granted.join(' '), demanded.join(' '));
+  const found = { ...described, scope };
+  const client = await clientAt(deps, fetch, found, {
+    callback: callbackOf(input.provider, found.server.issuer),
+    given: input.givenClient,
+    kept: isSameIssuer ? earlier?.issued?.client : undefined,
+  });
+  return { ...found, client, discovered: true, parameters: {} };
+}
+
+/**
+ * Chooses our client there, in the order of the MCP specification: the client that a person gave, now or at an earlier
+ * sign-in; the one that our metadata document describes; else one that we register for this connection.
+ */
+async function clientAt(
+  { outbound, uiOrigin, clientMetadataUrl }: DiscoveryDeps,
+  fetch: typeof globalThis.fetch,
+  found: DiscoveredServer,
+  input: { callback: string; given: GivenClient | undefined; kept: OAuthClient | undefined },
+): Promise<OAuthClient> {
+  const { given, kept, callback } = input;
+  if (given !== undefined) return { ...given, given: true };
+  if (kept?.given === true) return kept;
+  const readsMetadata = found.metadata.client_id_metadata_document_supported === true;
+  const described = readsMetadata ? clientByMetadata(outbound, clientMetadataUrl(callback)) : undefined;
+  return described ?? registerAt(fetch, found, redirectUriOf(uiOrigin, callback));
+}
+
+/** Asks the tool server for its challenge, with a request without credentials (RFC 9728, section 5.1). */
+async function challengeOf(outbound: OutboundClient, url: string): Promise<string | undefined> {
+  try {
+    await checkToolServer({ outbound }, { url, credentials: fixedCredentials({}) });
+  } catch (error) {
+    if (!(error instanceof ToolServerError)) throw error;
+    if (error.isDenial) return error.challenge;
+    throw refusal(error);
+  }
+  // A server that lets anyone in may still want a sign-in for its tools; its metadata will say.
+  return undefined;
+}
+
+/** @throws {SignInError} when neither a person nor we may be sent there */
+export function assertAllowed(outbound: OutboundClient, url: string): void {
+  try {
+    outbound.checkUrl(url);
+  } catch (error) {
+    throw error instanceof OutboundError ? SignInError.of(error) : error;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Actor } from '#core/foundation/audit/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { ConnectionsCore } from '../core.ts';
+import { draftConnection, type Connection } from '../store/connection.ts';
+import { storeCredentials } from '../store/credentials.ts';
+import { assertRoomForConnection, insertConnection, readConnection } from '../store/queries.ts';
+import { verifyCredential } from './accounts.ts';
+
+/**
+ * Tries an API key at its provider and keeps it, sealed, when it works: in a new connection, or in place of the key of
+ * the one named.
+ * @throws {AppError} `provider_not_found`, `connection_not_found`, `limit_reached`, `invalid_request` when the provider
+ *   does not take the key, `provider_error`
+ */
+export async function connectWithKey(
+  {
+    database,
+    connectionSecrets,
+    outbound,
+    providers,
+  }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound' | 'providers'>,
+  input: {
+    id: string;
+    connectionId: string | undefined;
+    projectId: string;
+    provider: string;
+    name: string | undefined;
+    apiKey: string;
+    createdBy: string | null;
+    by: Actor;
+  },
+): Promise<Connection> {
+  const provider = providers.find(input.provider);
+  const { auth } = provider;
+  if (auth.kind !== 'api_key') {
+    throw new AppError('invalid_request', 'provider: connects by signing in, not with an API key');
+  }
+  const headers = { authorization: `${auth.scheme} ${input.apiKey}` };
+  const existing =
+    input.connectionId === undefined ? undefined : await readConnection(database, input.projectId, input.connectionId);
+  if (existing !== undefined && existing.provider !== provider.id) {
+    throw new AppError('invalid_request', 'connectionId: a connection of another provider');
+  }
+  if (existing === undefined) await assertRoomForConnection(database, input);
+  const draft =
+    existing ??
+    draftConnection({
+      id: input.id,
+      projectId: input.projectId,
+      to: provider,
+      name: input.name,
+      auth: 'api_key',
+      createdBy: input.createdBy,
+    });
+  const verified = await verifyCredential(outbound, provider, draft.url, headers);
+  if (verified.kind === 'rejected') {
+    throw new AppError('invalid_request', 'apiKey: the provider does not accept this key');
+  }
+  if (verified.kind === 'failed') {
+    throw new AppError('provider_error', 'The key could not be verified at the provider; try again.');
+  }
+  const sealed = connectionSecrets.seal(draft.id, { kind: 'headers', headers });
+  if (existing === undefined) {
+    return insertConnection(database, connectionSecrets, input.by, {
+      ...draft,
+      accountLabel: verified.accountLabel,
+      server: verified.server,
+      checkedAt: new Date(),
+      sealedCredentials: sealed,
+      credentialsExpireAt: null,
+    });
+  }
+  await storeCredentials(database, input.by, existing, {
+    sealed,
+    expiresInSeconds: undefined,
+    scopes: undefined,
+    accountLabel: verified.accountLabel,
+  });
+  return readConnection(database, input.projectId, existing.id);
+}

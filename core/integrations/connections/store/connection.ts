@@ -1,0 +1,96 @@
+import type { ServerInfo } from '#core/clients/mcp/index.ts';
+
+export const CONNECTION_KINDS = ['tool_server', 'managed'] as const;
+export type ConnectionKind = (typeof CONNECTION_KINDS)[number];
+
+/** Lists the ways in which requests to a tool server are authenticated. */
+export const CONNECTION_AUTHS = ['none', 'bearer', 'headers', 'oauth', 'api_key'] as const;
+export type ConnectionAuth = (typeof CONNECTION_AUTHS)[number];
+
+export const CONNECTION_STATES = ['pending_authorization', 'ready', 'needs_reauthorization'] as const;
+export type ConnectionState = (typeof CONNECTION_STATES)[number];
+
+/** The reasons why a connection is not ready: fixed sentences, so that no server can write into them. */
+export const CONNECTION_ERRORS = {
+  authorization_pending: 'The sign-in has not been completed.',
+  authorization_revoked: 'The provider no longer accepts the sign-in; connect again.',
+  authorization_expired: 'The sign-in has expired and could not be renewed; connect again.',
+  credentials_rejected: 'The server no longer accepts the credentials; connect again.',
+  person_left: 'The person who signed in has left the organization; connect again.',
+  scopes_missing: 'The sign-in lacks a permission that the provider asks for; connect again.',
+} as const;
+export type ConnectionError = keyof typeof CONNECTION_ERRORS;
+
+/** A connection as anyone may see it: the credentials stay in the database, see `readSealedCredentials`. */
+export interface Connection {
+  readonly id: string;
+  readonly projectId: string;
+  readonly kind: ConnectionKind;
+  /** The managed provider; null for a tool server of the user's own. */
+  readonly provider: string | null;
+  readonly name: string;
+  /** The MCP endpoint; null where the provider runs none. A stored one lacks the values of its query. */
+  readonly url: string | null;
+  /** The query, sealed: `withAddress` puts it back. Only stored connections have it. */
+  readonly sealedQuery?: string | null;
+  readonly auth: ConnectionAuth;
+  readonly accountLabel: string | null;
+  /** Granted by the provider. */
+  readonly scopes: readonly string[];
+  readonly server: ServerInfo | null;
+  readonly state: ConnectionState;
+  readonly publicError: ConnectionError | null;
+  readonly createdBy: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** The last time that the server passed a check. */
+  readonly checkedAt: Date | null;
+}
+
+/** A connection that is not stored yet, as far as it is known before it is tried. */
+export type ConnectionDraft = Omit<Connection, 'createdAt' | 'updatedAt' | 'sealedQuery'>;
+
+interface ManagedProvider {
+  readonly id: string;
+  readonly name: string;
+  /** Null where the provider runs no tool server. */
+  readonly toolServer: string | null;
+}
+
+export interface DraftInput {
+  readonly id: string;
+  readonly projectId: string;
+  /** A managed provider, or the address of a tool server of the user's own. */
+  readonly to: ManagedProvider | { readonly url: string };
+  /** Name of the connection; by default that of the provider, or the host of the address. */
+  readonly name: string | undefined;
+  readonly auth: ConnectionAuth;
+  readonly createdBy: string | null;
+}
+
+export function draftConnection({ to, name, ...given }: DraftInput): ConnectionDraft {
+  const destination =
+    'url' in to
+      ? ({
+          kind: 'tool_server',
+          provider: null,
+          name: name ?? new URL(to.url).hostname,
+          url: to.url,
+        } as const)
+      : ({
+          kind: 'managed',
+          provider: to.id,
+          name: name ?? to.name,
+          url: to.toolServer,
+        } as const);
+  return {
+    ...given,
+    ...destination,
+    accountLabel: null,
+    scopes: [],
+    server: null,
+    state: 'ready',
+    publicError: null,
+    checkedAt: null,
+  };
+}

@@ -1,0 +1,157 @@
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
+import type { Connection, ConnectionState } from './connection.ts';
+
+export interface SealedCredentials {
+  readonly credentials: string | null;
+  readonly expireAt: Date | null;
+  readonly state: ConnectionState;
+}
+
+/**
+ * Reads the sealed credentials; with `lock`, holds them for the rest of the transaction. @throws {AppError}
+ * `connection_not_found`
+ */
+export async function readSealedCredentials(
+  db: Db,
+  connection: Pick<Connection, 'id' | 'projectId'>,
+  options: { lock?: boolean } = {},
+): Promise<SealedCredentials> {
+  const lock = options.lock === true ? sql`for update` : sql``;
+  const found = await db.row<SealedCredentials>`
+    select credentials, credentials_expire_at as "expireAt", state from connections
+    where id = ${connection.id} and project_id = ${connection.projectId} ${lock}
+  `;
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+export interface NewCredentials {
+  readonly sealed: string;
+  readonly expiresInSeconds: number | undefined;
+  /** Undefined leaves them as they are. */
+  readonly scopes: readonly string[] | undefined;
+}
+
+/**
+ * Replaces the credentials with those that a person has just given. @throws {AppError} `connection_not_found`
+ */
+export function storeCredentials(
+  database: Database,
+  by: Actor,
+  connection: Pick<Connection, 'id' | 'projectId'>,
+  credentials: NewCredentials & {
+    readonly accountLabel: string | null;
+    /** The scopes that a sign-in asked for; others may be demanded again. */
+    readonly askedScopes?: readonly string[];
+  },
+): Promise<void> {
+  const { id, projectId } = connection;
+  return transaction(database, async (tx) => {
+    const touched = await tx.run`
+      update connections set ${credentialColumns(credentials)}, state = 'ready', public_error = null,
+        checked_at = now(), signed_in_by = ${by.kind === 'person' ? by.id : null},
+        account_label = ${credentials.accountLabel},
+        demanded_scopes = array(
+          select each from unnest(demanded_scopes) each
+          where each = any(coalesce(${credentials.askedScopes ?? null}::text[], demanded_scopes)))
+      where id = ${id} and project_id = ${projectId}
+    `;
+    if (touched === 0) throw new AppError('connection_not_found');
+    const details = { fields: ['credentials'] };
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'connection.changed',
+      targetId: id,
+      details,
+    });
+  });
+}
+
+/** Returns the assignments that put new credentials in the place of the old ones, and end their renewal. */
+export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCredentials): Sql {
+  return sql`
+    credentials = ${sealed}, credentials_version = credentials_version + 1,
+    credentials_expire_at = now() + make_interval(secs => ${expiresInSeconds ?? null}::integer),
+    scopes = coalesce(${scopes ?? null}::text[], scopes),
+    renewal_lease = null, renewal_leased_until = null, updated_at = now()
+  `;
+}
+
+/** Credentials as they are stored: JSON, sealed to the row of their connection. */
+export interface ConnectionSecrets {
+  seal(connectionId: string, credentials: object): string;
+  /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */
+  open(connectionId: string, sealed: string): unknown;
+  /** The same for the query of a connection's address. */
+  sealQuery(connectionId: string, query: string): string;
+  /** @throws as `open` does */
+  openQuery(connectionId: string, sealed: string): string;
+}
+
+export function createConnectionSecrets(box: SecretBox): ConnectionSecrets {
+  return {
+    seal: (connectionId, credentials) => box.seal(JSON.stringify(credentials), place(connectionId)),
+    open: (connectionId, sealed) => JSON.parse(box.open(sealed, place(connectionId))) as unknown,
+    sealQuery: (connectionId, query) => box.seal(query, queryPlace(connectionId)),
+    openQuery: (connectionId, sealed) => box.open(sealed, queryPlace(connectionId)),
+  };
+}
+
+function place(row: string): SecretPlace {
+  return { table: 'connections', row, column: 'credentials' };
+}
+function queryPlace(row: string): SecretPlace {
+  return {
+    table: 'connections',
+    row,
+    column: 'url_query',
+  };
+}
+
+/**
+ * The address of a tool server in its two halves. Some servers take their key in the query, so its values are stored
+ * sealed, and the half that can be read says only which there are.
+ */
+export interface SplitAddress {
+  /** Names of the query are kept; each value, and each part without a name, is `[redacted]`. */
+  readonly shown: string;
+  /** The part behind the question mark; null where there is none. */
+  readonly query: string | null;
+}
+
+export function splitAddress(url: string): SplitAddress {
+  const mark = url.indexOf('?');
+  if (mark === -1) return { shown: url, query: null };
+  const query = url.slice(mark + 1);
+  return { shown: `${url.slice(0, mark)}?${query.split('&').map(withoutValue).join('&')}`, query };
+}
+
+/**
+ * Puts the query back into the address of a stored connection, right before the server is asked, so that keys do not
+ * travel through everything else.
+ */
+export function withAddress(secrets: ConnectionSecrets, connection: Connection): Connection {
+  const { id, url, sealedQuery } = connection;
+  if (url === null || sealedQuery === undefined || sealedQuery === null) return connection;
+  const { shown } = splitAddress(url);
+  const [base = shown] = shown.split('?', 1);
+  return { ...connection, url: `${base}?${secrets.openQuery(id, sealedQuery)}`, sealedQuery: null };
+}
+
+/** Recognizes an address, or a part of one, that a caller sends back as it was shown. */
+export function isRedacted(url: string): boolean {
+  const parts = splitAddress(url).query?.split('&') ?? [];
+  return parts.some((part) => part !== '' && part === withoutValue(part));
+}
+
+function withoutValue(part: string): string {
+  if (part === '') return part;
+  const equals = part.indexOf('=');
+  return equals === -1 ? REDACTED : `${part.slice(0, equals)}=${REDACTED}`;
+}
+
+const REDACTED = '[redacted]';

@@ -1,0 +1,131 @@
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { holdProject } from '#core/accounts/organizations/index.ts';
+import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import { assertWithinQuota } from '#lib/quota.ts';
+import type { Connection, ConnectionDraft, ConnectionError } from './connection.ts';
+import { splitAddress, type ConnectionSecrets } from './credentials.ts';
+
+/** The columns of a connection, under the names of `Connection`. */
+export const connectionColumns = sql`
+  id, project_id as "projectId", kind, provider, name, url, url_query as "sealedQuery", auth,
+  account_label as "accountLabel", scopes, server, state, public_error as "publicError",
+  created_by as "createdBy", created_at as "createdAt", updated_at as "updatedAt", checked_at as "checkedAt"
+`;
+
+/** @throws {AppError} `connection_not_found` */
+export async function readConnection(db: Db, projectId: string, id: string): Promise<Connection> {
+  const found = await db.row<Connection>`
+    select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId}
+  `;
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+/** Reads the connection and holds it for the rest of the transaction. @throws {AppError} `connection_not_found` */
+export async function lockConnection(tx: Db, projectId: string, id: string): Promise<Connection> {
+  const found = await tx.row<Connection>`
+    select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId} for update
+  `;
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+export function listConnections(db: Db, projectId: string, page: Page): Promise<Connection[]> {
+  return db.rows<Connection>`
+    select ${connectionColumns} from connections
+    where project_id = ${projectId} ${afterCursor(page)}
+    order by id desc limit ${page.limit + 1}
+  `;
+}
+
+/** A connection to be stored, with its whole address. */
+export interface NewConnection extends ConnectionDraft {
+  readonly sealedCredentials: string | null;
+  readonly credentialsExpireAt: Date | null;
+}
+
+/**
+ * Stores a new connection, or finds the one that an earlier attempt of the same request stored. The project may have
+ * been deleted while the server was asked.
+ * @throws {AppError} `project_not_found`
+ */
+export function insertConnection(
+  database: Database,
+  secrets: ConnectionSecrets,
+  by: Actor,
+  input: NewConnection,
+): Promise<Connection> {
+  const { id, projectId } = input;
+  return transaction(database, async (tx) => {
+    await holdProject(tx, projectId);
+    const inserted = await insert(tx, secrets, input);
+    if (inserted === undefined) return readConnection(tx, projectId, id);
+    const { kind, provider, auth } = inserted;
+    const details = { kind, provider, auth };
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'connection.created',
+      targetId: id,
+      details,
+    });
+    return inserted;
+  });
+}
+
+function insert(db: Db, secrets: ConnectionSecrets, input: NewConnection): Promise<Connection | undefined> {
+  const { shown, query } = input.url === null ? NO_ADDRESS : splitAddress(input.url);
+  const sealedQuery = query === null ? null : secrets.sealQuery(input.id, query);
+  return db.row<Connection>`
+    insert into connections (id, project_id, kind, provider, name, url, url_query, auth, credentials,
+      credentials_expire_at, account_label, scopes, server, state, public_error, created_by, checked_at)
+    values (${input.id}, ${input.projectId}, ${input.kind}, ${input.provider}, ${input.name}, ${shown},
+      ${sealedQuery}, ${input.auth}, ${input.sealedCredentials}, ${input.credentialsExpireAt}, ${input.accountLabel},
+      ${input.scopes}, ${input.server === null ? null : JSON.stringify(input.server)}, ${input.state},
+      ${input.publicError}, ${input.createdBy}, ${input.checkedAt})
+    on conflict (id) do nothing
+    returning ${connectionColumns}
+  `;
+}
+
+const NO_ADDRESS = { shown: null, query: null };
+
+/** Notes that the server takes the credentials, which it may have refused before. */
+export async function markReady(db: Db, connection: Pick<Connection, 'id' | 'projectId'>): Promise<void> {
+  await db.row`
+    update connections set state = 'ready', public_error = null, checked_at = now(), updated_at = now()
+    where id = ${connection.id} and project_id = ${connection.projectId}
+  `;
+}
+
+/**
+ * Notes why a connection cannot be used for now. Its credentials stay until it is deleted, changed or connected again.
+ * One that was changed since it was read is left alone: what it has now may work.
+ */
+export async function markConnectionNotReady(
+  db: Db,
+  connection: Pick<Connection, 'id' | 'projectId' | 'updatedAt'>,
+  error: ConnectionError,
+): Promise<void> {
+  await db.row`
+    update connections set state = 'needs_reauthorization', public_error = ${error}, updated_at = now()
+    where id = ${connection.id} and project_id = ${connection.projectId} and updated_at = ${connection.updatedAt}
+  `;
+}
+
+/** The most connections of a project. */
+const MAX_CONNECTIONS = 1_000;
+
+/** Refuses a new connection before any server is asked. @throws {AppError} `limit_reached` */
+export function assertRoomForConnection(
+  db: Db,
+  { id, projectId }: { readonly id: string; readonly projectId: string },
+): Promise<void> {
+  return assertWithinQuota(db, {
+    counted: sql`select from connections where project_id = ${projectId} and id <> ${id}`,
+    max: MAX_CONNECTIONS,
+    what: 'connections',
+  });
+}

@@ -1,0 +1,118 @@
+import type { Actor } from '#core/foundation/audit/index.ts';
+import {
+  checkToolServer,
+  fixedCredentials,
+  ToolServerError,
+  type RequestCredentials,
+  type ToolServer,
+  type ToolServerErrorKind,
+} from '#core/clients/mcp/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { OutboundError } from '#lib/outbound/index.ts';
+import type { ConnectionsCore } from '../core.ts';
+import { draftConnection, type Connection } from '../store/connection.ts';
+import { headersOf, type CredentialSource, type StaticCredentials } from '../store/credential-source.ts';
+import { withAddress, type ConnectionSecrets } from '../store/credentials.ts';
+import { assertRoomForConnection, insertConnection } from '../store/queries.ts';
+
+export interface NewToolServer {
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly url: string;
+  readonly credentials: StaticCredentials | null;
+  readonly createdBy: string | null;
+  readonly by: Actor;
+}
+
+/**
+ * Connects a tool server that the user runs or subscribes to. The server is asked first whether it is one and takes the
+ * credentials; then the connection is kept, with the credentials sealed.
+ * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error`
+ * when the server is
+ */
+export async function createToolServer(
+  { database, outbound, connectionSecrets }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound'>,
+  input: NewToolServer,
+): Promise<Connection> {
+  const { id, credentials } = input;
+  await assertRoomForConnection(database, input);
+  const url = allowedUrl(outbound, input.url);
+  const draft = draftConnection({
+    id,
+    projectId: input.projectId,
+    to: { url },
+    name: input.name,
+    auth: credentials?.kind ?? 'none',
+    createdBy: input.createdBy,
+  });
+  let server;
+  try {
+    server = await checkToolServer({ outbound }, { url, credentials: givenCredentials(credentials) });
+  } catch (error) {
+    throw error instanceof ToolServerError ? refusal(error) : error;
+  }
+  return insertConnection(database, connectionSecrets, input.by, {
+    ...draft,
+    server,
+    checkedAt: new Date(),
+    sealedCredentials: credentials === null ? null : connectionSecrets.seal(id, credentials),
+    credentialsExpireAt: null,
+  });
+}
+
+/** Returns the address in its usual form. @throws {AppError} `invalid_request`, naming what is wrong with it */
+export function allowedUrl(outbound: ConnectionsCore['outbound'], text: string): string {
+  try {
+    outbound.checkUrl(text);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw new AppError('invalid_request', `url: ${error.message}`);
+  }
+  const url = new URL(text);
+  url.hash = '';
+  return url.href;
+}
+
+/** Creates the credentials of a server from what a person has given; they are not stored yet. */
+export function givenCredentials(credentials: StaticCredentials | null): RequestCredentials {
+  return fixedCredentials(credentials === null ? {} : headersOf(credentials));
+}
+
+/**
+ * Makes the tool server of a stored connection: with its whole address, and authenticated by what is stored.
+ * @throws {ToolServerError} when its provider runs none
+ */
+export function toolServerOf(
+  deps: { readonly connectionSecrets: ConnectionSecrets; readonly credentials: CredentialSource },
+  connection: Connection,
+): ToolServer {
+  const { url } = withAddress(deps.connectionSecrets, connection);
+  if (url === null) throw new ToolServerError('not_mcp', { mayHaveArrived: false });
+  const { credentials } = deps;
+  return {
+    url,
+    credentials: {
+      headers: (signal) => credentials.headers(connection, signal),
+      refused: (...refusal) => credentials.refused(connection, ...refusal),
+    },
+  };
+}
+
+/** Returns the error for a caller who gives the address of a tool server that cannot be connected. */
+export function refusal(error: ToolServerError): AppError {
+  const passing = PASSING.has(error.kind);
+  const hint = error.isDenial ? SIGN_IN_HINT : '';
+  return new AppError(passing ? 'provider_error' : 'invalid_request', `url: ${error.message}${hint}`);
+}
+
+const SIGN_IN_HINT = '; where a person signs in, begin with POST /v1/connections/oauth/tool-server/start';
+
+/** Errors that may be gone on the next attempt with the same address. */
+const PASSING: ReadonlySet<ToolServerErrorKind> = new Set([
+  'unreachable',
+  'too_slow',
+  'server_error',
+  'broken',
+  'cancelled',
+]);

@@ -1,0 +1,229 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import { toolServerOf, type ConnectionsCore } from '#core/integrations/connections/index.ts';
+import {
+  findTool,
+  ToolServerError,
+  type LeasedSession,
+  type ToolDefinition,
+  type ToolServerErrorKind,
+  type ToolSessions,
+} from '#core/clients/mcp/index.ts';
+import { AppError } from '#lib/errors.ts';
+import {
+  decideCall,
+  refused,
+  resultFault,
+  type AllowedCall,
+  type MaybeSent,
+  type Refusal,
+  type RefusalReason,
+  type WantedCall,
+} from './decide-call.ts';
+import { definitionHash, retirePolicy } from './write-discovered.ts';
+import { isRepeatable, type ToolPolicy } from './policy.ts';
+import type { ToolTarget } from './queries.ts';
+
+export interface ToolCallDeps extends Pick<ConnectionsCore, 'connectionSecrets' | 'credentials' | 'database' | 'emit'> {
+  readonly toolSessions: ToolSessions;
+}
+
+/** The caller of a tool: a run. Its calls share the sessions that servers remember. */
+export interface Caller {
+  readonly runId: string;
+  readonly signal: AbortSignal;
+}
+
+/** A call whose caller did not confirm it, so that it was not sent. */
+export interface Overtaken {
+  readonly kind: 'overtaken';
+}
+
+export type MadeCall = AnsweredCall | FailedCall | Refusal | MaybeSent | Overtaken;
+
+export interface AnsweredCall {
+  readonly kind: 'answered';
+  readonly result: CallToolResult;
+  /** The reason why the result cannot be relied on, in the service's own words; the call was made all the same. */
+  readonly unusable: string | undefined;
+  readonly secrets: readonly string[];
+}
+
+export interface FailedCall {
+  readonly kind: 'failed';
+  readonly error: ToolServerError;
+  /** The call may have taken effect, and may do harm when it is made again. */
+  readonly uncertain: boolean;
+  readonly secrets: readonly string[];
+}
+
+/** The limit of the call itself; what comes before it has a shorter one. */
+const CALL_TIMEOUT_MS = 120_000;
+const PREPARE_TIMEOUT_MS = 30_000;
+
+/**
+ * Makes a call, once: it is decided, confirmed by the caller on its own record, and sent. A tool that is not, or no
+ * longer, what was confirmed falls back to disabled.
+ * @param confirm notes that the call goes out now, under this policy, unless what was decided on has changed since;
+ * `secrets` authenticate the call and are kept out of what is recorded
+ */
+export async function callOnce(
+  deps: ToolCallDeps,
+  caller: Caller,
+  wanted: WantedCall,
+  confirm: (policy: ToolPolicy, secrets: readonly string[]) => Promise<boolean>,
+): Promise<MadeCall> {
+  const decided = await prepare(deps, caller, wanted, { fresh: false });
+  if (decided.kind !== 'allowed') return decided;
+  const { lease } = decided.found;
+  let confirmed = false;
+  try {
+    confirmed = await confirm(decided.policy, lease.session.secrets());
+  } finally {
+    if (!confirmed) lease.release('keep');
+  }
+  return confirmed ? send(deps, caller, wanted, decided) : { kind: 'overtaken' };
+}
+
+/** Decides whether a call may be made, on a session that then waits for it. */
+async function prepare(
+  deps: ToolCallDeps,
+  caller: Caller,
+  wanted: WantedCall,
+  { fresh }: { readonly fresh: boolean },
+): Promise<AllowedCall<LiveTool> | FailedCall | Refusal | MaybeSent> {
+  const held: HeldSession = { lease: undefined };
+  let live: LiveTool | undefined;
+  let decision;
+  try {
+    decision = await decideCall(wanted, async (target) => {
+      live = await findLive(deps, caller, target, { held, fresh });
+      return live;
+    });
+  } catch (error) {
+    held.lease?.release('end');
+    return failedCall(error, { secrets: held.lease?.session.secrets() ?? [], uncertain: false });
+  }
+  if (decision.kind === 'allowed') return decision;
+  const isRetired = decision.kind === 'refused' && RETIRING.has(decision.reason);
+  if (isRetired) held.lease?.forget();
+  held.lease?.release('keep');
+  if (isRetired && wanted.target !== undefined) {
+    await retirePolicy(deps, wanted.target.policy, live?.definition);
+  }
+  return decision;
+}
+
+/** The reasons that say something of the tool itself, and not of this one call. */
+const RETIRING: ReadonlySet<RefusalReason> = new Set(['tool_changed', 'tool_vanished']);
+
+/** The session of a call, from when there is one. */
+interface HeldSession {
+  lease: LeasedSession | undefined;
+}
+
+/** A tool as its server defines it, and the session to call it on. */
+interface LiveTool {
+  readonly definition: ToolDefinition;
+  readonly hash: string;
+  readonly lease: LeasedSession;
+  /** True where the run has listed the tool before, and the server was not asked now. */
+  readonly isRemembered: boolean;
+}
+
+/**
+ * Asks the server for the tool, and once more on a fresh session where the first one did not reach the server. A
+ * listing of the run that shows the tool as it was confirmed is enough; a call is refused by a new listing only.
+ */
+async function findLive(
+  deps: ToolCallDeps,
+  { runId, signal }: Caller,
+  { policy, connection }: ToolTarget,
+  { held, fresh }: { held: HeldSession; fresh: boolean },
+): Promise<LiveTool | undefined> {
+  const limits = { signal, timeoutMs: PREPARE_TIMEOUT_MS };
+  const key = {
+    server: toolServerOf(deps, connection),
+    version: `${connection.id} ${connection.updatedAt.getTime()}`,
+    holder: runId,
+  };
+  const { toolName, confirmedHash } = policy;
+  const find = async (fresh: boolean) => {
+    const lease = await deps.toolSessions.lease(key, limits, { fresh });
+    held.lease = lease;
+    if (confirmedHash !== null && lease.recall(toolName) === confirmedHash) {
+      const definition = { ...policy, name: toolName };
+      return { definition, hash: confirmedHash, lease, isRemembered: true };
+    }
+    const { definition, listed, ttlMs } = await findTool(lease.session, toolName, limits);
+    const hashes = new Map<string, string>();
+    for (const [name, each] of listed) hashes.set(name, definitionHash(each));
+    lease.remember(hashes, ttlMs);
+    if (definition === undefined) return undefined;
+    return { definition, hash: definitionHash(definition), lease, isRemembered: false };
+  };
+  try {
+    return await find(fresh);
+  } catch (error) {
+    if (fresh || signal.aborted || !mayPass(error, held.lease)) throw error;
+    held.lease?.release('end');
+    held.lease = undefined;
+    return find(true);
+  }
+}
+
+/**
+ * Tells whether another try may go better: a server may have forgotten the session, or have closed an idle connection
+ * at the moment at which it was used. To ask for a tool changes nothing, so it can always be asked again.
+ */
+function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
+  if (lease?.reused === true) return true;
+  return error instanceof ToolServerError && PASSING.has(error.kind);
+}
+
+const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken']);
+
+/** Sends a call that may be made. It is prepared again, on another session, where it has not reached the server. */
+async function send(
+  deps: ToolCallDeps,
+  caller: Caller,
+  wanted: WantedCall,
+  { policy, args, found }: AllowedCall<LiveTool>,
+): Promise<Exclude<MadeCall, Overtaken>> {
+  const { lease, definition, isRemembered } = found;
+  const { session } = lease;
+  const { signal } = caller;
+  let result;
+  try {
+    result = await session.callTool(definition, args, { signal, timeoutMs: CALL_TIMEOUT_MS });
+  } catch (error) {
+    // No list has shown before that the server is still there and knows the session.
+    if (isRemembered && !signal.aborted && hasNotBegun(error)) {
+      lease.release('end');
+      const again = await prepare(deps, caller, wanted, { fresh: true });
+      return again.kind === 'allowed' ? send(deps, caller, wanted, again) : again;
+    }
+    const isRefusal = error instanceof ToolServerError && error.kind === 'protocol';
+    lease.release(isRefusal ? 'keep' : 'end');
+    const hasArrived = error instanceof ToolServerError && error.mayHaveArrived;
+    const uncertain = hasArrived && !isRefusal && !isRepeatable(policy);
+    return failedCall(error, { secrets: session.secrets(), uncertain });
+  }
+  lease.release('keep');
+  const unusable = await resultFault(policy, result);
+  return { kind: 'answered', result, unusable, secrets: session.secrets() };
+}
+
+function hasNotBegun(error: unknown): boolean {
+  if (!(error instanceof ToolServerError)) return false;
+  return error.kind === 'session_lost' || error.kind === 'unreachable';
+}
+
+function failedCall(
+  error: unknown,
+  { secrets, uncertain }: Pick<FailedCall, 'secrets' | 'uncertain'>,
+): FailedCall | Refusal {
+  // Credentials come before the request itself, so nothing was sent.
+  if (error instanceof AppError) return refused('connection_unusable');
+  if (!(error instanceof ToolServerError)) throw error;
+  return { kind: 'failed', error, uncertain, secrets };
+}

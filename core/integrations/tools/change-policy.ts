@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Core } from '#core/core.ts';
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { JsonObject } from '#lib/json.ts';
+import { assertUsableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
+import type { PolicyState, ToolPolicy } from './policy.ts';
+import { countAutomatic, holdRoutine, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
+
+export interface PolicyPatch {
+  /** The person has seen the definition and lets the tool run unasked. */
+  readonly confirmAutomaticExecution?: boolean | undefined;
+  readonly state?: PolicyState | undefined;
+  readonly maxCallsPerRun?: number | null | undefined;
+  readonly argumentSchema?: Readonly<Record<string, unknown>> | null | undefined;
+  /** The definition the caller has seen; refused when it is another one by now. */
+  readonly definitionHash?: string | undefined;
+}
+
+/**
+ * Changes a policy. Only a confirmation makes it automatic, or widens one that is; without one it can be made
+ * stricter. Each change is material for the routine.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `policy_not_found`, `confirmation_required`,
+ * `precondition_failed`, `invalid_request`, `rate_limited` while many other schemas of the project are being checked
+ */
+export async function changePolicy(
+  { database, emit }: Pick<Core, 'database' | 'emit'>,
+  input: PolicyChangeInput,
+): Promise<ToolPolicy> {
+  const { projectId, routineId, patch } = input;
+  // Schemas take time to compile. It is spent outside of the transaction, and only on a change that is otherwise fine.
+  const checked = hasSchemas(patch) ? await transaction(database, (tx) => propose(tx, input)) : undefined;
+  if (checked !== undefined) await assertSchemas(checked.before, patch);
+  return transaction(database, async (tx) => {
+    const { before, change } = await propose(tx, input);
+    if (checked !== undefined && checked.before.definitionHash !== before.definitionHash) {
+      throw new AppError('precondition_failed', 'The tool has changed meanwhile.');
+    }
+    if (isSame(before, change)) return before;
+    if (change.state === 'automatic' && before.state !== 'automatic') {
+      await assertRoomForTool(tx, routineId);
+    }
+    const { by, policyId } = input;
+    const after = await updatePolicy(tx, before, change);
+    await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason: null, by });
+    const details = { routineId, tool: after.toolName, from: before.state, to: after.state };
+    await recordProjectAudit(tx, {
+      by,
+      projectId,
+      action: 'policy.changed',
+      targetId: policyId,
+      details,
+    });
+    return after;
+  });
+}
+
+interface PolicyChangeInput {
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly policyId: string;
+  readonly by: Actor & { readonly id: string };
+  readonly patch: PolicyPatch;
+}
+
+/** Holds the routine and works out what the patch would make of its policy. */
+async function propose(tx: Db, input: PolicyChangeInput): Promise<{ before: ToolPolicy; change: PolicyChange }> {
+  await holdRoutine(tx, input);
+  const before = await readPolicy(tx, input);
+  const { definitionHash } = input.patch;
+  if (definitionHash !== undefined && definitionHash !== before.definitionHash) {
+    throw new AppError('precondition_failed', 'The tool has changed since that definition.');
+  }
+  return { before, change: decide(before, input.patch, input.by.id) };
+}
+
+/**
+ * Works out the change that a patch makes, its schemas aside. @throws {AppError} `confirmation_required`,
+ * `invalid_request`
+ */
+function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyChange {
+  const confirms = patch.confirmAutomaticExecution === true;
+  const maxCallsPerRun = patch.maxCallsPerRun === undefined ? before.maxCallsPerRun : patch.maxCallsPerRun;
+  const argumentSchema = patch.argumentSchema === undefined ? before.argumentSchema : patch.argumentSchema;
+  if (confirms) {
+    if (patch.state === 'disabled') {
+      throw new AppError('invalid_request', 'state: disabled contradicts the confirmation');
+    }
+    assertConfirmable(before);
+    return { state: 'automatic', confirmedBy: actor, maxCallsPerRun, argumentSchema };
+  }
+  const limits = { maxCallsPerRun, argumentSchema };
+  const asksForNothing =
+    patch.state === undefined && patch.maxCallsPerRun === undefined && patch.argumentSchema === undefined;
+  const automates = patch.state === 'automatic' && before.state !== 'automatic';
+  const state = patch.state ?? before.state;
+  const widens = state === 'automatic' && !isStricter(before, limits);
+  if (asksForNothing || automates || widens) throw new AppError('confirmation_required');
+  return { state, confirmedBy: undefined, ...limits };
+}
+
+type Limits = Pick<PolicyChange, 'maxCallsPerRun' | 'argumentSchema'>;
+
+/**
+ * Tells whether limits are stricter. One schema in place of another may allow anything, so it never counts as stricter.
+ */
+function isStricter(before: Limits, after: Limits): boolean {
+  const calls = after.maxCallsPerRun ?? Number.POSITIVE_INFINITY;
+  return (
+    calls <= (before.maxCallsPerRun ?? Number.POSITIVE_INFINITY) &&
+    (before.argumentSchema === null || isDeepStrictEqual(before.argumentSchema, after.argumentSchema))
+  );
+}
+
+/** Limit of automatic tools: as many as model providers take in one request. */
+const MAX_AUTOMATIC_TOOLS = 128;
+
+async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {
+  if ((await countAutomatic(tx, routineId)) < MAX_AUTOMATIC_TOOLS) return;
+  throw new AppError(
+    'invalid_request',
+    `A routine may have ${MAX_AUTOMATIC_TOOLS} automatic tools; disable another one first.`,
+  );
+}
+
+function assertConfirmable(policy: ToolPolicy): void {
+  if (policy.vanishedAt !== null) {
+    throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
+  }
+}
+
+function hasSchemas({ confirmAutomaticExecution, argumentSchema }: PolicyPatch): boolean {
+  return confirmAutomaticExecution === true || argumentSchema != null;
+}
+
+/** @throws {AppError} `invalid_request` for a schema that no value could be checked against, `rate_limited` */
+async function assertSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<void> {
+  const assertSchema = (schema: JsonObject, path: string) =>
+    assertUsableSchema(policy.projectId, schema).catch((error: unknown) => {
+      throw schemaRefusal(error, path);
+    });
+  if (patch.argumentSchema != null) await assertSchema(patch.argumentSchema, 'argumentSchema');
+  if (patch.confirmAutomaticExecution !== true) return;
+  await assertSchema(policy.inputSchema, 'inputSchema');
+  if (policy.outputSchema !== null) await assertSchema(policy.outputSchema, 'outputSchema');
+}
+
+function isSame(before: ToolPolicy, change: PolicyChange): boolean {
+  return (
+    change.confirmedBy === undefined &&
+    before.state === change.state &&
+    before.maxCallsPerRun === change.maxCallsPerRun &&
+    isDeepStrictEqual(before.argumentSchema, change.argumentSchema)
+  );
+}

@@ -1,0 +1,114 @@
+import type { Actor } from '#core/foundation/audit/index.ts';
+import {
+  lockConnection,
+  markReady,
+  readConnection,
+  toolServerOf,
+  type ConnectionsCore,
+} from '#core/integrations/connections/index.ts';
+import {
+  listAllTools,
+  openToolSession,
+  ToolServerError,
+  type ListedTools,
+  type SkippedTool,
+} from '#core/clients/mcp/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { createTurns } from '#lib/turns.ts';
+import type { ToolPolicy } from './policy.ts';
+import { holdRoutine, listPoliciesOfConnection } from './queries.ts';
+import { retirement, writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
+
+type DiscoverCore = Pick<
+  ConnectionsCore,
+  'connectionSecrets' | 'credentials' | 'database' | 'emit' | 'log' | 'outbound'
+>;
+
+export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
+  /** Tools that were left out. */
+  readonly skipped: number;
+  /** The first of them, and why. */
+  readonly skippedTools: readonly SkippedTool[];
+  readonly truncated: boolean;
+  readonly policies: readonly ToolPolicy[];
+}
+
+const TIMEOUT_MS = 60_000;
+const MAX_SHOWN_SKIPPED = 50;
+
+/**
+ * Asks the connection's server for its tools and gives the routine a policy for each, disabled. When a tool that was
+ * automatic has changed or is gone, the routine goes back to draft.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `connection_not_found`, `connection_not_ready`,
+ * `provider_error`, `rate_limited` while many others of the project wait
+ */
+export async function discoverTools(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
+  const found = await inTurn(scope.projectId, () => discover(deps, scope, by));
+  if (found !== undefined) return found;
+  throw new AppError('rate_limited', 'Other discoveries of this project are waiting.', {
+    'Retry-After': '10',
+  });
+}
+
+interface DiscoveryScope {
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly connectionId: string;
+}
+
+/** A project discovers one server at a time: what a server sends is work for everybody's process. */
+const inTurn = createTurns(20);
+
+async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
+  const { projectId, routineId, connectionId } = scope;
+  const { database, emit } = deps;
+  // Looked at before the server is asked, which takes its time; held for good only afterwards.
+  await transaction(database, (tx) => holdRoutine(tx, scope));
+  const listed = await askServer(deps, scope);
+  return transaction(database, async (tx) => {
+    await holdRoutine(tx, scope);
+    await lockConnection(tx, projectId, connectionId);
+    const { tools, truncated } = listed;
+    const counts = await writeDiscovered(tx, scope, { tools, complete: !truncated });
+    if (counts.retired.length > 0) {
+      const reason = retirement(counts.retired);
+      const routineIds = [routineId];
+      await emit(tx, 'tools.changed', { projectId, routineIds, reason, by });
+    }
+    const { added, changed, vanished, unchanged } = counts;
+    const policies = await listPoliciesOfConnection(tx, scope);
+    const skippedTools = listed.skipped.slice(0, MAX_SHOWN_SKIPPED);
+    const skipped = listed.skipped.length;
+    return { added, changed, vanished, unchanged, skipped, skippedTools, truncated, policies };
+  });
+}
+
+async function askServer(
+  deps: DiscoverCore,
+  { projectId, connectionId }: { projectId: string; connectionId: string },
+): Promise<ListedTools> {
+  const connection = await readConnection(deps.database, projectId, connectionId);
+  // A person who typed the credentials in cannot sign in again; that the server takes them now is proof enough.
+  const typedIn = connection.auth === 'bearer' || connection.auth === 'headers';
+  const ready = connection.state === 'ready';
+  if (connection.url === null || !(ready || typedIn)) throw new AppError('connection_not_ready');
+  const limits = { signal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
+  try {
+    const session = await openToolSession(deps, toolServerOf(deps, connection), limits);
+    try {
+      const listed = await listAllTools(session, limits);
+      for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {
+        deps.log.warn({ projectId, connectionId, ...tool }, 'a tool was left out');
+      }
+      if (!ready) await markReady(deps.database, connection);
+      return listed;
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    if (!(error instanceof ToolServerError)) throw error;
+    if (error.isDenial) throw new AppError('connection_not_ready');
+    throw new AppError('provider_error', `The tools could not be listed: ${error.message}.`);
+  }
+}

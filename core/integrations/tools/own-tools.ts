@@ -1,0 +1,137 @@
+import { calculateTool } from '#core/clients/calculate/index.ts';
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
+
+/**
+ * Names the tools that the service carries out itself: read-only, without a connection, in a run that its routine lets
+ * use them.
+ */
+export const BUILT_IN_TOOLS = ['calculate'] as const;
+export type BuiltInToolName = (typeof BUILT_IN_TOOLS)[number];
+
+/** Names every tool of the service itself that a run may be offered. */
+export type OwnToolName = BuiltInToolName | typeof FINISH;
+
+/** The fields of a routine that decide which of the service's own tools its runs are offered. */
+export interface OwnToolRule extends FinishRule {
+  readonly builtInTools: readonly BuiltInToolName[];
+}
+
+/**
+ * Returns the tools of the service itself that runs of a routine are offered. Beside other tools a typed result is
+ * asked for through `finish`: a request that holds the text to a schema leaves many servers no way to call a tool.
+ * @param others number of the tools of its connections
+ */
+export function ownTools(rule: OwnToolRule, others: number): readonly OwnToolName[] {
+  const { builtInTools, outcome, resultSchema } = rule;
+  const asksForResult = resultSchema !== null && builtInTools.length + others > 0;
+  return outcome === 'required' || asksForResult ? [...builtInTools, FINISH] : builtInTools;
+}
+
+interface ToolDefinition {
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+}
+
+interface BuiltInTool extends ToolDefinition {
+  /** Executes the tool. Never throws: an error says what to send instead. */
+  execute(args: unknown): BuiltInOutcome;
+}
+
+export type BuiltInOutcome =
+  | { readonly ok: true; readonly result: object }
+  | { readonly ok: false; readonly error: string };
+
+const TOOLS: Readonly<Record<BuiltInToolName, BuiltInTool>> = { calculate: calculateTool };
+
+/** Returns the built-in tool that a step calls; undefined for a tool of a connection, which has a policy. */
+export function builtInTool(call: {
+  readonly toolName: string | null;
+  readonly policyId: string | null;
+}): BuiltInTool | undefined {
+  const name = BUILT_IN_TOOLS.find((each) => each === call.toolName);
+  return name === undefined || call.policyId !== null ? undefined : TOOLS[name];
+}
+
+export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefinition {
+  return name === FINISH ? finishTool(rule) : TOOLS[name];
+}
+
+/** Lists the outcomes that a model can state. A run that could not do its work fails; the others succeed. */
+export const STATED_OUTCOMES = ['done', 'nothing_to_report', 'partial', 'could_not'] as const;
+
+/** Names the tool by which a run states its outcome. No call of it is carried out: it ends the run, or is refused. */
+export const FINISH = 'finish';
+
+/** The fields of a routine that decide what `finish` asks for. */
+interface FinishRule {
+  readonly outcome: string;
+  /** JSON Schema of the result; null where it is any text. */
+  readonly resultSchema: JsonObject | null;
+}
+
+/**
+ * Returns the definition of `finish`: it takes the outcome where one is required, and the result where it has a form.
+ */
+function finishTool({ outcome, resultSchema }: FinishRule): {
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+} {
+  const states = outcome === 'required';
+  const form = withoutDialect(resultSchema ?? {});
+  const result = { result: movedRefs(form, '#/properties/result') };
+  return {
+    description: [resultSchema === null ? ENDS_WITH_TEXT : ENDS_WITH_RESULT, ...(states ? OUTCOMES_IN_WORDS : [])].join(
+      ' ',
+    ),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        ...(states ? OUTCOME_PROPERTIES : {}),
+        ...(resultSchema === null ? {} : result),
+      },
+      // A run with nothing to report has no result.
+      required: states ? Object.keys(OUTCOME_PROPERTIES) : ['result'],
+      additionalProperties: false,
+    },
+  };
+}
+
+const ENDS_WITH_TEXT =
+  'Ends the run and states its outcome. Call it once, by itself, as the last thing you do, in the message whose text is the result.';
+const ENDS_WITH_RESULT =
+  'Ends the run with its result, in the form that is asked for. Call it once, by itself, as the last thing you do.';
+const OUTCOMES_IN_WORDS = [
+  'done: the work was done and the result reports it.',
+  'nothing_to_report: the work was done in full, and nothing was found that is worth reporting.',
+  'partial: a part of the work could not be done, and the result says which.',
+  'could_not: the work could not be done; the run then counts as failed.',
+  'Not having been able to look is never nothing_to_report.',
+];
+
+const OUTCOME_PROPERTIES = {
+  outcome: { type: 'string', enum: STATED_OUTCOMES },
+  summary: {
+    type: 'string',
+    minLength: 1,
+    description: 'One to three sentences: what was done, and what came of it.',
+  },
+};
+
+/** Leaves out the name of a schema's dialect, for which Gemini refuses the whole request. */
+export function withoutDialect(schema: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema'));
+}
+
+/** Rewrites the references within a schema that is moved into another one. */
+function movedRefs(value: unknown, root: string): unknown {
+  if (Array.isArray(value)) return value.map((each) => movedRefs(each, root));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      name,
+      name === '$ref' && typeof each === 'string' && each.startsWith('#')
+        ? `${root}${each.slice(1)}`
+        : movedRefs(each, root),
+    ]),
+  );
+}

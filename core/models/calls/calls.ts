@@ -1,0 +1,237 @@
+import { type ModelConnectionRef, isUsable } from '#core/models/connections/index.ts';
+import {
+  type ModelProviders,
+  runningLease,
+  type RuntimeLease,
+  type ModelRuntime,
+} from '#core/models/providers/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { LONELY_MS } from '#lib/envelope/index.ts';
+import type { Log } from '#lib/log.ts';
+
+/** A call of the runtime on an account, for one model step. */
+export interface CallOrder {
+  readonly connection: ModelConnectionRef;
+  readonly runId: string;
+  readonly step: number;
+  readonly credentialVersion: number;
+  /** Calls at a time on one account, by the provider's file. */
+  readonly concurrency: number;
+  /** Unix milliseconds. */
+  readonly deadline: number;
+  /** Condition in SQL under which a new call may be made: its step still awaits a response. */
+  readonly wanted: Sql;
+}
+
+/** A call that may be made: it holds a place of its account until it has ended. */
+export interface IssuedCall {
+  /** Run, step and attempt. The same until an outcome is recorded, so that the provider is asked once. */
+  readonly requestId: string;
+  /** The lease under which it was issued. */
+  readonly lease: RuntimeLease;
+}
+
+export type Issue =
+  | { readonly kind: 'issued'; readonly call: IssuedCall }
+  /** The account has as many calls under way as it may. */
+  | { readonly kind: 'busy' }
+  /** The account may not be used: not ready, its provider off, or its owner no longer a member. */
+  | { readonly kind: 'unusable' }
+  /** The allowance of the account is used up. */
+  | { readonly kind: 'limited'; readonly until: Date }
+  /** No process holds the lease on the runtime. */
+  | { readonly kind: 'unleased' }
+  /** The step awaits no response any more. */
+  | { readonly kind: 'unwanted' };
+
+/**
+ * Issues a call of a step. An earlier call of the step that has no outcome yet is issued again under its request id,
+ * even when its worker is gone. The account is locked first, so that two callers at the same moment do not both find a
+ * place: the second statement sees what the first has waited for.
+ */
+export function issueCall(database: Database, providers: ModelProviders, order: CallOrder): Promise<Issue> {
+  return transaction(database, async (tx) => {
+    const account = await lockAccount(tx, providers, order.connection);
+    if (account?.usable !== true) return { kind: 'unusable' };
+    const found = await insertOrReuse(tx, order, account.limited);
+    if (found === undefined) return { kind: 'unleased' };
+    const { requestId, wanted, ...lease } = found;
+    if (requestId !== null) return { kind: 'issued', call: { requestId, lease } };
+    if (!wanted) return { kind: 'unwanted' };
+    return account.limited && account.notBefore !== null
+      ? { kind: 'limited', until: account.notBefore }
+      : { kind: 'busy' };
+  });
+}
+
+interface LockedAccount {
+  readonly usable: boolean;
+  readonly limited: boolean;
+  readonly notBefore: Date | null;
+}
+
+function lockAccount(
+  tx: Db,
+  providers: ModelProviders,
+  { id, projectId }: ModelConnectionRef,
+): Promise<LockedAccount | undefined> {
+  return tx.row<LockedAccount>`
+    select ${isUsable(providers)} as usable, coalesce(c.not_before > now(), false) as limited,
+      c.not_before as "notBefore"
+    from model_connections c where c.id = ${id} and c.project_id = ${projectId}
+    for no key update of c
+  `;
+}
+
+interface Found extends RuntimeLease {
+  readonly wanted: boolean;
+  /** Null when the call is not issued. */
+  readonly requestId: string | null;
+}
+
+/** @returns undefined when no lease runs */
+function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Found | undefined> {
+  const { connection, runId, step, credentialVersion, concurrency } = order;
+  // A call that its worker lost goes on at the runtime; its place is not given to another before.
+  const leasedUntil = new Date(order.deadline + LONELY_MS);
+  return tx.row<Found>`
+    with lease as (
+      select * from ${runningLease} running
+    ), earlier as (
+      select request_id, attempt, state from model_calls
+      where run_id = ${runId} and step_index = ${step} order by attempt desc limit 1
+    ), wanted as (
+      select ${order.wanted} as wanted
+    ), again as (
+      update model_calls k set instance_id = lease.instance_id, epoch = lease.epoch,
+        credential_version = ${credentialVersion}, leased_until = ${leasedUntil}
+      from lease, earlier where k.request_id = earlier.request_id and earlier.state = 'issued'
+      returning k.request_id
+    ), attempt as (
+      select coalesce(max(attempt) + 1, 0) as number from earlier
+    ), fresh as (
+      insert into model_calls (request_id, project_id, connection_id, run_id, step_index, attempt, instance_id, epoch,
+        credential_version, leased_until)
+      select concat_ws('/', ${runId}::text, ${step}::integer, attempt.number), ${connection.projectId},
+        ${connection.id}, ${runId}, ${step}, attempt.number, lease.instance_id, lease.epoch, ${credentialVersion},
+        ${leasedUntil}
+      from lease, attempt, wanted
+      where wanted and not ${limited}::boolean
+        and not exists (select from earlier where state = 'issued')
+        and ${concurrency} > (
+          select count(*) from model_calls
+          where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
+      returning request_id
+    ), used as (
+      update model_connections c set last_used_at = now(),
+        run_count = run_count + case when ${step}::integer = 0 and attempt.number = 0 then 1 else 0 end
+      from fresh, attempt where c.id = ${connection.id}
+    )
+    select instance_id as "instanceId", epoch, wanted,
+      coalesce((select request_id from again), (select request_id from fresh)) as "requestId"
+    from lease, wanted
+  `;
+}
+
+/** End of a call without a response: it failed, or it is unknown whether the provider was asked. */
+export type CallEnd = 'failed' | 'unknown_outcome';
+
+/**
+ * Records the outcome of a call without a response; a later attempt at its step gets a request id of its own.
+ * @returns false when the call had ended already, with an outcome that another attempt was given too
+ */
+export async function endCall(
+  db: Db,
+  { requestId }: Pick<IssuedCall, 'requestId'>,
+  end: CallEnd,
+  failure: string,
+): Promise<boolean> {
+  const ended = await db.run`
+    update model_calls set state = ${end}, failure = ${failure}, ended_at = now()
+    where request_id = ${requestId} and state = 'issued'
+  `;
+  return ended > 0;
+}
+
+/**
+ * Returns the condition under which the response of a call is recorded: the call has not ended, and the lease on the
+ * runtime is the one that it was issued under.
+ */
+export function callHolds({ requestId, lease }: IssuedCall): Sql {
+  return sql`exists (
+    select from model_calls k, runtime_lease l
+    where k.request_id = ${requestId} and k.state = 'issued'
+      and l.instance_id = ${lease.instanceId} and l.epoch = ${lease.epoch})`;
+}
+
+/**
+ * Records that a call has its response, as a statement for use as a common table expression of the one that records the
+ * step.
+ * @param step relation that is empty when the step is not recorded
+ */
+export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
+  return sql`update model_calls k set state = 'succeeded', ended_at = now()
+        from ${step} step where k.request_id = ${requestId} and k.state = 'issued'`;
+}
+
+/**
+ * Records that the response of a call came too late for its step, as a statement for use as a common table expression
+ * of the one that counts its usage: it has a row the first time, and none when the usage is counted already, with the
+ * step or by another attempt that was given the same response.
+ */
+export function callCounted({ requestId }: IssuedCall): Sql {
+  return sql`update model_calls set state = 'succeeded', ended_at = coalesce(ended_at, now())
+        where request_id = ${requestId} and state <> 'succeeded' returning request_id`;
+}
+
+/**
+ * Ends the calls that runs have under way, as a statement for use as a common table expression of the one that ends the
+ * runs. Whether the provider was asked for them stays unknown.
+ * @param ended relation with the `id` of each run
+ */
+export function callsOfRunOver(ended: Sql): Sql {
+  return sql`update model_calls k set state = 'unknown_outcome', failure = 'run_ended', ended_at = now()
+        from ${ended} ended where k.run_id = ended.id and k.state = 'issued'`;
+}
+
+/** Ends calls whose lease has run out without an outcome. */
+export async function expireCalls(db: Db): Promise<void> {
+  await db.run`
+    update model_calls set state = 'unknown_outcome', failure = 'lease_over', ended_at = now()
+    where state = 'issued' and leased_until < now()
+  `;
+}
+
+/**
+ * Ends the calls that an account has under way, in the transaction that takes the account away: their responses are no
+ * longer recorded.
+ * @returns them, for `cancelAtRuntime` after the commit
+ */
+export async function endOpenCalls(
+  tx: Db,
+  { id, projectId }: ModelConnectionRef,
+  failure: string,
+): Promise<IssuedCall[]> {
+  const ended = await tx.rows<{ requestId: string; instanceId: string; epoch: number }>`
+    update model_calls set state = 'unknown_outcome', failure = ${failure}, ended_at = now()
+    where connection_id = ${id} and project_id = ${projectId} and state = 'issued'
+    returning request_id as "requestId", instance_id as "instanceId", epoch
+  `;
+  return ended.map(({ requestId, ...lease }) => ({ requestId, lease }));
+}
+
+/** Tells the runtime to give calls up. Never throws: what it does not hear of ends by its own deadline. */
+export async function cancelAtRuntime(
+  runtime: Pick<ModelRuntime, 'client'> | undefined,
+  calls: readonly IssuedCall[],
+  log: Log,
+): Promise<void> {
+  if (runtime === undefined) return;
+  await Promise.all(
+    calls.map(({ lease, requestId }) =>
+      runtime.client
+        .cancel(lease, requestId)
+        .catch((err: unknown) => log.warn({ err, requestId }, 'a call was not cancelled')),
+    ),
+  );
+}

@@ -1,0 +1,232 @@
+import type { ModelProvider } from '#core/models/providers/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal.ts';
+import type { ModelConnectionRef } from './connection.ts';
+import type { AccountsCore } from './core.ts';
+import { signInOf } from './oauth/server.ts';
+import { requestTokens, revokeTokens, TokenRequestError, type Tokens } from './oauth/token-request.ts';
+import {
+  callCredential,
+  dropRenewal,
+  openCredential,
+  readStoredCredential,
+  replaceCredential,
+  sealCredential,
+  takeRenewal,
+  type OAuthCredential,
+  type StoredCredential,
+} from './store/credential.ts';
+import { markNotReady } from './store/queries.ts';
+
+/** Credential of one call through the runtime. */
+export interface CallCredential {
+  readonly credential: { readonly value: string; readonly account: string | null };
+  /** Tells a credential from the ones that replace it. */
+  readonly version: number;
+}
+
+/** The credentials of personal accounts, each opened for one call. */
+export interface ModelCredentials {
+  /**
+   * Gives the credential for a call that ends by the deadline (Unix milliseconds), renewed first when it would not
+   * last.
+   * @throws {AppError} `connection_not_ready` when there is none that works, `provider_disabled`, `provider_error`
+   */
+  forCall(
+    ref: ModelConnectionRef,
+    call: { readonly deadline: number; readonly signal: AbortSignal },
+  ): Promise<CallCredential>;
+  /**
+   * Takes note that the provider refused the credential of this version.
+   * @returns another to repeat the call with, once; undefined when there is none, and the account is marked then
+   */
+  refused(ref: ModelConnectionRef, version: number, signal: AbortSignal): Promise<CallCredential | undefined>;
+}
+
+/** Time by which a credential has to outlast its call. */
+const MARGIN_MS = 60_000;
+
+export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'modelProviders'>): ModelCredentials {
+  const { database, secrets } = deps;
+  const renewals = createRenewals<boolean>();
+  const renew = (
+    provider: ModelProvider,
+    ref: ModelConnectionRef,
+    stale: StoredCredential,
+    signal: AbortSignal,
+  ): Promise<boolean> =>
+    renewals(`${ref.id} ${stale.version}`, () => renewCredential(deps, provider, ref, stale), signal);
+
+  const readReady = async (ref: ModelConnectionRef) => {
+    const stored = await readStoredCredential(database, ref);
+    const provider = deps.modelProviders.find(stored.provider);
+    if (provider === undefined) throw new AppError('provider_disabled');
+    // It would be sent to a host that it was not meant for.
+    if (provider.identity !== stored.providerIdentity || stored.state !== 'ready') {
+      throw new AppError('connection_not_ready');
+    }
+    return { stored, provider, opened: open(ref, stored) };
+  };
+
+  const open = (ref: ModelConnectionRef, { sealed }: StoredCredential) => {
+    if (sealed === null) throw new AppError('connection_not_ready');
+    return openCredential(secrets, ref.id, sealed);
+  };
+
+  const current = async (ref: ModelConnectionRef): Promise<CallCredential> => {
+    const { stored, opened } = await readReady(ref);
+    return { credential: callCredential(opened), version: stored.version };
+  };
+
+  return {
+    async forCall(ref, { deadline, signal }) {
+      const { stored, provider, opened } = await readReady(ref);
+      const asIs = { credential: callCredential(opened), version: stored.version };
+      const lasts = stored.expiresAt === null || stored.expiresAt.getTime() > deadline + MARGIN_MS;
+      // One that cannot be renewed is used until the provider refuses it.
+      const isFinal = opened.kind === 'api_key' || opened.refreshToken === null;
+      if (lasts || isFinal || (stored.spent && !stored.leased)) return asIs;
+      try {
+        return (await renew(provider, ref, stored, signal)) ? await current(ref) : asIs;
+      } catch (error) {
+        const mayPass = error instanceof AppError && error.code === 'provider_error';
+        if (mayPass && !stored.expired) return asIs;
+        throw error;
+      }
+    },
+
+    async refused(ref, version, signal) {
+      const ready = await orUndefined(readReady(ref));
+      if (ready === undefined) return undefined;
+      const { stored, provider, opened } = ready;
+      // Someone else has renewed it since.
+      if (stored.version !== version) return current(ref);
+      if (opened.kind === 'api_key') {
+        await markNotReady(database, ref, version, 'credential_rejected');
+        return undefined;
+      }
+      if (opened.refreshToken === null || (stored.spent && !stored.leased)) {
+        const reason = stored.expired ? 'authorization_expired' : 'authorization_revoked';
+        await markNotReady(database, ref, version, reason);
+        return undefined;
+      }
+      const renewed = await orUndefined(renew(provider, ref, stored, signal));
+      if (renewed === undefined) return undefined;
+      if (renewed) return orUndefined(current(ref));
+      throw notRenewed();
+    },
+  };
+}
+
+/** Waits for what a connection that is not ready does not have. */
+async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'connection_not_ready') return undefined;
+    throw error;
+  }
+}
+
+type RenewalCore = Pick<AccountsCore, 'database' | 'findModelServer' | 'log' | 'outbound' | 'secrets'>;
+
+/**
+ * Renews a credential once, however many callers ask in however many processes: the one that takes the lease asks the
+ * provider, the others wait for what it stores. New tokens are stored before they are used.
+ * @returns false when there are no other tokens now, and it may be that there are never
+ * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when it may pass
+ */
+function renewCredential(
+  deps: RenewalCore,
+  provider: ModelProvider,
+  ref: ModelConnectionRef,
+  stale: StoredCredential,
+): Promise<boolean> {
+  return renewUnderLease({
+    take: () => takeRenewal(deps.database, ref, stale.version),
+    renew: (lease) => renewHeld(deps, provider, ref, stale, lease),
+    async look() {
+      const now = await readStoredCredential(deps.database, ref);
+      if (now.state !== 'ready') throw new AppError('connection_not_ready');
+      if (now.version !== stale.version) return true;
+      return now.spent && !now.leased ? false : undefined;
+    },
+  });
+}
+
+async function renewHeld(
+  deps: RenewalCore,
+  provider: ModelProvider,
+  ref: ModelConnectionRef,
+  held: StoredCredential,
+  lease: string,
+): Promise<boolean> {
+  const { database, secrets, log } = deps;
+  let tokens: Tokens;
+  const old = openOAuth(secrets, ref, held);
+  try {
+    tokens = await ask(deps, provider, old);
+  } catch (error) {
+    const kind = error instanceof TokenRequestError ? error.kind : 'not_sent';
+    const detail = error instanceof TokenRequestError ? error.error : 'no_endpoint';
+    if (kind === 'refused') {
+      const reason = held.expired ? 'authorization_expired' : 'authorization_revoked';
+      if (await markNotReady(database, ref, held.version, reason)) {
+        log.warn({ connectionId: ref.id, detail }, 'the sign-in of a model account is over');
+      }
+      throw new AppError('connection_not_ready');
+    }
+    await dropRenewal(database, ref, lease, { mayBeSentAgain: kind !== 'unknown' });
+    if (!(error instanceof TokenRequestError || error instanceof AppError)) throw error;
+    log.warn({ connectionId: ref.id, detail, kind }, 'the tokens of a model account were not renewed');
+    if (kind === 'unknown') return false;
+    throw notRenewed();
+  }
+  const next: OAuthCredential = {
+    ...old,
+    accessToken: tokens.accessToken,
+    // Some leave it out on renewal, and then the old one goes on (RFC 6749, section 6).
+    refreshToken: tokens.refreshToken ?? old.refreshToken,
+  };
+  const stored = await replaceCredential(database, ref, held.version, {
+    sealed: sealCredential(secrets, ref.id, next),
+    expiresInSeconds: tokens.expiresInSeconds,
+  });
+  // A person has signed in again or revoked the account meanwhile, who knew of the old tokens only.
+  if (!stored) void drop(deps, provider, next);
+  return true;
+}
+
+async function ask(
+  deps: RenewalCore,
+  provider: ModelProvider,
+  { refreshToken, clientId }: OAuthCredential,
+): Promise<Tokens> {
+  if (refreshToken === null) throw new TokenRequestError('refused', 'no_refresh_token');
+  const { tokenEndpoint } = await deps.findModelServer(provider);
+  return requestTokens(
+    deps,
+    provider,
+    { tokenEndpoint, clientId },
+    {
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+    },
+  );
+}
+
+async function drop(deps: RenewalCore, provider: ModelProvider, credential: OAuthCredential): Promise<void> {
+  try {
+    await revokeTokens(deps, provider, credential);
+  } catch {
+    deps.log.warn({ provider: signInOf(provider).kind }, 'renewed tokens were not revoked');
+  }
+}
+
+function openOAuth(secrets: SecretBox, ref: ModelConnectionRef, { sealed }: StoredCredential): OAuthCredential {
+  if (sealed === null) throw new AppError('connection_not_ready');
+  const opened = openCredential(secrets, ref.id, sealed);
+  if (opened.kind !== 'oauth') throw new TypeError('a key is not renewed');
+  return opened;
+}

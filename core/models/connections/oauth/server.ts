@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { ModelProvider } from '#core/models/providers/index.ts';
+import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { ProviderFile } from '#lib/provider-file/index.ts';
+import { SignInFailure } from '../sign-in/failure.ts';
+
+export type OAuthAuth = Exclude<ProviderFile['auth'], { kind: 'api_key' }>;
+
+/** The authorization server of a provider: what its file says, the rest by discovery at its issuer. */
+export interface ProviderServer {
+  readonly issuer: string | undefined;
+  readonly tokenEndpoint: string;
+  readonly authorizationEndpoint: string | undefined;
+  readonly deviceAuthorizationEndpoint: string | undefined;
+  readonly revocationEndpoint: string | undefined;
+  readonly jwksUri: string | undefined;
+  /** True when its responses always carry `iss` (RFC 9207). */
+  readonly sendsIssuer: boolean;
+}
+
+const metadata = z.object({
+  issuer: z.string(),
+  token_endpoint: z.string().optional(),
+  authorization_endpoint: z.string().optional(),
+  device_authorization_endpoint: z.string().optional(),
+  revocation_endpoint: z.string().optional(),
+  jwks_uri: z.string().optional(),
+  authorization_response_iss_parameter_supported: z.boolean().optional(),
+});
+type Metadata = z.output<typeof metadata>;
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+const FRESH_MS = 10 * 60_000;
+
+export type FindServer = (provider: ModelProvider) => Promise<ProviderServer>;
+
+/** Creates the look-up of authorization servers, which remembers what it has discovered for ten minutes. */
+export function createServerDirectory(outbound: Pick<OutboundClient, 'fetchWithin'>): FindServer {
+  const discovered = new Map<string, { readonly metadata: Metadata; readonly at: number }>();
+  const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES });
+
+  async function discover(issuer: string): Promise<Metadata> {
+    const known = discovered.get(issuer);
+    if (known !== undefined && performance.now() - known.at < FRESH_MS) return known.metadata;
+    const found = await fetchMetadata(fetch, issuer);
+    discovered.set(issuer, { metadata: found, at: performance.now() });
+    return found;
+  }
+
+  return async (provider) => {
+    const auth = signInOf(provider);
+    const found = auth.issuer === undefined ? undefined : await discover(auth.issuer);
+    const tokenEndpoint = auth.tokenEndpoint ?? found?.token_endpoint;
+    if (tokenEndpoint === undefined) throw new SignInFailure('provider_unavailable');
+    return {
+      issuer: auth.issuer,
+      tokenEndpoint,
+      authorizationEndpoint:
+        (auth.kind === 'oauth' ? auth.authorizationEndpoint : undefined) ?? found?.authorization_endpoint,
+      deviceAuthorizationEndpoint:
+        (auth.kind === 'device_code' ? auth.deviceAuthorizationEndpoint : undefined) ??
+        found?.device_authorization_endpoint,
+      revocationEndpoint: auth.revocationEndpoint ?? found?.revocation_endpoint,
+      jwksUri: found?.jwks_uri,
+      sendsIssuer: found?.authorization_response_iss_parameter_supported === true,
+    };
+  };
+}
+
+export function signInOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
+  if (file.auth.kind === 'api_key') throw new TypeError('the provider takes keys');
+  return file.auth;
+}
+
+/** Fetches the metadata of an issuer by OpenID Connect Discovery, else by RFC 8414. @throws {SignInFailure} */
+async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Promise<Metadata> {
+  const base = issuer.replace(/\/$/, '');
+  const { origin, pathname } = new URL(base);
+  const places = [
+    `${base}/.well-known/openid-configuration`,
+    `${origin}/.well-known/oauth-authorization-server${pathname === '/' ? '' : pathname}`,
+  ];
+  for (const place of places) {
+    const parsed = metadata.safeParse(await readJson(fetch, place));
+    // Another's description would have its tokens taken for this one's (RFC 8414, section 3.3).
+    if (parsed.success && parsed.data.issuer.replace(/\/$/, '') === base) return parsed.data;
+  }
+  throw new SignInFailure('provider_unavailable');
+}
+
+async function readJson(fetch: typeof globalThis.fetch, url: string): Promise<unknown> {
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json' },
+      redirect: 'error',
+    });
+    const text = await response.text();
+    return response.ok ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells whether a person may be sent to a page that a provider names: only to where we would go ourselves. */
+export function mayBeSentTo(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): boolean {
+  try {
+    outbound.checkUrl(url);
+    return true;
+  } catch (error) {
+    if (error instanceof OutboundError) return false;
+    throw error;
+  }
+}

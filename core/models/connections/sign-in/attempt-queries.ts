@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { lacksSecondFactor } from '#core/accounts/organizations/index.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import type { ProviderSlot } from '#lib/provider-file/index.ts';
+import type { SecretBox } from '#lib/secrets/index.ts';
+import { attemptSecrets, type Attempt, type AttemptOwner, type AttemptSecrets, type AttemptState } from './attempt.ts';
+import type { SignInFailureReason } from './failure.ts';
+
+/** The columns of an attempt, under the names of `Attempt`. */
+const attemptColumns = sql`
+  id, project_id as "projectId", user_id as "userId", session_id as "sessionId", provider, file_hash as "fileHash",
+  connection_id as "connectionId", state, error, sealed, interval_seconds as "intervalSeconds",
+  next_poll_at as "nextPollAt", expires_at as "expiresAt", created_at as "createdAt"
+`;
+
+export interface NewAttempt extends AttemptOwner {
+  readonly id: string;
+  readonly provider: ProviderSlot;
+  readonly fileHash: string;
+  readonly connectionId: string | null;
+  readonly stateHash: Buffer | null;
+  readonly secrets: AttemptSecrets;
+  readonly intervalSeconds: number | null;
+  readonly expiresInSeconds: number;
+}
+
+/** Keeps an attempt in place of the one that the person had under way there. */
+export function insertAttempt(database: Database, box: SecretBox, input: NewAttempt): Promise<Attempt> {
+  const sealed = sealSecrets(box, input.id, input.secrets);
+  return transaction(database, async (tx) => {
+    const key = `model sign-in ${input.projectId} ${input.userId} ${input.provider}`;
+    await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+    await tx.run`
+      update model_sign_ins set ${ended('cancelled', null)}
+      where project_id = ${input.projectId} and user_id = ${input.userId}
+        and provider = ${input.provider} and state = 'pending'
+    `;
+    const inserted = await tx.row<Attempt>`
+      insert into model_sign_ins (id, project_id, user_id, session_id, provider, file_hash, connection_id, state_hash,
+        sealed, interval_seconds, next_poll_at, expires_at)
+      values (${input.id}, ${input.projectId}, ${input.userId}, ${input.sessionId}, ${input.provider},
+        ${input.fileHash}, ${input.connectionId}, ${input.stateHash}, ${sealed}, ${input.intervalSeconds},
+        now() + make_interval(secs => ${input.intervalSeconds ?? 0}::integer),
+        now() + make_interval(secs => ${input.expiresInSeconds}::integer))
+      returning ${attemptColumns}
+    `;
+    if (inserted === undefined) throw new Error('the sign-in was not kept');
+    return inserted;
+  });
+}
+
+/** Reads an attempt of this person in this project. @throws {AppError} `attempt_not_found` */
+export async function readAttempt(
+  db: Db,
+  owner: Pick<AttemptOwner, 'projectId' | 'userId'>,
+  provider: ProviderSlot,
+  id: string,
+): Promise<Attempt> {
+  await expireOwn(db, owner);
+  const found = await db.row<Attempt>`
+    select ${attemptColumns} from model_sign_ins
+    where id = ${id} and project_id = ${owner.projectId} and user_id = ${owner.userId}
+      and provider = ${provider}
+  `;
+  if (found === undefined) throw new AppError('attempt_not_found');
+  return found;
+}
+
+/** Ends a pending attempt. @returns false when it had ended already */
+export async function endAttempt(
+  db: Db,
+  { id, projectId }: Pick<Attempt, 'id' | 'projectId'>,
+  end: {
+    readonly state: Exclude<AttemptState, 'pending'>;
+    readonly error?: SignInFailureReason;
+    readonly connectionId?: string;
+  },
+): Promise<boolean> {
+  const touched = await db.run`
+    update model_sign_ins set ${ended(end.state, end.error ?? null)},
+      connection_id = coalesce(${end.connectionId ?? null}, connection_id)
+    where id = ${id} and project_id = ${projectId} and state = 'pending'
+  `;
+  return touched === 1;
+}
+
+/** Ends the attempts of a project that is being deleted, and with them what they have sealed. */
+export async function endAttemptsOfProject(tx: Db, projectId: string): Promise<void> {
+  await tx.run`
+    update model_sign_ins set ${ended('cancelled', null)}
+    where project_id = ${projectId} and state = 'pending'
+  `;
+}
+
+/** Ends what has run out, a day later forgets it. */
+export async function sweepAttempts(db: Db): Promise<void> {
+  await db.run`
+    update model_sign_ins set ${ended('expired', null)}
+    where state = 'pending' and expires_at <= now()
+  `;
+  await db.run`delete from model_sign_ins where expires_at < now() - interval '1 day'`;
+}
+
+/** Opens what an attempt has sealed. @throws {AppError} `attempt_expired` when it is over */
+export function openSecrets(box: SecretBox, { id, sealed }: Attempt): AttemptSecrets {
+  if (sealed === null) throw new AppError('attempt_expired');
+  return attemptSecrets.parse(JSON.parse(box.open(sealed, place(id))));
+}
+
+export function hashState(state: string): Buffer {
+  return createHash('sha256').update(state).digest();
+}
+
+async function expireOwn(db: Db, { projectId, userId }: Pick<AttemptOwner, 'projectId' | 'userId'>): Promise<void> {
+  await db.run`
+    update model_sign_ins set ${ended('expired', null)}
+    where project_id = ${projectId} and user_id = ${userId} and state = 'pending' and expires_at <= now()
+  `;
+}
+
+function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
+  return sql`state = ${state}, error = ${error}, sealed = null, state_hash = null, polling_until = null,
+    ended_at = now()`;
+}
+
+function sealSecrets(box: SecretBox, id: string, secrets: AttemptSecrets): string {
+  return box.seal(JSON.stringify(secrets), place(id));
+}
+
+function place(id: string) {
+  return { table: 'model_sign_ins', row: id, column: 'sealed' };
+}
+
+/**
+ * Takes the turn to ask the provider about an attempt, so that however many poll, one asks, at most once an interval.
+ * @returns undefined when it is too early, another caller has the turn, or the attempt is over
+ */
+export function takeTurn(db: Db, { id, projectId }: Attempt): Promise<Attempt | undefined> {
+  return db.row<Attempt>`
+    update model_sign_ins set polling_until = now() + interval '2 minutes',
+      next_poll_at = now() + make_interval(secs => interval_seconds)
+    where id = ${id} and project_id = ${projectId} and state = 'pending' and expires_at > now()
+      and next_poll_at <= now() and (polling_until is null or polling_until <= now())
+    returning ${attemptColumns}
+  `;
+}
+
+/**
+ * Gives the turn back; `slowDown` makes every later interval five seconds longer, `pause` only the next one twice as
+ * long.
+ */
+export async function endTurn(
+  db: Db,
+  { id, projectId }: Attempt,
+  wait: { readonly slowDown?: boolean; readonly pause?: boolean } = {},
+): Promise<void> {
+  const added = wait.slowDown === true ? 5 : 0;
+  const factor = wait.pause === true ? 2 : 1;
+  await db.run`
+    update model_sign_ins set polling_until = null, interval_seconds = interval_seconds + ${added}::integer,
+      next_poll_at = now() + make_interval(secs => (interval_seconds + ${added}::integer) * ${factor}::integer)
+    where id = ${id} and project_id = ${projectId} and state = 'pending'
+  `;
+}
+
+/**
+ * Takes an OAuth attempt by its state, which works once, for the person and session that began it. The state is used
+ * up even when the sign-in then fails.
+ */
+export function takeByState(
+  db: Db,
+  presented: {
+    readonly state: string;
+    readonly userId: string;
+    readonly sessionId: string;
+    readonly provider: ProviderSlot;
+  },
+): Promise<(Attempt & { readonly live: boolean; readonly member: boolean }) | undefined> {
+  return db.row`
+    update model_sign_ins s set state_hash = null
+    where s.state_hash = ${hashState(presented.state)} and s.user_id = ${presented.userId}
+      and s.session_id = ${presented.sessionId} and s.provider = ${presented.provider} and s.state = 'pending'
+    returning ${attemptColumns}, s.expires_at > now() as live,
+      exists (
+        select 1 from projects p join memberships m on m.organization_id = p.organization_id
+        join organizations o on o.id = p.organization_id
+        where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null
+          and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}) as member
+  `;
+}
+
+/** Keeps what a later turn goes on from. @returns false when the attempt is over meanwhile */
+export async function keepSecrets(
+  db: Db,
+  box: SecretBox,
+  { id, projectId }: Attempt,
+  secrets: AttemptSecrets,
+): Promise<boolean> {
+  const touched = await db.run`
+    update model_sign_ins set sealed = ${sealSecrets(box, id, secrets)}
+    where id = ${id} and project_id = ${projectId} and state = 'pending'
+  `;
+  return touched === 1;
+}

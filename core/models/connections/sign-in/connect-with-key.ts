@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import type { Actor } from '#core/foundation/audit/index.ts';
+import type { ModelProvider } from '#core/models/providers/index.ts';
+import { assertMayBeginSignIn } from '#core/foundation/rate-limits/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+import type { ModelConnection } from '../connection.ts';
+import type { AccountsCore } from '../core.ts';
+import type { AttemptOwner } from './attempt.ts';
+import { SignInFailure } from './failure.ts';
+import { checkMayConnect, keepAccount, keyLabel } from './keep.ts';
+import { openProvider } from './open-provider.ts';
+import { tryCredential } from './try-credential.ts';
+
+const SLOT = 'provider-c';
+
+export interface KeyInput extends AttemptOwner {
+  readonly apiKey: string;
+  /** The connection whose key this one replaces. */
+  readonly connectionId: string | null;
+  /** Label of the account; by default the end of the key. */
+  readonly label: string | null;
+  readonly by: Actor;
+}
+
+/**
+ * Tries a key at its provider and stores it, sealed, when it works: in the connection named, in the one that has the
+ * same key, or in a new one.
+ * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `invalid_request` when the provider does not take the
+ *   key, `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and what `keepAccount` says
+ */
+export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyInput): Promise<ModelConnection> {
+  const { provider, runtime } = await openProvider(deps, SLOT);
+  assertForm(provider, input.apiKey);
+  const { connectionId, projectId } = input;
+  await checkMayConnect(deps.database, input, provider, connectionId);
+  await assertMayBeginSignIn(deps.database, input.userId, SLOT);
+  const credential = { kind: 'api_key', key: input.apiKey } as const;
+  const tried = await tryCredential({ runtime, log: deps.log }, { provider, projectId, connectionId }, credential);
+  if (tried.verdict === 'unchecked') throw new SignInFailure('not_checked');
+  if (tried.verdict === 'rejected') {
+    throw new AppError('invalid_request', 'apiKey: the provider does not accept this key');
+  }
+  return keepAccount(deps, {
+    id: newId('modelConnection'),
+    connectionId,
+    projectId,
+    ownerId: input.userId,
+    provider,
+    accountId: accountIdOf(input.apiKey),
+    accountLabel: input.label ?? keyLabel(provider, input.apiKey),
+    credential,
+    expiresAt: null,
+    tried,
+    by: input.by,
+  });
+}
+
+/** Keys have far more entropy than a hash could be searched for; it tells that two are the same. */
+function accountIdOf(key: string): string {
+  return `sha256:${createHash('sha256').update(key).digest('hex')}`;
+}
+
+/** @throws {AppError} `invalid_request` for what is no key of this provider, before it is sent anywhere */
+function assertForm({ file }: ModelProvider, key: string): void {
+  const { auth } = file;
+  const pattern = auth.kind === 'api_key' ? auth.pattern : '';
+  if (!new RegExp(pattern, 'u').test(key)) {
+    throw new AppError('invalid_request', 'apiKey: not a key of this provider');
+  }
+}

@@ -1,0 +1,157 @@
+import type { ModelProviders } from '#core/models/providers/index.ts';
+import { enqueueMail } from '#core/foundation/outbox/index.ts';
+import { raw, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import type { ModelConnection, ModelConnectionError, ModelConnectionRef } from '../connection.ts';
+
+/** @throws {AppError} `connection_not_found` */
+export async function readModelConnection(db: Db, projectId: string, id: string): Promise<ModelConnection> {
+  const found = await db.row<ModelConnection>`
+    select ${connectionColumns} from model_connections c
+    where c.id = ${id} and c.project_id = ${projectId}
+  `;
+  if (found === undefined) throw new AppError('connection_not_found');
+  return found;
+}
+
+/** Lists every account of the project, those that cannot be used too, newest first. */
+export function listModelConnections(db: Db, projectId: string, page: Page): Promise<ModelConnection[]> {
+  return db.rows<ModelConnection>`
+    select ${connectionColumns} from model_connections c
+    where c.project_id = ${projectId} ${afterCursor(page, sql`c.id`)}
+    order by c.id desc limit ${page.limit + 1}
+  `;
+}
+
+/** An account that may be used, with its sealed credential. */
+interface UsableConnection extends ModelConnection {
+  readonly sealed: string;
+  readonly credentialVersion: number;
+  readonly credentialExpiresAt: Date | null;
+}
+
+/** Finds an account that may be used now; undefined when it may not, or is another project's. */
+export function findUsableConnection(
+  db: Db,
+  providers: ModelProviders,
+  projectId: string,
+  id: string,
+): Promise<UsableConnection | undefined> {
+  return db.row<UsableConnection>`
+    select ${connectionColumns}, c.credential as sealed, c.credential_version as "credentialVersion",
+      c.credential_expires_at as "credentialExpiresAt"
+    from model_connections c
+    where c.id = ${id} and c.project_id = ${projectId} and ${isUsable(providers)}
+  `;
+}
+
+/**
+ * Notes why an account cannot be used for now, once: a credential that has replaced the one named is left alone, and a
+ * connection that is not ready already has its reason. Its owner, who alone can put it right, is mailed.
+ * @returns whether this call changed it
+ */
+export function markNotReady(
+  database: Database,
+  { id, projectId }: ModelConnectionRef,
+  credentialVersion: number,
+  error: Exclude<ModelConnectionError, 'provider_changed' | 'provider_disabled'>,
+): Promise<boolean> {
+  const state = error === 'plan_not_entitled' ? 'plan_not_entitled' : 'needs_reauthorization';
+  return transaction(database, async (tx) => {
+    const marked = await tx.row<NotReady>`
+      update model_connections c set state = ${state}, public_error = ${error}, renewal_lease = null,
+        renewal_leased_until = null, updated_at = now()
+      from projects p
+      where c.id = ${id} and c.project_id = ${projectId} and c.state = 'ready'
+        and c.credential_version = ${credentialVersion} and p.id = c.project_id
+      returning c.owner_id as "ownerId", c.provider, c.account_label as "accountLabel",
+        p.organization_id as "organizationId", p.name as "projectName"
+    `;
+    if (marked === undefined) return false;
+    if (state === 'needs_reauthorization') {
+      await mailOwner(tx, { ...marked, id, projectId, credentialVersion });
+    }
+    return true;
+  });
+}
+
+interface NotReady {
+  readonly ownerId: string;
+  readonly provider: string;
+  readonly accountLabel: string;
+  readonly organizationId: string;
+  readonly projectName: string;
+}
+
+async function mailOwner(
+  tx: Db,
+  account: NotReady & ModelConnectionRef & { readonly credentialVersion: number },
+): Promise<void> {
+  const { id, projectId, organizationId, ownerId, provider, accountLabel, projectName } = account;
+  await enqueueMail(tx, {
+    kind: 'model_connection',
+    organizationId,
+    projectId,
+    routineId: null,
+    runId: null,
+    userIds: [ownerId],
+    dedupeKey: `${id}:${account.credentialVersion}`,
+    content: {
+      subject: 'Sign in to your model account again',
+      lines: [
+        `Your account "${accountLabel}" at ${provider}, connected to the project "${projectName}", no longer lets us in.`,
+        'Routines that run on it fail until you sign in to it again, which only you can do.',
+      ],
+      path: `/p/${projectId}/model-accounts`,
+    },
+  });
+}
+
+/** Notes that the allowance of the account is used up until then. A later time stays. */
+export async function waitUntil(db: Db, { id, projectId }: ModelConnectionRef, notBefore: Date): Promise<void> {
+  await db.run`
+    update model_connections set not_before = greatest(not_before, ${notBefore}), updated_at = now()
+    where id = ${id} and project_id = ${projectId}
+  `;
+}
+
+/** The columns of a connection, under the names of `ModelConnection`; `c` is the alias of its row. */
+const connectionColumns = sql`
+  c.id, c.project_id as "projectId", c.owner_id as "ownerId",
+  (select u.name from users u where u.id = c.owner_id) as "ownerName", c.provider, c.provider_name as "providerName",
+  c.provider_identity as "providerIdentity", c.account_label as "accountLabel", c.state,
+  c.public_error as "publicError", c.not_before as "notBefore", c.validated_at as "validatedAt",
+  c.last_used_at as "lastUsedAt", c.run_count as "runCount", c.catalogue_fetched_at as "catalogueFetchedAt",
+  c.created_at as "createdAt", c.updated_at as "updatedAt", c.revoked_at as "revokedAt", c.revoked_by as "revokedBy",
+  c.revoked_reason as "revokedReason", c.paused_routine_count as "pausedRoutineCount",
+  c.provider_revocation as "providerRevocation",
+  (select count(*)::integer from model_connection_models m where m.connection_id = c.id) as "modelCount"
+`;
+
+/**
+ * Returns the condition under which an account may be used: it is ready, its provider is enabled here and still the one
+ * that it was connected at, and its owner is still in the project's organization.
+ * @param alias of the row of `model_connections`
+ */
+export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'): Sql {
+  const c = raw(alias);
+  const slots = providers.enabled.map(({ slot }) => slot);
+  const identities = providers.enabled.map(({ identity }) => identity);
+  return sql`(
+    ${c}.state = 'ready'
+    and (${c}.provider, ${c}.provider_identity) in (
+      select * from unnest(${slots}::text[], ${identities}::text[]))
+    and exists (
+      select 1 from projects p join memberships m on m.organization_id = p.organization_id
+      where p.id = ${c}.project_id and m.user_id = ${c}.owner_id)
+  )`;
+}
+
+/**
+ * Returns the time until which the allowance of an account is used up, as an SQL expression; null where it is not known
+ * to be.
+ */
+export function notBeforeOf(connectionId: Sql): Sql {
+  return sql`(select not_before from model_connections where id = ${connectionId})`;
+}

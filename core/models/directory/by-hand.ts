@@ -1,0 +1,137 @@
+import { LRUCache } from 'lru-cache';
+import type { Core } from '#core/core.ts';
+import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { assertAdmin } from '#core/accounts/organizations/index.ts';
+import { transaction, type Database } from '#lib/database/index.ts';
+import { AppError, invalid } from '#lib/errors.ts';
+import type { ServedModel } from './abilities.ts';
+import type { ByHand } from './directory.ts';
+import type { FigureOrigin, Figures, ModelOption, ModelPrices, SomeFigures } from './model.ts';
+
+/** A change of the figures that an organization entered for a model; null takes one back. */
+export interface FiguresPatch {
+  readonly contextTokens?: number | null | undefined;
+  readonly maxOutputTokens?: number | null | undefined;
+  readonly prices?: ModelPrices | null | undefined;
+}
+
+/** Figures that organizations enter for models whose lists do not state them. */
+export interface FigureStore {
+  /** Reads those of a project's organization; at most some seconds old. */
+  of(projectId: string): Promise<ByHand>;
+  /** Forgets what was read in this process, so that a change here is seen here at once. */
+  forget(): void;
+}
+
+/** Time after which a change in another process is seen; a step reads its project's figures no more often. */
+const FRESH_MS = 5_000;
+
+interface Entered extends ServedModel {
+  readonly figures: SomeFigures;
+}
+
+/** @param takesPrices false where the operator caps cost: prices of a tenant's own could undercut the cap */
+export function createFigureStore(database: Database, takesPrices: boolean): FigureStore {
+  const read = new LRUCache<string, ByHand>({
+    max: 10_000,
+    ttl: FRESH_MS,
+    fetchMethod: async (projectId) => {
+      const found = await database.rows<Entered>`
+        select f.source, f.model_id as "modelId", f.figures from projects p
+        join model_figures f on f.organization_id = p.organization_id where p.id = ${projectId}
+      `;
+      const entered = new Map(found.map((each) => [keyOf(each), usable(each.figures)]));
+      return (model) => entered.get(keyOf(model));
+    },
+  });
+  const usable = ({ prices, ...figures }: SomeFigures): SomeFigures => {
+    if (!takesPrices || !prices) return figures;
+    return { ...figures, prices: { ...prices, cachedInput: prices.cachedInput ?? null } };
+  };
+  return {
+    of: async (projectId) => (await read.fetch(projectId)) ?? (() => undefined),
+    forget: () => read.clear(),
+  };
+}
+
+function keyOf({ source, modelId }: ServedModel): string {
+  return `${source}\n${modelId}`;
+}
+
+/** The most models that an organization has figures for. */
+const MAX_MODELS = 500;
+
+/** Figures of these origins are known better than by hand. */
+const BETTER: ReadonlySet<FigureOrigin> = new Set(['list', 'operator', 'local', 'learned']);
+
+/**
+ * Changes the figures that an organization has entered for a model.
+ * @param option the model as the organization sees it now
+ * @throws {AppError} `forbidden` for a member, and for prices where the operator caps cost; `invalid_request` for a
+ * figure that a better origin states; `limit_reached`
+ */
+export async function patchFigures(
+  { database, maxCostUsdPerOrganization }: Pick<Core, 'database' | 'maxCostUsdPerOrganization'>,
+  option: ModelOption,
+  {
+    organizationId,
+    by,
+    patch,
+  }: {
+    readonly organizationId: string;
+    readonly by: Actor & { readonly id: string };
+    readonly patch: FiguresPatch;
+  },
+): Promise<void> {
+  const { served, origins, modelId } = option;
+  if (served === null) throw new AppError('invalid_model', 'modelId: not a model of a source');
+  await transaction(database, async (tx) => {
+    await assertAdmin(tx, { organizationId, userId: by.id });
+    if (patch.prices && maxCostUsdPerOrganization !== undefined) {
+      const message = 'The operator limits what each organization may spend, so only the operator can set prices.';
+      throw new AppError('forbidden', message);
+    }
+    const known = FIGURE_NAMES.filter((name) => patch[name] && BETTER.has(origins[name] ?? 'by_hand'));
+    if (known.length > 0) {
+      throw invalid(known.map((path) => ({ path, message: KNOWN[origins[path] ?? ''] ?? '' })));
+    }
+    const before = await tx.row<{ count: number }>`
+      select count(*)::int as count from model_figures
+      where organization_id = ${organizationId} and (source, model_id) <> (${served.source}, ${served.modelId})
+    `;
+    if ((before?.count ?? 0) >= MAX_MODELS) {
+      throw new AppError('limit_reached', `At most ${MAX_MODELS} models have figures by hand.`);
+    }
+    const changed = JSON.stringify(patch);
+    await tx.run`
+      insert into model_figures (organization_id, source, model_id, figures)
+      values (${organizationId}, ${served.source}, ${served.modelId}, jsonb_strip_nulls(${changed}::jsonb))
+      on conflict (organization_id, source, model_id) do update
+      set figures = jsonb_strip_nulls(model_figures.figures || ${changed}::jsonb), updated_at = now()
+    `;
+    await recordAudit(tx, {
+      organizationId,
+      by,
+      action: 'model_figures.changed',
+      targetId: modelId,
+      details: detailsOf(patch),
+    });
+  });
+}
+
+function detailsOf({ contextTokens, maxOutputTokens, prices }: FiguresPatch) {
+  return {
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    ...(prices === undefined ? {} : { inputPrice: prices?.input ?? null, outputPrice: prices?.output ?? null }),
+  };
+}
+
+const FIGURE_NAMES = ['contextTokens', 'maxOutputTokens', 'prices'] as const satisfies (keyof Figures)[];
+
+const KNOWN: Readonly<Record<string, string>> = {
+  list: 'its server states it, and that holds',
+  operator: 'the operator states it, and that holds',
+  local: 'it runs on a server of its own and costs nothing',
+  learned: 'its server has named it, and that holds',
+};

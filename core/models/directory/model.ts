@@ -1,0 +1,101 @@
+import type { Prices } from '#core/foundation/cost/index.ts';
+import type { ModelAbilities, ServedModel } from './abilities.ts';
+
+/** A routine's choice of model. `connectionId` is null for a model source and exact for a personal account. */
+export interface ModelReference {
+  readonly provider: ModelProvider;
+  readonly connectionId: string | null;
+  readonly modelId: string;
+}
+
+export const MODEL_PROVIDERS = ['gateway', 'provider-a', 'provider-b', 'provider-c'] as const;
+type ModelProvider = (typeof MODEL_PROVIDERS)[number];
+
+export function isModelProvider(name: string): name is ModelProvider {
+  return MODEL_PROVIDERS.some((provider) => provider === name);
+}
+
+/** Prices exactly as they are quoted. */
+export type ModelPrices = Prices;
+
+/**
+ * Origins of a figure, the first that has one: the server's own list, the operator's file, the free server, what the
+ * server named in a refusal, what the organization entered, the catalogue that ships.
+ */
+export const FIGURE_ORIGINS = ['list', 'operator', 'local', 'learned', 'by_hand', 'catalogue'] as const;
+export type FigureOrigin = (typeof FIGURE_ORIGINS)[number];
+
+/** Figures of a model, which steps are measured and paid by; null where it is unknown. */
+export interface Figures {
+  readonly contextTokens: number | null;
+  /** The most tokens that it writes in one response. */
+  readonly maxOutputTokens: number | null;
+  /** Runs on a model without prices have no cost. */
+  readonly prices: ModelPrices | null;
+}
+
+/** The origin of each figure; null where it is unknown. */
+type Origins = { readonly [Name in keyof Figures]: FigureOrigin | null };
+
+/** A model that a routine can run on. The same model id on two accounts is two options. */
+export interface ModelOption extends ModelReference, Figures {
+  readonly name: string;
+  /** Abilities of its server, by its list, its dialect and earlier calls. */
+  readonly abilities: ModelAbilities;
+  /** The model at its server; null on an account, whose runtime knows it. */
+  readonly served: ServedModel | null;
+  readonly origins: Origins;
+}
+
+export function sameModel(a: ModelReference, b: ModelReference): boolean {
+  return a.provider === b.provider && a.connectionId === b.connectionId && a.modelId === b.modelId;
+}
+
+/** Figures of one origin, which need not know them all. */
+export type SomeFigures = { readonly [Name in keyof Figures]?: Figures[Name] | undefined };
+
+interface Completed {
+  readonly figures: Figures;
+  readonly origins: Origins;
+}
+
+/** Completes figures by origin: of each, the first that is known. */
+export function firstKnown(candidates: readonly (readonly [FigureOrigin, SomeFigures])[]): Completed {
+  const first = <Name extends keyof Figures>(name: Name) => {
+    for (const [origin, { [name]: figure }] of candidates) {
+      if (figure !== undefined && figure !== null) return { figure, origin };
+    }
+    return { figure: null, origin: null };
+  };
+  const [contextTokens, maxOutputTokens, prices] = [first('contextTokens'), first('maxOutputTokens'), first('prices')];
+  return {
+    figures: {
+      contextTokens: contextTokens.figure,
+      maxOutputTokens: maxOutputTokens.figure,
+      prices: prices.figure,
+    },
+    origins: {
+      contextTokens: contextTokens.origin,
+      maxOutputTokens: maxOutputTokens.origin,
+      prices: prices.origin,
+    },
+  };
+}
+
+interface ProviderFlags {
+  readonly MODEL_PROVIDER_A_ENABLED: boolean;
+  readonly MODEL_PROVIDER_B_ENABLED: boolean;
+  readonly MODEL_PROVIDER_C_ENABLED: boolean;
+}
+
+/** Returns the check whether a provider may take new work: the gateway always, each connected one by its own flag. */
+export function providerSwitch(flags: ProviderFlags): (provider: string) => boolean {
+  const enabled: Record<ModelProvider, boolean> = {
+    gateway: true,
+    'provider-a': flags.MODEL_PROVIDER_A_ENABLED,
+    'provider-b': flags.MODEL_PROVIDER_B_ENABLED,
+    'provider-c': flags.MODEL_PROVIDER_C_ENABLED,
+  };
+  const byName = new Map<string, boolean>(Object.entries(enabled));
+  return (provider) => byName.get(provider) ?? false;
+}

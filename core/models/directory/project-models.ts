@@ -1,0 +1,93 @@
+import type { Core } from '#core/core.ts';
+import { listOfferedModels, type OfferedModel } from '#core/models/connections/index.ts';
+import type { ModelProviders } from '#core/models/providers/index.ts';
+import type { ProviderFile } from '#lib/provider-file/index.ts';
+import type { FigureStore } from './by-hand.ts';
+import type { SourceState } from './source.ts';
+import type { ModelDirectory, ModelList } from './directory.ts';
+import { isModelProvider, sameModel, type ModelOption, type ModelReference } from './model.ts';
+
+/** Models on which routines of a project can run: those of the operator's sources, and those of people's accounts. */
+export interface ProjectModels {
+  /**
+   * Returns the newest lists of the sources with the models of the accounts behind them.
+   * @throws {AppError} `models_unavailable` when no source has ever given a list
+   */
+  list(projectId: string): Promise<ModelList>;
+  /** Finds the option that a reference names; for a model of an account no source is asked. */
+  find(projectId: string, reference: ModelReference): Promise<ModelOption | undefined>;
+  /** Says why a reference finds nothing. */
+  explainAbsence(reference: ModelReference): string | undefined;
+  /** Returns the state of each source. */
+  sources(): Promise<readonly SourceState[]>;
+}
+
+export interface ProjectModelsDeps extends Pick<Core, 'database'> {
+  readonly modelProviders: ModelProviders;
+  readonly directory: ModelDirectory;
+  readonly figures: FigureStore;
+}
+
+/**
+ * Joins the directory of the sources with the catalogues of accounts. Those are read from the database each time and
+ * never cached, so that an account's models are gone the moment it cannot be used.
+ */
+export function createProjectModels({
+  database,
+  modelProviders,
+  directory,
+  figures,
+}: ProjectModelsDeps): ProjectModels {
+  const offered = async (projectId: string, connectionId?: string): Promise<ModelOption[]> => {
+    if (modelProviders.enabled.length === 0) return [];
+    const models = await listOfferedModels(database, modelProviders, projectId, connectionId);
+    return models.flatMap((model) => optionOf(model, modelProviders));
+  };
+  return {
+    async list(projectId) {
+      const byHand = await figures.of(projectId);
+      const [list, accounts] = await Promise.all([directory.list(byHand), offered(projectId)]);
+      return { ...list, options: [...list.options, ...accounts] };
+    },
+    async find(projectId, reference) {
+      const { connectionId } = reference;
+      if (connectionId === null) return directory.find(reference, await figures.of(projectId));
+      const options = await offered(projectId, connectionId);
+      return options.find((option) => sameModel(option, reference));
+    },
+    explainAbsence: ({ provider, connectionId, modelId }) =>
+      provider === 'gateway' && connectionId === null ? directory.explainAbsence(modelId) : undefined,
+    sources: () => directory.sources(),
+  };
+}
+
+/** Accounts are paid for by their owners, at prices that no provider tells. */
+function optionOf(
+  { provider, connectionId, id, name, contextTokens }: OfferedModel,
+  modelProviders: ModelProviders,
+): ModelOption[] {
+  if (!isModelProvider(provider)) return [];
+  return [
+    {
+      provider,
+      connectionId,
+      modelId: id,
+      name,
+      contextTokens,
+      maxOutputTokens: null,
+      abilities: { structuredOutputs: takesSchemas(modelProviders.find(provider)?.file, id) },
+      served: null,
+      prices: null,
+      origins: {
+        contextTokens: contextTokens === null ? null : 'list',
+        maxOutputTokens: null,
+        prices: null,
+      },
+    },
+  ];
+}
+
+function takesSchemas(file: ProviderFile | undefined, modelId: string): boolean {
+  const models = file?.api.options.structuredOutputs ?? false;
+  return Array.isArray(models) ? models.includes(modelId) : models;
+}

@@ -1,0 +1,123 @@
+import type { Actor } from '#core/foundation/audit/index.ts';
+import { requestSync } from '#core/accounts/billing/index.ts';
+import { eraseConnections, revokeErased, type ConnectionsCore } from '#core/integrations/connections/index.ts';
+import { forgetDigests } from '#core/upkeep/digests/index.ts';
+import { forgetFactsOf } from '#core/authoring/facts/index.ts';
+import { forgetSeen } from '#core/execution/gate/index.ts';
+import { forgetGrantsOfProject } from '#core/accounts/programs/index.ts';
+import {
+  markErased,
+  markOrganizationDeleted,
+  markProjectDeleted,
+  projectsToErase,
+  type Organization,
+  type Project,
+} from '#core/accounts/organizations/index.ts';
+import type { AccountsCore } from '#core/models/connections/index.ts';
+import { cancelMessages } from '#core/foundation/outbox/index.ts';
+import { eraseRoutines, forgetVersionsOf, projectsWithTexts, retireRoutines } from '#core/authoring/routines/index.ts';
+import { unpinRuns } from '#core/execution/retention/index.ts';
+import { stopRuns, type AfterEndDeps } from '#core/execution/runs/index.ts';
+import { forgetSkillsOf } from '#core/authoring/skills/index.ts';
+import { forgetDeliveriesOf, giveUpDeliveries } from '#core/delivery/webhooks/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
+import { revokeAccountsOfProject } from './accounts.ts';
+
+type DeletionDeps = AccountsCore & AfterEndDeps & Pick<ConnectionsCore, 'connectionSecrets' | 'providers'>;
+
+type Confirmed = Parameters<typeof markProjectDeleted>[2];
+
+type Person = Actor & { readonly id: string };
+
+/**
+ * Deletes a project: it is out of reach at once, its API keys are revoked and its credentials erased; the next passes
+ * of retention erase what its runs said, and delete them when their time is over.
+ * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`, `routines_active`
+ */
+export async function deleteProject(deps: DeletionDeps, by: Person, confirmed: Confirmed): Promise<Project> {
+  const { project, emptied } = await transaction(deps.database, async (tx) => ({
+    project: await markProjectDeleted(tx, by, confirmed),
+    emptied: await empty(deps, tx, by, confirmed.id),
+  }));
+  await afterwards(deps, [emptied]);
+  return project;
+}
+
+/**
+ * Deletes an organization with all its projects.
+ * @throws {AppError} `organization_not_found`, `owner_required`, `confirmation_required`, `routines_active`,
+ * `subscription_active`
+ */
+export async function deleteOrganization(deps: DeletionDeps, by: Person, confirmed: Confirmed): Promise<Organization> {
+  const { organization, emptied } = await transaction(deps.database, async (tx) => {
+    const { organization, projectIds } = await markOrganizationDeleted(tx, by, confirmed);
+    const emptied: EmptiedProject[] = [];
+    for (const projectId of projectIds) emptied.push(await empty(deps, tx, by, projectId));
+    // Its next sync expires what could still be paid.
+    await requestSync(tx, organization.id);
+    return { organization, emptied };
+  });
+  await afterwards(deps, emptied);
+  return organization;
+}
+
+type EmptiedProject = Awaited<ReturnType<typeof empty>>;
+
+async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
+  const routineIds = await retireRoutines(deps, tx, projectId);
+  const connections = await eraseConnections(tx, projectId);
+  await unpinRuns(tx, projectId);
+  await forgetSeen(tx, projectId);
+  await forgetDigests(tx, { projectId });
+  await forgetGrantsOfProject(tx, projectId);
+  await cancelMessages(tx, projectId);
+  await revokeAccountsOfProject(deps, tx, { projectId, by });
+  return { projectId, routineIds, connections };
+}
+
+/**
+ * Gives up open deliveries, stops the runs that were under way and hands sign-ins back to their providers. Not in the
+ * transaction, which holds the routines: a run that is ending, and an attempt at a delivery, hold their rows and wait
+ * for the routine's. A delivery that is left, because the process has died, ends with its next attempt, which finds no
+ * webhook any more.
+ */
+async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
+  for (const { projectId } of emptied) await giveUpDeliveries(deps.database, projectId);
+  await stopRuns(
+    deps,
+    emptied.flatMap(({ routineIds }) => routineIds),
+  );
+  for (const connection of emptied.flatMap(({ connections }) => connections)) {
+    void revokeErased(deps, connection);
+  }
+}
+
+/** Erase something of deleted projects, at most `limit` rows of it; return how many. */
+const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) => Promise<number>)[] = [
+  forgetSkillsOf,
+  forgetFactsOf,
+  forgetVersionsOf,
+  eraseRoutines,
+  forgetDeliveriesOf,
+];
+
+/**
+ * Erases what people wrote in deleted projects: skills, facts, versions, the texts and addresses of routines, and the
+ * webhook bodies that name them. What a run under way executes stays until it has ended. A crash leaves the rest for
+ * the next call.
+ * @param limit the most rows that one statement erases
+ * @returns `limit` when there may be more to erase at once
+ */
+export async function eraseDeletedProjects(db: Db, limit: number): Promise<number> {
+  const projects = await projectsToErase(db);
+  if (projects.length === 0) return 0;
+  for (const erase of ERASERS) {
+    if ((await erase(db, projects, limit)) === limit) return limit;
+  }
+  const left = new Set(await projectsWithTexts(db, projects));
+  const done = await markErased(
+    db,
+    projects.filter((id) => !left.has(id)),
+  );
+  return done > 0 ? limit : 0;
+}

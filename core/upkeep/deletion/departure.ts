@@ -1,0 +1,61 @@
+import type { Actor } from '#core/foundation/audit/index.ts';
+import { endSignInsOf } from '#core/integrations/connections/index.ts';
+import { forgetDigests } from '#core/upkeep/digests/index.ts';
+import { forgetGrantsOfMember } from '#core/accounts/programs/index.ts';
+import type { AccountsCore } from '#core/models/connections/index.ts';
+import { endMembership, leaveOrganization, organizationsOf } from '#core/accounts/organizations/index.ts';
+import { forgetReader } from '#core/execution/results/index.ts';
+import { transaction, type Db } from '#lib/database/index.ts';
+import { revokeAccountsOfMember } from './accounts.ts';
+
+interface Membership {
+  readonly organizationId: string;
+  readonly userId: string;
+}
+
+/**
+ * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked, unless an
+ * owner keeps them, and what they had signed in to stops.
+ * @returns what `endMembership` does, and the connections that they had signed in to, which need another sign-in
+ * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
+ */
+export function removeMember(
+  deps: AccountsCore,
+  by: Actor & { readonly id: string },
+  member: Membership,
+  options: { readonly keepKeys: boolean },
+) {
+  return transaction(deps.database, async (tx) => {
+    const removed = await endMembership(tx, by, member, options);
+    return { ...removed, connections: await endRights(deps, tx, by, member) };
+  });
+}
+
+/**
+ * Takes a person out of all their organizations, before their account is deleted. In one transaction: the last
+ * owner of an organization keeps the account and everything else.
+ * @throws {AppError} `last_owner`
+ */
+export async function leaveOrganizations(deps: AccountsCore, userId: string): Promise<void> {
+  const by = { kind: 'person', id: userId, address: null } as const;
+  await transaction(deps.database, async (tx) => {
+    for (const organizationId of await organizationsOf(tx, userId)) {
+      const member = { organizationId, userId };
+      await leaveOrganization(tx, by, member);
+      await endRights(deps, tx, by, member);
+    }
+  });
+}
+
+/**
+ * Ends what a person had signed in to in an organization, and forgets what they had read there and when they were
+ * mailed.
+ * @returns the connections that need another sign-in
+ */
+async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
+  await forgetReader(tx, member);
+  await forgetDigests(tx, member);
+  await forgetGrantsOfMember(tx, member);
+  await revokeAccountsOfMember(deps, tx, { ...member, by });
+  return endSignInsOf(tx, by, member);
+}

@@ -1,0 +1,198 @@
+import type { Attention } from '#core/upkeep/attention/index.ts';
+import type { MailEntry, MailPart, MailSection } from '#core/foundation/outbox/index.ts';
+import type { Result, ResultKind, Unread } from '#core/execution/results/index.ts';
+import { reasonInWords, RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
+import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
+import { changesInWords } from './differences.ts';
+
+/** Results that a digest looks at; it shows the latest of each routine. */
+export const MOST_RESULTS = 100;
+/** Routines of a mail; where it is about several projects, they share them. */
+const MOST_ROUTINES = 25;
+const FEWEST_ROUTINES = 3;
+const LINES_OF_RESULT = 3;
+const DIFFERENCES_OF_RESULT = 4;
+const LINE_LENGTH = 200;
+const NAME_LENGTH = 120;
+
+/** Returns whether there is something to mail: what goes on since an earlier digest is none by itself. */
+export function isNews(found: {
+  readonly unread: Unread;
+  readonly attention: Attention;
+  readonly since: Date;
+}): boolean {
+  const { stopped, signIns } = found.attention;
+  return found.unread.worthReading > 0 || [...stopped, ...signIns].some(({ updatedAt }) => updatedAt >= found.since);
+}
+
+interface DigestContent {
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly timezone: string;
+  readonly unread: Unread;
+  /** The newest that are worth reading, the last that ended first. */
+  readonly results: readonly Result[];
+  readonly attention: Attention;
+  /** Projects that the mail may be about. */
+  readonly projects: number;
+}
+
+/** Words what a digest says of a project: what is new, what needs attention, and how much had nothing new. */
+export function digestPart(content: DigestContent): MailPart {
+  const { projectId, unread, attention } = content;
+  const needs = attentionEntries(attention, projectId);
+  const sections = [newResults(content), needsAttention(attention, needs)];
+  return {
+    projectId,
+    projectName: oneLine(content.projectName, NAME_LENGTH),
+    results: unread.worthReading,
+    more: unread.more,
+    needs: needs.length,
+    sections: sections.filter(({ entries, note }) => entries.length > 0 || note !== undefined),
+  };
+}
+
+function newResults(content: DigestContent): MailSection {
+  const { projectId, timezone, unread, results, projects } = content;
+  const most = Math.max(Math.floor(MOST_ROUTINES / projects), FEWEST_ROUTINES);
+  const groups = [...Map.groupBy(results, ({ routineId }) => routineId).values()];
+  const left = unread.worthReadingRoutines - Math.min(groups.length, most);
+  const notes = [
+    ...(left > 0 ? [`${plural(left, 'more routine')} with news on Home.`] : []),
+    ...(unread.unchangedRoutines > 0 ? [`${plural(unread.unchangedRoutines, 'routine')} had nothing new.`] : []),
+  ];
+  return {
+    heading: 'New results',
+    entries: groups
+      .slice(0, most)
+      .flatMap(([latest, ...earlier]) =>
+        latest === undefined ? [] : [resultEntry(latest, earlier.length, { projectId, timezone })],
+      ),
+    ...(notes.length === 0 ? {} : { note: notes.join(' ') }),
+  };
+}
+
+const KINDS: Readonly<Record<ResultKind, readonly [label: string, tone: MailEntry['tone']]>> = {
+  failed: ['Failed', 'bad'],
+  partial: ['Done in part', 'warn'],
+  first: ['First result', 'good'],
+  changed: ['Changed', 'warn'],
+  unchanged: ['Unchanged', 'plain'],
+};
+
+function resultEntry(
+  result: Result,
+  earlier: number,
+  { projectId, timezone }: { readonly projectId: string; readonly timezone: string },
+): MailEntry {
+  const [label, tone] = KINDS[result.kind];
+  const at = result.finishedAt.toLocaleString('en-GB', {
+    timeZone: timezone,
+    dateStyle: 'medium',
+    timeStyle: 'short',
+  });
+  const differences = result.kind === 'failed' ? [] : changesInWords(result);
+  const shown = differences
+    .map(({ sign, text }) => ({ sign, text: plainLine(text) }))
+    .filter(({ text }) => text !== '')
+    .slice(0, DIFFERENCES_OF_RESULT);
+  return {
+    title: oneLine(result.routineName, NAME_LENGTH),
+    path: `/p/${projectId}/runs/${result.id}`,
+    label,
+    tone,
+    facts: [
+      at,
+      ...(result.costUsd === null ? [] : [`$${Number(result.costUsd).toFixed(2)}`]),
+      ...(earlier === 0 ? [] : [`${earlier} earlier`]),
+    ].join(' · '),
+    lines: tellingLines(result, shown.length > 0),
+    differences: shown,
+  };
+}
+
+/** Says of a failure its reason by the closed list, and of a result how it begins, where no difference says more. */
+function tellingLines(result: Result, differs: boolean): string[] {
+  if (result.kind === 'failed') {
+    return isReason(result.reason) ? [inWords(reasonInWords(result.reason))] : [];
+  }
+  const summary = result.outcomeSummary === null ? [] : [plainLine(result.outcomeSummary)];
+  const text = differs ? '' : (result.excerpt ?? '');
+  const lines = [...summary, ...text.split('\n').map(plainLine)].filter((line) => line !== '');
+  return lines.slice(0, LINES_OF_RESULT);
+}
+
+function isReason(reason: string | null): reason is RunReason {
+  return reason !== null && Object.hasOwn(RUN_REASONS, reason);
+}
+
+function needsAttention({ truncated }: Attention, entries: readonly MailEntry[]): MailSection {
+  return {
+    heading: 'Needs attention',
+    entries,
+    ...(truncated ? { note: 'There is more on Home.' } : {}),
+  };
+}
+
+/** Words what needs attention, each with the page on which it is mended. */
+function attentionEntries(attention: Attention, projectId: string): MailEntry[] {
+  const at = `/p/${projectId}`;
+  const entry = (title: string, path: string, label: string, lines: readonly string[]) => ({
+    title: oneLine(title, NAME_LENGTH),
+    path: `${at}${path}`,
+    label,
+    tone: 'warn' as const,
+    facts: '',
+    lines: lines.map(plainLine),
+    differences: [],
+  });
+  return [
+    ...attention.stopped.map(({ routineId, routineName, reason }) =>
+      entry(routineName, `/routines/${routineId}`, 'Stopped by the service', [inWords(reason)]),
+    ),
+    ...attention.signIns.map(({ kind, name, ownerName }) =>
+      entry(
+        name,
+        kind === 'connection' ? '/connections' : '/model-accounts',
+        'Sign in again',
+        ownerName === null ? [] : [`It is the account of ${oneLine(ownerName, NAME_LENGTH)}.`],
+      ),
+    ),
+    ...attention.budgets.map(({ scope, scopeId, name, limit, percent }) =>
+      entry(
+        name,
+        scope === 'routine' ? `/routines/${scopeId}` : '/usage',
+        percent >= 100 ? 'Budget used up' : `Budget at ${percent} %`,
+        [`${SCOPES[scope]}, ${limit === 'maxTokensPerDay' ? 'tokens of this day' : 'cost of this month'} (UTC).`],
+      ),
+    ),
+    ...attention.skillsBehind.map(({ routineId, routineName, skills }) =>
+      entry(routineName, `/routines/${routineId}`, 'Runs an older skill', [skills.join(', ')]),
+    ),
+  ];
+}
+
+const SCOPES = { routine: 'Routine', project: 'Project', organization: 'Organization' } as const;
+
+/** Takes the marks of Markdown off a line of a result. */
+function plainLine(line: string): string {
+  const text = line.replace(/^[#>\s*|-]+/, '').replaceAll(/\*\*|__|`/g, '');
+  return /[\p{L}\p{N}]/u.test(text) ? oneLine(text, LINE_LENGTH) : '';
+}
+
+function oneLine(text: string, length: number): string {
+  const line = shownText(withoutUnseen(cut(text, length * 4)), length * 4)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return line.length > length ? `${cut(line, length - 1)}…` : line;
+}
+
+/** Makes a sentence of a reason: a code, a clause, or a sentence already. */
+function inWords(reason: string): string {
+  const text = capitalized(reason.replaceAll('_', ' '));
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function plural(count: number, word: string): string {
+  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,114 @@
+import { jsonSchema, tool } from 'ai';
+import type { ModelAbilities } from '#core/models/directory/index.ts';
+import type { ModelCall, ModelResponse } from '#core/execution/steps/index.ts';
+import { isJsonObject } from '#lib/json.ts';
+
+/** The most tokens that a model may write in one check; a model that reasons needs some for its reasoning alone. */
+export const MAX_CHECK_OUTPUT = 1_024;
+
+export interface Verdict {
+  readonly passed: boolean;
+  /** One sentence on what came back. */
+  readonly words: string;
+  /** Abilities of the model's server that it shows. */
+  readonly shows: ModelAbilities;
+}
+
+export const CHECKS = ['text', 'tool', 'schema'] as const;
+
+/** One request to a model, and what its response shows. */
+export interface Check {
+  readonly kind: (typeof CHECKS)[number];
+  readonly request: Pick<ModelCall, 'instructions' | 'messages' | 'tools' | 'resultSchema'>;
+  readonly judge: (response: ModelResponse) => Verdict;
+  /** Abilities that a refusal in these words shows. */
+  readonly refused: (words: string) => ModelAbilities;
+}
+
+const INSTRUCTIONS = 'You are asked by a test of this service. Do exactly what is asked.';
+
+function asking(content: string) {
+  return { instructions: INSTRUCTIONS, messages: [{ role: 'user' as const, content }], tools: {} };
+}
+
+const CAPITAL = {
+  type: 'object',
+  properties: { country: { type: 'string' }, capital: { type: 'string' } },
+  required: ['country', 'capital'],
+  additionalProperties: false,
+};
+
+export const CHECKS_TO_MAKE: readonly Check[] = [
+  {
+    kind: 'text',
+    request: asking('Answer with the one word: ready'),
+    judge: ({ text }) =>
+      text.trim() === ''
+        ? { passed: false, words: 'It wrote no text.', shows: {} }
+        : { passed: true, words: `It wrote: ${quoted(text)}`, shows: {} },
+    refused: () => ({}),
+  },
+  {
+    kind: 'tool',
+    request: {
+      ...asking('Call the tool add with a = 2 and b = 3.'),
+      tools: {
+        add: tool({
+          description: 'Adds two numbers.',
+          inputSchema: jsonSchema({
+            type: 'object',
+            properties: { a: { type: 'number' }, b: { type: 'number' } },
+            required: ['a', 'b'],
+          }),
+        }),
+      },
+    },
+    judge: ({ toolCalls, text }) => {
+      const call = toolCalls.find(({ name, invalid }) => name === 'add' && !invalid);
+      if (call !== undefined) {
+        const { a, b } = isJsonObject(call.input) ? call.input : {};
+        const isRight = Number(a) === 2 && Number(b) === 3;
+        const words = `It called the tool with ${quoted(JSON.stringify(call.input))}`;
+        return { passed: isRight, words, shows: { tools: true } };
+      }
+      const words =
+        toolCalls.length > 0
+          ? 'It called a tool in a form that cannot be used.'
+          : `It called no tool. ${text.trim() === '' ? 'It wrote nothing.' : `It wrote: ${quoted(text)}`}`;
+      // A small model may not have understood the request, so this shows nothing about its server.
+      return { passed: false, words, shows: {} };
+    },
+    refused: (words) => (/tool|function/i.test(words) ? { tools: false } : {}),
+  },
+  {
+    kind: 'schema',
+    // The prompt does not mention JSON: where data comes back, the server has enforced the schema.
+    request: { ...asking('Name the capital of France.'), resultSchema: CAPITAL },
+    judge: ({ text }) => {
+      const data = parsed(text);
+      const passed = typeof data['country'] === 'string' && typeof data['capital'] === 'string';
+      const words = passed
+        ? `It kept to the schema: ${quoted(text)}`
+        : `It did not keep to the schema: ${quoted(text)}`;
+      return { passed, words, shows: { structuredOutputs: passed } };
+    },
+    refused: (words) =>
+      /response_format|json_?schema|schema|structured/i.test(words) ? { structuredOutputs: false } : {},
+  },
+];
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const data: unknown = JSON.parse(text);
+    return isJsonObject(data) ? data : {};
+  } catch {
+    return {};
+  }
+}
+
+const SHOWN = 200;
+
+function quoted(text: string): string {
+  const line = text.trim().replaceAll(/\s+/g, ' ');
+  return `“${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}”`;
+}

@@ -1,0 +1,190 @@
+import type { Core } from '#core/core.ts';
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import type { AbilityStore, ModelAbilities, ModelOption, ServedModel } from '#core/models/directory/index.ts';
+import {
+  countInput,
+  ModelFailure,
+  type ModelCall,
+  type ModelCaller,
+  type ModelResponse,
+} from '#core/execution/steps/index.ts';
+import { chargeBeforehand, readLimits, settleCharge } from '#core/usage/index.ts';
+import { costOf, type Usage } from '#core/foundation/cost/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type Check } from './checks.ts';
+
+export interface CheckResult {
+  readonly kind: Check['kind'];
+  readonly state: 'passed' | 'failed' | 'not_made';
+  /** Words that came back, the provider's own where it refused; null for a check that was not made. */
+  readonly words: string | null;
+  readonly durationMs: number | null;
+}
+
+/** The most that a test can use. */
+export interface TestEstimate {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars as a decimal string; null for a model without prices. */
+  readonly costUsd: string | null;
+}
+
+export interface ModelTest {
+  readonly estimate: TestEstimate;
+  readonly checks: readonly CheckResult[];
+  /** Null where no check was made. */
+  readonly usage: Usage | null;
+  readonly costUsd: string | null;
+}
+
+/** A model that a test can be made of: one of a source. */
+export type TestedModel = ModelOption & { readonly served: ServedModel };
+
+export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrganization' | 'metrics'> {
+  readonly caller: ModelCaller;
+  readonly abilities: AbilityStore;
+}
+
+/** Tests that an organization can have made of models. */
+const TESTS: ThrottleRule = { name: 'model-test', limit: 30, windowSeconds: 60 * 60 };
+
+/** Time for one check, long enough for a server that loads its model first. */
+const CHECK_MS = 60_000;
+
+const NOTHING: Usage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  estimated: false,
+};
+
+/** Estimates a test without making it. */
+export function estimateTest(option: TestedModel): ModelTest {
+  return {
+    estimate: estimateOf(option),
+    checks: CHECKS_TO_MAKE.map(({ kind }) => notMade(kind)),
+    usage: null,
+    costUsd: null,
+  };
+}
+
+/**
+ * Tests a model: one short text, one tool call, one schema. It forgets what was learned about the model before, since
+ * the server may have changed, and remembers what the test shows. What it uses counts towards the budgets.
+ * @throws {AppError} `rate_limited`, `allowance_exceeded` where a budget leaves too little
+ */
+export async function testModel(
+  deps: ModelTestDeps,
+  option: TestedModel,
+  where: { readonly organizationId: string; readonly projectId: string },
+): Promise<ModelTest> {
+  const { database, abilities, metrics } = deps;
+  const charge = { ...where, modelId: option.modelId };
+  const wait = await throttle(database, TESTS, where.organizationId);
+  if (wait !== undefined) {
+    const message = `At most ${TESTS.limit} tests of models an hour.`;
+    throw new AppError('rate_limited', message, { 'Retry-After': String(wait) });
+  }
+  const limits = await readLimits(database, charge, deps.maxCostUsdPerOrganization);
+  if (option.prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
+    const message = 'The model has no prices, and what it costs is limited here.';
+    throw new AppError('allowance_exceeded', message);
+  }
+  const estimate = estimateOf(option);
+  const { inputTokens, outputTokens, costUsd: mostCost } = estimate;
+  const most = { tokens: inputTokens + outputTokens, costUsd: mostCost };
+  const charged = await chargeBeforehand(database, limits, most);
+  let usage = NOTHING;
+  let steps = 0;
+  const checks: CheckResult[] = [];
+  try {
+    await abilities.forget(option.served);
+    for (const check of CHECKS_TO_MAKE) {
+      const made = await make(deps, option, check);
+      checks.push(made.result);
+      usage = sum(usage, made.usage);
+      if (made.usage !== NOTHING) steps += 1;
+      if (Object.keys(made.shows).length > 0) await abilities.learn(option.served, made.shows);
+      if (made.isOver) break;
+    }
+  } finally {
+    const costUsd = costOf(usage, option.prices);
+    await settleCharge(database, charge, charged, { usage, costUsd, steps });
+    metrics.modelCost(option.modelId, costUsd);
+  }
+  const rest = CHECKS_TO_MAKE.slice(checks.length).map(({ kind }) => notMade(kind));
+  return {
+    estimate,
+    checks: [...checks, ...rest],
+    usage,
+    costUsd: costOf(usage, option.prices),
+  };
+}
+
+interface Made {
+  readonly result: CheckResult;
+  readonly usage: Usage;
+  readonly shows: ModelAbilities;
+  /** True where no other check can end better. */
+  readonly isOver: boolean;
+}
+
+async function make({ caller }: ModelTestDeps, option: TestedModel, check: Check): Promise<Made> {
+  const call = callOf(option, check, AbortSignal.timeout(CHECK_MS));
+  const started = performance.now();
+  const result = (passed: boolean, words: string): CheckResult => ({
+    kind: check.kind,
+    state: passed ? 'passed' : 'failed',
+    words,
+    durationMs: Math.round(performance.now() - started),
+  });
+  let response: ModelResponse;
+  try {
+    response = await caller.call(call);
+  } catch (error) {
+    if (call.signal.aborted) {
+      // The server has had the input, and may bill it.
+      const usage = { ...NOTHING, inputTokens: countInput(call), estimated: true };
+      const words = `It gave no answer in ${CHECK_MS / 1_000} s.`;
+      return { result: result(false, words), usage, shows: {}, isOver: true };
+    }
+    if (!(error instanceof ModelFailure)) throw error;
+    const isOver = check.kind === 'text' || error.reason !== 'model_refused';
+    const shows = error.reason === 'model_refused' ? check.refused(error.told) : {};
+    const usage = error.cutOff ? { ...NOTHING, inputTokens: countInput(call), estimated: true } : NOTHING;
+    return { result: result(false, error.told), usage, shows, isOver };
+  }
+  const { passed, words, shows } = check.judge(response);
+  return { result: result(passed, words), usage: response.usage, shows, isOver: false };
+}
+
+function callOf({ modelId, served }: TestedModel, check: Check, signal: AbortSignal): ModelCall {
+  return { modelId, served, ...check.request, maxOutputTokens: MAX_CHECK_OUTPUT, signal };
+}
+
+function estimateOf(option: TestedModel): TestEstimate {
+  const idle = new AbortController().signal;
+  const inputs = CHECKS_TO_MAKE.map((check) => countInput(callOf(option, check, idle)));
+  const most = {
+    ...NOTHING,
+    inputTokens: inputs.reduce((total, count) => total + count, 0),
+    outputTokens: CHECKS_TO_MAKE.length * MAX_CHECK_OUTPUT,
+  };
+  const { inputTokens, outputTokens } = most;
+  return { inputTokens, outputTokens, costUsd: costOf(most, option.prices) };
+}
+
+function notMade(kind: Check['kind']): CheckResult {
+  return { kind, state: 'not_made', words: null, durationMs: null };
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    estimated: a.estimated || b.estimated,
+  };
+}

@@ -1,0 +1,168 @@
+import { oldestUnsynced } from '#core/accounts/billing/index.ts';
+import type { RetentionRule } from '#core/accounts/settings/index.ts';
+import { oldestUnsentMail } from '#core/foundation/outbox/index.ts';
+import { openBreakers } from '#core/execution/breaker/index.ts';
+import { retentionBacklog } from '#core/execution/retention/index.ts';
+import type { RunFeed } from '#core/execution/run-events/index.ts';
+import type { Database, Db } from '#lib/database/index.ts';
+import { Gauge, type Registry } from '#lib/metrics/index.ts';
+
+/** Ages in seconds; 0 when there is none. */
+interface Backlog {
+  readonly overdue: number;
+  readonly outbox: number;
+  readonly queueAge: number;
+  readonly deliveryAge: number;
+  readonly openBreakers: number;
+  readonly paymentAge: number;
+  readonly mailAge: number;
+  readonly contentOverdue: number;
+  readonly runsOverdue: number;
+}
+
+/**
+ * Measures what waits in Postgres, whenever the metrics are scraped. Each figure uses a partial index, so its cost
+ * grows with what is open and not with the tables. Every process reports the same figures: take the maximum over them.
+ * While Postgres is away they are NaN rather than wrong.
+ */
+export function watchBacklog(registry: Registry, database: Db, retention: RetentionRule): void {
+  // A scrape reads all gauges at once; they share one query.
+  let reading: Promise<Backlog> | undefined;
+  const current = (): Promise<Backlog> =>
+    (reading ??= readBacklog(database, retention)
+      .catch(() => UNKNOWN)
+      .finally(() => {
+        reading = undefined;
+      }));
+  for (const { name, help, figure } of GAUGES) {
+    // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set((await current())[figure]);
+      },
+    });
+  }
+}
+
+const GAUGES = [
+  {
+    name: 'ras_scheduler_overdue_seconds',
+    help: 'How long the oldest due occurrence that no tick has claimed has been waiting.',
+    figure: 'overdue',
+  },
+  {
+    name: 'ras_queue_outbox_runs',
+    help: 'Queued runs whose workflow has not been started, counted up to 10,000.',
+    figure: 'outbox',
+  },
+  {
+    name: 'ras_queue_oldest_seconds',
+    help: 'How long the oldest queued run has been waiting for its first step to begin; backfills aside.',
+    figure: 'queueAge',
+  },
+  {
+    name: 'ras_webhook_oldest_due_seconds',
+    help: 'How long the oldest due webhook delivery has been waiting for its attempt.',
+    figure: 'deliveryAge',
+  },
+  {
+    name: 'ras_model_breakers_open',
+    help: 'Model accounts whose routines are held back because their provider is unavailable.',
+    figure: 'openBreakers',
+  },
+  {
+    name: 'ras_payment_oldest_unsynced_seconds',
+    help: 'How long the oldest event of a payment has been waiting for the subscriptions of its customer to be listed.',
+    figure: 'paymentAge',
+  },
+  {
+    name: 'ras_mail_oldest_unsent_seconds',
+    help: 'How long the oldest mail that has not been sent has been waiting, between attempts included.',
+    figure: 'mailAge',
+  },
+  {
+    name: 'ras_retention_content_overdue_seconds',
+    help: 'How long the content of the oldest run that is to be erased has been past its days.',
+    figure: 'contentOverdue',
+  },
+  {
+    name: 'ras_retention_runs_overdue_seconds',
+    help: 'How long the oldest run that is to be deleted has been past its days.',
+    figure: 'runsOverdue',
+  },
+] as const;
+
+const UNKNOWN: Backlog = {
+  overdue: NaN,
+  outbox: NaN,
+  queueAge: NaN,
+  deliveryAge: NaN,
+  openBreakers: NaN,
+  paymentAge: NaN,
+  mailAge: NaN,
+  contentOverdue: NaN,
+  runsOverdue: NaN,
+};
+
+async function readBacklog(db: Db, retention: RetentionRule): Promise<Backlog> {
+  const overdue = retentionBacklog(retention);
+  const found = await db.row<Backlog>`
+    select
+      coalesce((
+        select greatest(extract(epoch from now() - min(next_run_at)), 0) from routines
+        where state = 'active' and next_run_at is not null
+      ), 0)::float8 as overdue,
+      (
+        select count(*) from (
+          select from runs where state = 'queued' and workflow_started_at is null and not held limit 10000
+        ) waiting
+      ) as outbox,
+      coalesce((
+        select extract(epoch from now() - min(coalesce(run_at, created_at))) from runs
+        where state = 'queued' and not held and trigger <> 'backfill'
+      ), 0)::float8 as "queueAge",
+      coalesce((
+        select greatest(extract(epoch from now() - min(greatest(next_attempt_at, claimed_until))), 0)
+        from webhook_deliveries where state in ('pending', 'sending')
+      ), 0)::float8 as "deliveryAge",
+      ${openBreakers} as "openBreakers",
+      ${oldestUnsynced} as "paymentAge",
+      ${oldestUnsentMail} as "mailAge",
+      ${overdue.content} as "contentOverdue",
+      ${overdue.runs} as "runsOverdue"
+  `;
+  return found ?? UNKNOWN;
+}
+
+/** Measures the connections of this process's pool. Callers that wait are the first sign that it is too small. */
+export function watchPool(registry: Registry, database: Database): void {
+  // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
+  new Gauge({
+    name: 'ras_database_pool_connections',
+    help: 'Connections of the Postgres pool: total, idle, and callers waiting for one.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'total' }, database.totalCount);
+      this.set({ state: 'idle' }, database.idleCount);
+      this.set({ state: 'waiting' }, database.waitingCount);
+    },
+  });
+}
+
+/** Measures the event streams of this process. */
+export function watchFeed(registry: Registry, feed: Pick<RunFeed, 'streams'>): void {
+  const registers = [registry];
+  // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
+  new Gauge({
+    name: 'ras_event_streams',
+    help: 'Event streams of runs that this process has open.',
+    registers,
+    collect() {
+      this.set(feed.streams());
+    },
+  });
+}

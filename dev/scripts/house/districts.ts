@@ -1,0 +1,57 @@
+/**
+ * The districts of `core/` with their subjects, from the top: a subject imports what stands behind it in this list, through
+ * its `index.ts`. A district without subjects is one subject itself. CONTRIBUTING.md shows the same list.
+ */
+const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
+  scheduling: [],
+  upkeep: ['observability', 'model-tests', 'deletion', 'digests', 'attention'],
+  execution: [
+    'steps',
+    'run-events',
+    'retention',
+    'runs',
+    'results',
+    'breaker',
+    'run-states',
+    'prompt',
+    'gate',
+    'forecast',
+    'admission',
+  ],
+  delivery: ['webhooks', 'notifications'],
+  authoring: ['routines', 'outcomes', 'definition', 'skills', 'facts'],
+  usage: [],
+  models: ['directory', 'calls', 'connections', 'providers'],
+  integrations: ['tools', 'connections'],
+  accounts: ['settings', 'programs', 'identity', 'billing', 'organizations', 'leads'],
+  foundation: ['timetable', 'rate-limits', 'outbox', 'engine', 'cost', 'audit'],
+  clients: ['mcp', 'json-schemas', 'calculate'],
+};
+
+/** Paths of the subjects, from the top. */
+export const SUBJECTS = Object.entries(DISTRICTS).flatMap(([district, subjects]) =>
+  subjects.length === 0 ? [`core/${district}`] : subjects.map((subject) => `core/${district}/${subject}`),
+);
+
+/** Files beside the districts: `services.ts` puts all subjects together, the others are made of foundation alone. */
+const BESIDE: ReadonlySet<string> = new Set(['core/core.ts', 'core/events.ts', 'core/services.ts']);
+
+/** Tells whether a file of `core/` lies in no subject of the list. */
+export function isOutside(file: string): boolean {
+  return file.startsWith('core/') && !BESIDE.has(file) && placeOf(file) === -1;
+}
+
+/** Tells whether an import between two files of `core/` points up, or past the door of another subject. */
+export function pointsUp(from: string, to: string): boolean {
+  if (from === 'core/services.ts') return false;
+  if (BESIDE.has(to)) return to === 'core/services.ts';
+  if (BESIDE.has(from)) return !to.startsWith('core/foundation/');
+  const [importer, imported] = [placeOf(from), placeOf(to)];
+  if (importer === imported) return false;
+  return imported < importer || to !== `${SUBJECTS[imported]}/index.ts`;
+}
+
+/** Returns the place of a file in the order, 0 at the top, and -1 for one in no subject. */
+function placeOf(file: string): number {
+  return SUBJECTS.findIndex((subject) => file.startsWith(`${subject}/`));
+}
