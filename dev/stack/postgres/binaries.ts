@@ -17,7 +17,7 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
 /** Does what the package's install script would do: npm runs none. */
 export async function madeUsable(binaries: PostgresBinaries): Promise<PostgresBinaries> {
   await Promise.all(Object.values(binaries).map(makeExecutable));
-  await linkLibraries(path.resolve(path.dirname(binaries.postgres), '../../..'));
+  await linkLibraries(path.resolve(path.dirname(binaries.postgres), '../..'));
   return binaries;
 }
 
