@@ -10,7 +10,7 @@ export {
   contentDaysOf,
   contentDaysOfAll,
   hasOwnRetention,
-  readContentDays,
+  chosenContentDays,
   runDaysOf,
   type RetentionRule,
 } from './retention.ts';

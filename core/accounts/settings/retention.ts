@@ -1,4 +1,4 @@
-import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
 import { invalid, type Fault } from '#lib/errors.ts';
 
 /** Days that the operator keeps runs after their end; a project may choose fewer. */
@@ -29,12 +29,9 @@ export function contentDaysOf(rule: RetentionRule, project: Sql): Sql {
   return sql`least(${project}.run_content_days, ${project}.run_days, ${contentDaysOfAll(rule)}::integer)`;
 }
 
-/** Reads the days for which a project keeps the content of runs. */
-export async function readContentDays(db: Db, rule: RetentionRule, projectId: string): Promise<number> {
-  const found = await db.row<{
-    days: number;
-  }>`select ${contentDaysOf(rule, sql`p`)} as days from projects p where p.id = ${projectId}`;
-  return found?.days ?? contentDaysOfAll(rule);
+/** Selects the days for which a project chose to keep the content of runs; null where it leaves them to the operator. */
+export function chosenContentDays(projectId: Sql): Sql {
+  return sql`(select least(p.run_content_days, p.run_days) from projects p where p.id = ${projectId})`;
 }
 
 /** Returns the same for the runs themselves. */

@@ -4,7 +4,7 @@ import { skillsBehind, type SkillBehind, type SkillCatalogue } from '#core/autho
 import type { HintedTool } from '#core/integrations/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isOver, nextTimeFrom } from '#core/foundation/timetable/index.ts';
-import { hasOtherwiseSucceeded, readProvenTexts } from './proof.ts';
+import { readProvenTexts } from './proof.ts';
 import { readRoutine, type ProvenRoutine } from './queries.ts';
 import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
@@ -56,12 +56,12 @@ export async function readRoutineDetail(
 ): Promise<RoutineDetail> {
   const { database: db, skills } = deps;
   const routine = await readRoutine(db, input.projectId, input.id);
-  const { proofRunId, callableTools } = routine;
+  const { proofRunId } = routine;
   const reason = await refusalOf(db, routine, input);
   return {
     ...routine,
     activation: { ready: reason === null, proofRunId, reason },
-    warnings: await routineWarnings(db, deps, routine, callableTools),
+    warnings: await routineWarnings(db, deps, routine),
     ...(await behind(db, skills, routine)),
   };
 }
@@ -101,9 +101,7 @@ async function refusalOf(
   if (state === 'archived') return 'routine_archived';
   if (routine.blocked !== null) return 'definition_unreadable';
   if (state === 'active') return null;
-  if (proofRunId === null) {
-    return (await hasOtherwiseSucceeded(db, routine)) ? 'own_variables_required' : 'successful_run_required';
-  }
+  if (proofRunId === null) return routine.hasSucceeded === true ? 'own_variables_required' : 'successful_run_required';
   if (hasEnded(routine)) return 'schedule_ended';
   return (await mayActivate(db, organizationId, plan)) ? null : 'allowance_exceeded';
 }

@@ -28,14 +28,11 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
   return (found?.proofRunId ?? null) !== null;
 }
 
-/** Tells whether a manual run has succeeded with the present version, be it with other variables. */
-export async function hasOtherwiseSucceeded(db: Db, { id, projectId }: Routine): Promise<boolean> {
-  const found = await db.row<{ exists: boolean }>`
-    select exists (select from runs p where ${succeeded}) as exists
-    from routines where id = ${id} and project_id = ${projectId}
-  `;
-  return found?.exists === true;
-}
+/**
+ * Selects whether a manual run has succeeded with the present version of a row of `routines`, be it with other variables;
+ * null where the state of the routine makes it meaningless.
+ */
+export const hasSucceeded = sql`case when state in ('draft', 'paused') then exists (select from runs p where ${succeeded}) end`;
 
 /** The texts beside its definition that a run is told, by their revisions. */
 export interface ToldTexts {

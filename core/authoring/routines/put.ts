@@ -31,7 +31,7 @@ export function putRoutine(
       const patch = differing(found, fields);
       const isAsKept = Object.keys(patch).length === 0 && found.driftedAt === null;
       if (isAsKept && found.blocked === null) {
-        const warnings = await routineWarnings(deps.database, deps, found, found.callableTools);
+        const warnings = await routineWarnings(deps.database, deps, found);
         return { routine: found, webhookSecret: undefined, warnings };
       }
       return patchRoutine(deps, {

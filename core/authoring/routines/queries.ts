@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { chosenContentDays } from '#core/accounts/settings/index.ts';
 import {
   callableTools,
   callableToolsJson,
@@ -10,7 +11,7 @@ import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { type Definition, definitionForm, shortDefinition, shortForm } from '#core/authoring/definition/index.ts';
-import { proofRunId } from './proof.ts';
+import { hasSucceeded, proofRunId } from './proof.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 
 const settingColumns = sql`
@@ -30,6 +31,10 @@ const settingColumns = sql`
 export interface ProvenRoutine extends Routine {
   /** The latest manual run that has succeeded with its present version, which may be deleted by now. */
   readonly proofRunId: string | null;
+  /** Whether a manual run has succeeded with its present version, be it with other variables; null unless it can activate. */
+  readonly hasSucceeded: boolean | null;
+  /** The days for which its project chose to keep the content of runs; null where the operator's choice holds. */
+  readonly chosenContentDays: number | null;
   /** The tools that a run which began now would be offered. */
   readonly callableTools: readonly HintedTool[];
 }
@@ -78,8 +83,12 @@ function loaderOf(db: Db) {
 async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(ProvenRoutine | undefined)[]> {
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);
-  const found = await db.rows<RoutineRow & { proofRunId: string | null; tools: readonly CallableToolJson[] }>`
-    select ${columns}, ${proofRunId} as "proofRunId",
+  const found = await db.rows<
+    RoutineRow &
+      Pick<ProvenRoutine, 'proofRunId' | 'hasSucceeded' | 'chosenContentDays'> & { tools: readonly CallableToolJson[] }
+  >`
+    select ${columns}, ${proofRunId} as "proofRunId", ${hasSucceeded} as "hasSucceeded",
+      ${chosenContentDays(sql`routines.project_id`)} as "chosenContentDays",
       ${callableToolsJson({ projectId: sql`routines.project_id`, routineId: sql`routines.id` })} as tools
     from routines
     where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))

@@ -55,21 +55,15 @@ export async function createRoutine(
     webhookSecret: sealed,
     origin: { actor: input.actor },
   });
-  // It has no policies yet, and so no tools of connections.
-  if (created !== undefined) {
-    return {
-      routine: created,
-      webhookSecret,
-      warnings: await routineWarnings(deps.database, deps, created, []),
-    };
-  }
+  const routine = await readRoutine(deps.database, projectId, id);
+  const warnings = await routineWarnings(deps.database, deps, routine);
+  if (created !== undefined) return { routine, webhookSecret, warnings };
   // An earlier attempt of this request committed but its response was lost, so the secret has not been seen yet.
   const stored = await readWebhookSecret(deps.database, projectId, id);
-  const routine = await readRoutine(deps.database, projectId, id);
   return {
     routine,
     webhookSecret: stored === undefined ? undefined : deps.webhookSecrets.open(id, stored),
-    warnings: await routineWarnings(deps.database, deps, routine, routine.callableTools),
+    warnings,
   };
 }
 
@@ -137,7 +131,7 @@ export async function patchRoutine(
     return {
       routine,
       webhookSecret,
-      warnings: await routineWarnings(tx, deps, routine, seen.callableTools),
+      warnings: await routineWarnings(tx, deps, { ...seen, ...routine }),
     };
   });
   return saved ?? patchRoutine(deps, input);

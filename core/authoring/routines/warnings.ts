@@ -1,10 +1,11 @@
 import { readFacts } from '#core/authoring/facts/index.ts';
-import { readContentDays, type RetentionRule } from '#core/accounts/settings/index.ts';
+import { contentDaysOfAll, type RetentionRule } from '#core/accounts/settings/index.ts';
 import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { HintedTool } from '#core/integrations/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { asksFor } from '#core/authoring/definition/index.ts';
 import { nextStarts } from '#core/foundation/timetable/index.ts';
+import type { ProvenRoutine } from './queries.ts';
 import type { Routine } from './routine.ts';
 
 /** Lists possible faults of a routine that do not keep it from being saved or run. */
@@ -38,9 +39,9 @@ export interface WarningDeps {
 export async function routineWarnings(
   db: Db,
   { skills: catalogue, retention }: WarningDeps,
-  routine: Routine,
-  tools: readonly HintedTool[],
+  routine: Routine & Pick<ProvenRoutine, 'callableTools' | 'chosenContentDays'>,
 ): Promise<RoutineWarning[]> {
+  const tools = routine.callableTools;
   const attached = routine.skills.flatMap((reference) => catalogue.find(reference) ?? []);
   const hints = tools
     .filter(({ connectionId }) => connectionId !== null)
@@ -67,7 +68,7 @@ export async function routineWarnings(
     ...unmet,
     ...(await factsMissing(db, routine)),
     ...(mixing === undefined ? [] : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
-    ...(await intervalBeyondRetention(db, retention, routine)),
+    ...intervalBeyondRetention(retention, routine),
   ];
 }
 
@@ -81,18 +82,19 @@ async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<Rout
 /** Occurrences from which the longest interval of a schedule is taken. */
 const LOOKED_AT = 6;
 
-/** Warns of a schedule at whose next occurrence the run before, which is compared with, has lost its content. */
-async function intervalBeyondRetention(db: Db, rule: RetentionRule, routine: Routine): Promise<RoutineWarning[]> {
-  const { carryResult, resultSchema, instructions, projectId } = routine;
+/** Warns when runs are further apart than content is kept, so that nothing is left to compare with. */
+function intervalBeyondRetention(
+  rule: RetentionRule,
+  routine: Routine & Pick<ProvenRoutine, 'chosenContentDays'>,
+): RoutineWarning[] {
+  const { carryResult, resultSchema, instructions, chosenContentDays } = routine;
   const compares = carryResult || resultSchema !== null || /\bprevious\./.test(instructions);
   if (!compares) return [];
   const starts = nextStarts(routine, new Date(), LOOKED_AT);
   const gaps = starts.map((start, index) => start.getTime() - (starts[index - 1] ?? start).getTime());
   const days = Math.ceil(Math.max(0, ...gaps) / 86_400_000);
-  // Few schedules have such an interval, so the choice of the project is seldom read.
-  if (days <= 1) return [];
-  const kept = await readContentDays(db, rule, projectId);
-  if (days < kept) return [];
+  const kept = Math.min(contentDaysOfAll(rule), chosenContentDays ?? Infinity);
+  if (days <= 1 || days < kept) return [];
   const message = `Up to ${days} days lie between two runs, and the content of a run is kept for ${kept}: a run is told nothing of the one before, and its data is compared with nothing. Keep it longer (runContentDays of the project, RUN_CONTENT_DAYS of the service), or pin the latest run.`;
   return [{ code: 'interval_beyond_retention', message }];
 }
