@@ -20,7 +20,7 @@ const UNIT = [
   'test/mcp/{address-secrets,json-limit,refusals}.test.ts',
   'test/model-connections/account-label.test.ts',
   'test/observability/dashboard.test.ts',
-  'test/outbound/{addresses,fetch,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',
+  'test/outbound/{addresses,fetch,interim,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',
   'test/results/{changes,json-pointer}.test.ts',
   'test/runs/{gateway-fetch,briefing,event-frames,judge,model-call,model-retry,run-ids}.test.ts',
   'test/scheduling/{schedule-oracle,schedule,timetable}.test.ts',

@@ -10,6 +10,7 @@ import { createToolSessions } from '#core/clients/mcp/index.ts';
 import { createModelCredentials, createServerDirectory } from '#core/models/connections/index.ts';
 import { loadModelProviders, openModelRuntime, type ModelProviders } from '#core/models/providers/index.ts';
 import { notifyPaused } from '#core/delivery/notifications/index.ts';
+import { giveUpDeliveries } from '#core/delivery/webhooks/index.ts';
 import { createUnsubscribeLinks } from '#core/foundation/outbox/index.ts';
 import {
   createAbilityStore,
@@ -201,7 +202,10 @@ function handlersOf(core: Pick<Core, 'emit' | 'metrics'> & { readonly admission:
   return {
     'routine.changed': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' })],
     'routine.paused': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'paused' })],
-    'routine.archived': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' })],
+    'routine.archived': [
+      (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' }),
+      (tx, { routineIds }) => giveUpDeliveries(tx, routineIds),
+    ],
     'routine.paused_by_service': [
       (tx, { paused }) => followPausesByService(core, tx, paused),
       (tx, { paused }) => notifyPaused(tx, paused),

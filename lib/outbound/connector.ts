@@ -4,6 +4,7 @@ import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
 import { isPermittedAddress } from './addresses.ts';
 import { connectFault, OutboundError } from './errors.ts';
+import { withoutInterim } from './interim.ts';
 
 interface ConnectorOptions {
   allowPrivateNetwork: boolean;
@@ -41,7 +42,7 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
       return;
     }
     connect(target, (error, socket) => {
-      if (error === null) callback(null, socket);
+      if (error === null) callback(null, withoutInterim(socket));
       else callback(connectFault(error, host, protocol === 'https:'), null);
     });
   };

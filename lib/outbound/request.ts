@@ -18,6 +18,11 @@ export interface OutboundRequestOptions {
    */
   onOverflow?: 'error' | 'truncate';
   /**
+   * The status decides: a body that breaks off, or has not ended this long after it, is cut there. By default it fails the
+   * exchange.
+   */
+  cutBodyAfterMs?: number;
+  /**
    * Default 0: a redirect is returned like any other response. Otherwise one more than this is
    * `redirect_refused`.
    */
@@ -56,11 +61,15 @@ export async function sendRequest(options: OutboundRequestOptions, context: Call
       },
       context,
     );
+    const { cutBodyAfterMs } = options;
+    const read = cutBodyAfterMs === undefined ? readAll : (body: Body) => readWhatComes(body, cutBodyAfterMs);
+    const { body: bytes, whole } =
+      answer.body === null ? { body: Buffer.alloc(0), whole: true } : await read(answer.body);
     return {
       status: answer.status,
       headers: answer.headers,
-      body: answer.body === null ? Buffer.alloc(0) : await readAll(answer.body),
-      truncated: answer.isTruncated(),
+      body: bytes,
+      truncated: answer.isTruncated() || !whole,
       url: answer.url.href,
       durationMs: Math.round(performance.now() - startedAt),
     };
@@ -70,8 +79,35 @@ export async function sendRequest(options: OutboundRequestOptions, context: Call
   }
 }
 
-async function readAll(body: ReadableStream<Uint8Array>): Promise<Buffer> {
+type Body = ReadableStream<Uint8Array>;
+
+interface ReadBody {
+  readonly body: Buffer;
+  /** False where the body broke off or was cut. */
+  readonly whole: boolean;
+}
+
+async function readAll(body: Body): Promise<ReadBody> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  return { body: Buffer.concat(chunks), whole: true };
+}
+
+/** Reads what comes of a body within a time, and closes the connection of one that has not ended by then. */
+async function readWhatComes(body: Body, milliseconds: number): Promise<ReadBody> {
+  const chunks: Uint8Array[] = [];
+  const reader = body.getReader();
+  let whole = true;
+  const timer = setTimeout(() => {
+    whole = false;
+    void reader.cancel().catch(() => undefined);
+  }, milliseconds);
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) chunks.push(part.value);
+  } catch {
+    whole = false;
+  } finally {
+    clearTimeout(timer);
+  }
+  return { body: Buffer.concat(chunks), whole };
 }

@@ -1,9 +1,9 @@
-import net from 'node:net';
+import type net from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { brotliCompressSync, createGzip, gzipSync, zstdCompressSync } from 'node:zlib';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { localClient, portOf, startReceiver } from './receiver.ts';
+import { expect, test, vi } from 'vitest';
+import { localClient, startRawServer, startReceiver } from './receiver.ts';
 
 test('an exchange gives status, headers, body, address and duration, with any status', async () => {
   const receiver = await startReceiver((_, response) => {
@@ -299,24 +299,6 @@ function drip(socket: net.Socket, begin: string, again: string): void {
   socket.write(begin);
   const dripping = setInterval(() => socket.write(again), 20);
   socket.once('close', () => clearInterval(dripping));
-}
-
-async function startRawServer(accept: (socket: net.Socket) => void, { closed = false } = {}): Promise<number> {
-  const sockets = new Set<net.Socket>();
-  const server = net.createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    accept(socket);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const port = portOf(server);
-  const close = async (): Promise<void> => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  if (closed) await close();
-  else onTestFinished(close);
-  return port;
 }
 
 function activeTimers(): number {

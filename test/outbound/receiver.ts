@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import type net from 'node:net';
+import net from 'node:net';
 import { onTestFinished } from 'vitest';
 import { closeAtOnce } from '#lib/listen.ts';
 import { createOutboundClient, type OutboundClient } from '#lib/outbound/index.ts';
@@ -83,4 +83,23 @@ function closedWithTest(options: OutboundClientOptions): OutboundClient {
   const client = createOutboundClient(options);
   onTestFinished(() => client.close());
   return client;
+}
+
+/** A local server that speaks in bytes, closed with the test. @returns its port */
+export async function startRawServer(accept: (socket: net.Socket) => void, { closed = false } = {}): Promise<number> {
+  const sockets = new Set<net.Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    accept(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = portOf(server);
+  const close = async (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  if (closed) await close();
+  else onTestFinished(close);
+  return port;
 }

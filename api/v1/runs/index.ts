@@ -242,7 +242,7 @@ const redeliverWebhook = route({
   }),
   idempotent: true,
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
-  errors: ['content_erased'],
+  errors: ['content_erased', 'routine_archived'],
 }).to(async ({ access: { projectId }, params, deps }) => ({
   data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params }), deps.config),
 }));

@@ -2,7 +2,14 @@ import type { Core } from '#core/core.ts';
 import { markWebhookGone } from '#core/authoring/routines/index.ts';
 import { type Database, sql, transaction, type Db } from '#lib/database/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
-import { type DeliveryState, type Exchange, decideVerdict, MAX_ATTEMPTS, type Verdict } from './delivery.ts';
+import {
+  type DeliveryState,
+  type Exchange,
+  type FailureReason,
+  decideVerdict,
+  MAX_ATTEMPTS,
+  type Verdict,
+} from './delivery.ts';
 import { sendAttempt, unanswered, type SendDeps } from './send.ts';
 
 export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
@@ -52,21 +59,16 @@ async function perform(
   signal: AbortSignal | undefined,
 ): Promise<Performed> {
   const { webhookUrl } = attempt;
-  if (webhookUrl === null) {
-    return {
-      exchange: unanswered('not sent: the routine has no webhook URL any more', 0),
-      verdict: { state: 'failed', reason: 'webhook_removed' },
-    };
-  }
+  if (attempt.isArchived) return unsent('routine_archived', 'the routine was archived');
+  if (webhookUrl === null) return unsent('webhook_removed', 'the routine has no webhook URL any more');
   // An attempt that crashes gets no verdict, so attempts are counted here too.
-  if (attempt.rung > MAX_ATTEMPTS) {
-    return {
-      exchange: unanswered('not sent: all attempts are used up', 0),
-      verdict: { state: 'failed', reason: 'retries_exhausted' },
-    };
-  }
+  if (attempt.rung > MAX_ATTEMPTS) return unsent('retries_exhausted', 'all attempts are used up');
   const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);
   return { exchange, verdict: decideVerdict(attempt.rung, exchange) };
+}
+
+function unsent(reason: FailureReason, why: string): Performed {
+  return { exchange: unanswered(`not sent: ${why}`, 0), verdict: { state: 'failed', reason } };
 }
 
 async function record(

@@ -32,12 +32,18 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
   return kept.map(({ runId }) => runId);
 }
 
-/** Gives up the open deliveries of a project that is being deleted. */
-export async function giveUpDeliveries(db: Db, projectId: string): Promise<void> {
-  await db.run`
-    update webhook_deliveries set state = 'failed', reason = 'webhook_removed', next_attempt_at = null,
+/**
+ * Gives up the open deliveries of routines that are archived, in the transaction that archives them. One that an attempt
+ * holds just now is left: its next attempt finds the routine archived.
+ */
+export async function giveUpDeliveries(tx: Db, routineIds: readonly string[]): Promise<void> {
+  await tx.run`
+    update webhook_deliveries set state = 'failed', reason = 'routine_archived', next_attempt_at = null,
       claimed_until = null, finished_at = now()
-    where project_id = ${projectId} and state in ('pending', 'sending')
+    where id in (
+      select id from webhook_deliveries
+      where routine_id = any(${routineIds}) and state in ('pending', 'sending') for update skip locked
+    )
   `;
 }
 

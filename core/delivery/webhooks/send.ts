@@ -15,6 +15,9 @@ export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
 
 const TIMEOUT_MS = 20_000;
 
+/** The receiver has the event once it has sent its status; what follows is for the excerpt alone. */
+const BODY_TIMEOUT_MS = 5_000;
+
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const EXCERPT_BYTES = 1_024;
@@ -38,6 +41,7 @@ export async function sendAttempt(
       timeoutMs: deps.webhookTimeoutMs ?? TIMEOUT_MS,
       maxResponseBytes: MAX_ANSWER_BYTES,
       onOverflow: 'truncate',
+      cutBodyAfterMs: BODY_TIMEOUT_MS,
       ...(signal === undefined ? {} : { signal }),
     });
     const durationMs = elapsedMs();

@@ -68,7 +68,7 @@ async function startDelivery(
  * Makes a delivery due now, in any state, with a whole new retry schedule; its attempts so far stay on record. An
  * attempt that is under way goes on as the first of the new schedule. The caller calls `kickDeliveries`.
  * @returns the delivery
- * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased` when its body is gone
+ * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased` when its body is gone, `routine_archived`
  */
 export async function redeliver(
   db: Db,
@@ -83,16 +83,18 @@ export async function redeliver(
       claimed_until = case when ${isBeingSent} then claimed_until end,
       reason = null, finished_at = null
     where id = ${deliveryId} and run_id = ${runId} and project_id = ${projectId} and body is not null
+      and not exists (select from routines r where r.id = routine_id and r.state = 'archived')
     returning id, attempt_count + 1 as attempt, project_id as "projectId"
   `;
   if (due !== undefined) return due;
-  const run = await db.row<{ hasDelivery: boolean }>`
-    select exists (select from webhook_deliveries d where d.id = ${deliveryId} and d.run_id = runs.id)
-      as "hasDelivery"
+  const run = await db.row<{ delivery: { isErased: boolean } | null }>`
+    select (select jsonb_build_object('isErased', d.body is null) from webhook_deliveries d
+      where d.id = ${deliveryId} and d.run_id = runs.id) as delivery
     from runs where id = ${runId} and project_id = ${projectId}
   `;
   if (run === undefined) throw new AppError('run_not_found');
-  throw new AppError(run.hasDelivery ? 'content_erased' : 'delivery_not_found');
+  if (run.delivery === null) throw new AppError('delivery_not_found');
+  throw new AppError(run.delivery.isErased ? 'content_erased' : 'routine_archived');
 }
 
 const isBeingSent = sql`(state = 'sending' and claimed_until > now())`;

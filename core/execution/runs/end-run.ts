@@ -217,7 +217,7 @@ export interface RedeliverDeps extends Pick<Core, 'database' | 'engine' | 'log'>
 /**
  * Sends a webhook delivery of a run again.
  * @returns the run, with the delivery pending
- * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`
+ * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`, `routine_archived`
  */
 export async function redeliverWebhook(
   deps: RedeliverDeps,

@@ -19,7 +19,7 @@ import { eraseRoutines, forgetVersionsOf, projectsWithTexts, retireRoutines } fr
 import { unpinRuns } from '#core/execution/retention/index.ts';
 import { stopRuns, type AfterEndDeps } from '#core/execution/runs/index.ts';
 import { forgetSkillsOf } from '#core/authoring/skills/index.ts';
-import { forgetDeliveriesOf, giveUpDeliveries } from '#core/delivery/webhooks/index.ts';
+import { forgetDeliveriesOf } from '#core/delivery/webhooks/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfProject } from './accounts.ts';
 
@@ -76,13 +76,10 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
 }
 
 /**
- * Gives up open deliveries, stops the runs that were under way and hands sign-ins back to their providers. Not in the
- * transaction, which holds the routines: a run that is ending, and an attempt at a delivery, hold their rows and wait
- * for the routine's. A delivery that is left, because the process has died, ends with its next attempt, which finds no
- * webhook any more.
+ * Stops the runs that were under way and hands sign-ins back to their providers. Not in the transaction, which holds the
+ * routines: a run that is ending holds its row and waits for the routine's.
  */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
-  for (const { projectId } of emptied) await giveUpDeliveries(deps.database, projectId);
   await stopRuns(
     deps,
     emptied.flatMap(({ routineIds }) => routineIds),

@@ -41,6 +41,7 @@ const REASONS: Readonly<Record<string, string>> = {
   gone: 'The receiver answered 410, so nothing more is sent to this address.',
   retries_exhausted: 'The last attempt has failed too, and no further one is made.',
   webhook_removed: 'The routine has no webhook any more.',
+  routine_archived: 'The routine was archived, and sends nothing more.',
 };
 
 function DeliveryBox({ run, delivery }: { run: Run; delivery: Delivery }) {
