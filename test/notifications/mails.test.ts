@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import {
   activeWatched,
@@ -197,6 +198,37 @@ test('a run that says it is only partly done is told of, and a run that is done 
   const mails = await newsTo(mailbox, owner);
   expect(mails.map(({ subject }) => subject)).toEqual(['Partly done: Halfway']);
   expect(mails[0]?.text).not.toContain('Two of four pages');
+});
+
+test.for<[string, (key: ApiClient, path: string) => Promise<unknown>]>([
+  ['is paused first', (key, path) => key.post(`${path}/pause`)],
+  ['is made a draft first', (key, path) => key.patch(path, { instructions: 'Write two lines.' })],
+])(
+  'the owners are mailed that results go elsewhere also where the routine %s',
+  async ([, before], { service, mailbox, person }) => {
+    const owner = await person();
+    const key = await owner.key();
+    const path = `/v1/routines/${await activeRoutine(key, { name: 'Weekly audit', webhookUrl: 'https://old.example/' })}`;
+    await before(key, path);
+    expect((await key.patch(path, { webhookUrl: 'https://evil.example/hook' })).status).toBe(200);
+    await sendNow(service);
+    expect((await newsTo(mailbox, owner)).map(({ subject }) => subject)).toEqual([
+      'Results go elsewhere: Weekly audit',
+    ]);
+  },
+);
+
+test('no one is mailed of the webhook of a routine that has never been active', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await createRoutine(key, { webhookUrl: 'https://old.example/' });
+  expect((await key.patch(`/v1/routines/${id}`, { webhookUrl: 'https://new.example/' })).status).toBe(200);
+  await sendNow(service);
+  expect(await newsTo(mailbox, owner)).toEqual([]);
 });
 
 test('the owners are mailed when the results of an active routine go to another host, also the unsubscribed ones', async ({

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { recordProjectAudit, type Actor, type AuditAction, type AuditDetails } from '#core/foundation/audit/index.ts';
+import {
+  listAuditEvents,
+  recordProjectAudit,
+  type Actor,
+  type AuditAction,
+  type AuditDetails,
+} from '#core/foundation/audit/index.ts';
 import { findRecipients } from '#core/accounts/settings/index.ts';
 import { enqueueMail } from '#core/foundation/outbox/index.ts';
 import type { Db } from '#lib/database/index.ts';
@@ -8,8 +14,8 @@ import type { Routine } from './routine.ts';
 
 /**
  * Records what a change does to a routine's runs, to its budget and to where its results go, in the transaction of the
- * change. Of an address the host alone: paths and queries of webhooks hold secrets. When results of an active routine
- * go to another host than before, the owners of the organization are mailed.
+ * change. Of an address the host alone: paths and queries of webhooks hold secrets. When results of a routine that is or was
+ * active go to another host than before, the owners of the organization are mailed.
  */
 export async function recordChanges(tx: Db, { before, after, by, restoredFrom }: RecordedChange): Promise<void> {
   const record = (action: AuditAction, details: AuditDetails) =>
@@ -30,7 +36,7 @@ export async function recordChanges(tx: Db, { before, after, by, restoredFrom }:
   if (before.webhookUrl === after.webhookUrl) return;
   const [from, to] = [hostOf(before.webhookUrl), hostOf(after.webhookUrl)];
   await record('webhook.changed', { from, to });
-  if (from !== to && before.state === 'active') await mailOwners(tx, after, { from, to });
+  if (from !== to) await mailOwners(tx, before, { from, to });
 }
 
 interface RecordedChange {
@@ -55,10 +61,13 @@ function hostOf(url: string | null): string | null {
   return url === null ? null : new URL(url).host;
 }
 
-/** Mails the owners that results go elsewhere. There is no unsubscribing from it: a thief would. */
+/**
+ * Mails the owners that results of a routine go elsewhere, unless it has never been active. Its present state says too
+ * little: who means to steal results pauses it first, or makes it a draft. There is no unsubscribing from this mail.
+ */
 async function mailOwners(
   tx: Db,
-  { id, projectId, name }: Routine,
+  { id, projectId, name, state }: Routine,
   { from, to }: { readonly from: string | null; readonly to: string | null },
 ): Promise<void> {
   const project = await tx.row<{
@@ -67,6 +76,11 @@ async function mailOwners(
   }>`select organization_id as "organizationId", name from projects where id = ${projectId}`;
   if (project === undefined) return;
   const { organizationId } = project;
+  if (state === 'draft') {
+    const activation = { organizationId, targetId: id, action: 'routine.activated' } as const;
+    const activations = await listAuditEvents(tx, activation, { limit: 1, after: undefined });
+    if (activations.length === 0) return;
+  }
   await enqueueMail(tx, {
     organizationId,
     projectId,
@@ -77,7 +91,7 @@ async function mailOwners(
     content: {
       subject: `Results go elsewhere: ${name}`,
       lines: [
-        `The webhook of the active routine "${name}" in the project "${project.name}" was changed. Results went to ${from ?? 'no webhook'} and go to ${to ?? 'no webhook'} from now on.`,
+        `The webhook of the routine "${name}" in the project "${project.name}" was changed. Results went to ${from ?? 'no webhook'} and go to ${to ?? 'no webhook'} from now on.`,
         'The audit log says who changed it. If that was not meant to be, change it back, and revoke the API key or end the session that did it.',
       ],
       path: `/p/${projectId}/routines/${id}`,
