@@ -16,7 +16,7 @@ test.for([
 ] as const)('%s says where it listens, and ends when it is asked to', async ([name, variables]) => {
   const ports = new Map<string, number>();
   for (const variable of variables) ports.set(variable, await freePort());
-  const fake = spawn(process.execPath, [`dev/${name}/main.ts`], {
+  const fake = spawn(process.execPath, [`dev/fakes/${name}/main.ts`], {
     cwd: ROOT,
     env: {
       ...process.env,

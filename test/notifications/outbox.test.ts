@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { claimMessages, recordSending } from '#core/foundation/outbox/attempts.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/stack/ports.ts';
+import { withStatements } from '#lib/database/index.ts';
 import { openMailer } from '#lib/mail.ts';
 import { parseSamples, total } from '#test/observability/scrape.ts';
 import { startMailbox } from '#test/support/mail.ts';
@@ -96,12 +97,14 @@ test('a process that dies between sending and recording has the same mail sent a
   const died = {
     ...service.deps,
     metrics: service.deps.metrics,
-    database: Object.assign(Object.create(database), {
-      query: (config: { text?: string }) =>
-        config.text?.includes('set error =') === true
-          ? Promise.reject(new Error('the process is gone'))
-          : database.query(config as never),
-    }),
+    database: withStatements(
+      Object.assign(Object.create(database) as typeof database, {
+        query: (config: { text?: string }) =>
+          config.text?.includes('set error =') === true
+            ? Promise.reject(new Error('the process is gone'))
+            : database.query(config as never),
+      }),
+    ),
   };
   await expect(sendNow({ deps: died })).rejects.toThrow('the process is gone');
   expect(await newsTo(mailbox, owner)).toHaveLength(1);

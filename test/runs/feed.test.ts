@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRunFeed, forgetFollowers, openRunEvents, type RunFeed } from '#core/execution/run-events/index.ts';
-import { persistently, type Database } from '#lib/database/index.ts';
+import { persistently, withStatements, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine } from '#test/scheduling/planted.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
@@ -54,24 +54,19 @@ interface Looks {
 function watchLooks(database: Database): { pool: Database; looks: Looks } {
   const looks: Looks = { count: 0, asked: [], away: false, still: false };
   let last: pg.QueryResult | undefined;
-  const pool = new Proxy(database, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name);
-      if (name !== 'query') return typeof value === 'function' ? value.bind(target) : value;
-      return async (config: pg.QueryConfig) => {
-        if (!/next_commit|pg_current_snapshot/.test(config.text)) return target.query(config);
-        looks.count += 1;
-        if (looks.away) throw new Error('Postgres is away');
-        if (config.text.includes('next_commit')) {
-          if (!looks.still) return target.query(config);
-          await sleep(10);
-          return last;
-        }
-        looks.asked.push(String(config.values?.[0]).slice(1, -1).split(','));
-        return (last = await target.query(config));
-      };
-    },
-  });
+  const query = async (config: pg.QueryConfig) => {
+    if (!/next_commit|pg_current_snapshot/.test(config.text)) return database.query(config);
+    looks.count += 1;
+    if (looks.away) throw new Error('Postgres is away');
+    if (config.text.includes('next_commit')) {
+      if (!looks.still) return database.query(config);
+      await sleep(10);
+      return last;
+    }
+    looks.asked.push(String(config.values?.[0]).slice(1, -1).split(','));
+    return (last = await database.query(config));
+  };
+  const pool = withStatements(Object.create(database, { query: { value: query } }) as Database);
   return { pool, looks };
 }
 
