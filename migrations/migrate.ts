@@ -14,11 +14,19 @@ import {
  * Applies all migrations that are not applied yet, in order, each in a transaction unless it says otherwise by its
  * `config`. A session advisory lock lets any number of processes start at once. The process that holds it is the only
  * migrator alive, so a lock that a killed one left in knex's own table is stale and is freed.
+ *
+ * A statement that waits for a table keeps all later ones waiting, reads too, for as long as a dump or a report holds it.
+ * So a step in a transaction waits for two seconds, and is repeated after a pause in which the others have their turn.
  * @param folder where the migrations lie, with a slash at its end
+ * @param waits is told of each step that gave way
  * @returns the names of the migrations applied now
  * @throws {FormerData} when the database was made before the first release
  */
-export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Promise<string[]> {
+export async function migrate(
+  databaseUrl: string,
+  folder = MIGRATION_STEPS,
+  waits: (message: string) => void = () => undefined,
+): Promise<string[]> {
   const guard = withStatements(new pg.Client({ connectionString: databaseUrl, application_name: 'ras-migrate' }));
   await guard.connect();
   try {
@@ -38,9 +46,14 @@ export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Pr
     });
     try {
       if (await knex.schema.hasTable('migrations_lock')) await knex.migrate.forceFreeMigrationsLock();
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- knex types its answer as any: the batch and the names
-      const [, applied] = (await knex.migrate.latest()) as [number, string[]];
-      return applied;
+      const before = new Set(await appliedTo(knex));
+      while (!(await applied(knex))) {
+        waits(
+          `another session holds a table that a migration changes; trying again in ${LOCK_PAUSE_MS / 1_000} seconds`,
+        );
+        await setTimeout(LOCK_PAUSE_MS);
+      }
+      return (await appliedTo(knex)).filter((name) => !before.has(name));
     } finally {
       await knex.destroy();
     }
@@ -48,6 +61,26 @@ export async function migrate(databaseUrl: string, folder = MIGRATION_STEPS): Pr
     await guard.end();
   }
 }
+
+/** Applies what is left. @returns false when a step gave way to another session, whose lock it would have waited for */
+async function applied(knex: Knex): Promise<boolean> {
+  try {
+    await knex.migrate.latest();
+    return true;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
+}
+
+async function appliedTo(knex: Knex): Promise<string[]> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- knex types its answer as any: names, and migrations
+  const [names] = (await knex.migrate.list()) as [{ name: string }[], unknown[]];
+  return names.map(({ name }) => name);
+}
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const LOCK_PAUSE_MS = 3_000;
 
 /**
  * Waits for the lock by asking again. A statement that waits inside Postgres keeps its snapshot, and an index that the
@@ -81,7 +114,11 @@ function sourceOf(folder: string): Knex.MigrationSource<string> {
         config?: { transaction: boolean };
       };
       return {
-        up: (knex) => step.up(knex),
+        async up(knex) {
+          // Not for an index that is built concurrently, which keeps none waiting and waits for old transactions itself.
+          if (step.config?.transaction !== false) await knex.raw("set local lock_timeout = '2s'");
+          await step.up(knex);
+        },
         down: () => Promise.reject(new Error('forward only')),
         ...(step.config && { config: step.config }),
       };

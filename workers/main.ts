@@ -68,7 +68,7 @@ async function readiness(): Promise<Readiness> {
   const isWorking = started?.isPolling() === true;
   const phase = signal.aborted ? ['it drains'] : isWorking ? [] : ['it is starting'];
   return {
-    obstacles: [...phase, ...(await obstacles(services.deps))],
+    obstacles: [...phase, ...Object.values(await obstacles(services.deps)).filter((each) => each !== undefined)],
     buildId: config.WORKER_BUILD_ID ?? null,
     takesRuns: isWorking && !signal.aborted && started?.takesRuns() === true,
   };

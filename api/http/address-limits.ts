@@ -1,3 +1,4 @@
+import type { Obstacles } from '#core/upkeep/observability/index.ts';
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '#lib/errors.ts';
@@ -72,7 +73,7 @@ function tooMany(seconds: number): AppError {
 }
 
 /** Returns what keeps this process from working, as `look` finds it or as it was found a moment ago. */
-export type Readiness = (address: string, look: () => Promise<string[]>) => Promise<string[]>;
+export type Readiness = (address: string, look: () => Promise<Obstacles>) => Promise<Obstacles>;
 
 /** Checks a minute that one address can cause, far above what an orchestrator and its load balancers ask. */
 const LOOKS_PER_MINUTE = 120;
@@ -86,7 +87,7 @@ const GOOD_FOR_MS = 5_000;
  */
 export function limitLooks(now = () => performance.now()): Readiness {
   const looks = countByAddress(LOOKS_PER_MINUTE, now);
-  let last: { readonly found: string[]; readonly goodUntil: number } | undefined;
+  let last: { readonly found: Obstacles; readonly goodUntil: number } | undefined;
   return async (address, look) => {
     if (looks.isFull(address) && last !== undefined && now() < last.goodUntil) return last.found;
     looks.count(address);

@@ -29,24 +29,22 @@ const ready = route({
   tag: 'Operations',
   summary: 'Readiness',
   description:
-    'Whether Postgres and Temporal can be reached, and the database has every migration that this release needs. One address that asks more than 120 times a minute gets what was found last, at most five seconds ago.',
+    'Whether Postgres can be reached and has every migration that this release needs. Temporal is reported and not required: while it is away this process serves reads and accepts runs, which wait. One address that asks more than 120 times a minute gets what was found last, at most five seconds ago.',
   auth: 'none',
   mcp: false,
   success: {
     status: 200,
-    data: z.strictObject({ postgres: z.literal('ok'), temporal: z.literal('ok') }).meta({ id: 'Readiness' }),
-    description: 'Both can be reached, and the schema is new enough.',
+    data: z.strictObject({ postgres: z.literal('ok'), temporal: z.enum(['ok', 'away']) }).meta({ id: 'Readiness' }),
+    description: 'Postgres can be reached, and its schema is new enough.',
   },
   errors: ['service_unavailable'],
 }).to(async ({ by, deps }) => {
-  const found = await deps.readiness(networkOf(by.address ?? ''), () => obstacles(deps));
-  if (found.length > 0) {
-    const text = found.join('; ');
-    throw new AppError('service_unavailable', `${text.charAt(0).toUpperCase()}${text.slice(1)}.`, {
-      'Retry-After': '5',
-    });
+  const { database, temporal } = await deps.readiness(networkOf(by.address ?? ''), () => obstacles(deps));
+  if (database !== undefined) {
+    const message = `${database.charAt(0).toUpperCase()}${database.slice(1)}.`;
+    throw new AppError('service_unavailable', message, { 'Retry-After': '5' });
   }
-  return { data: { postgres: 'ok', temporal: 'ok' } };
+  return { data: { postgres: 'ok', temporal: temporal === undefined ? 'ok' : 'away' } };
 });
 
 export const healthRoutes: readonly Route[] = [health, ready];

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
  * has connected by OAuth.
  *
  * Locks: the tables are new. Their foreign keys hold off the writers of users, sessions and projects for as long as it takes
- * to add them to empty tables. Access exclusive on projects for an instant, as the new column has a constant default.
+ * to add them to empty tables.
  */
 export async function up(knex: Knex): Promise<void> {
   // Both codes are kept as SHA-256 hashes. A row goes when its key is made, or an hour after its time.
@@ -163,5 +163,4 @@ export async function up(knex: Knex): Promise<void> {
     create index oauth_access_tokens_code_idx on oauth_access_tokens (authorization_code_id);
     create index oauth_access_tokens_expiry_idx on oauth_access_tokens (expires_at);
   `);
-  await knex.raw('alter table projects add column mcp_enabled boolean not null default true');
 }

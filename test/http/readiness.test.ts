@@ -4,6 +4,8 @@ import { serviceTest } from '#test/support/fixtures.ts';
 
 const test = serviceTest();
 
+const finding = (nth: number) => ({ database: `look ${nth}`, temporal: undefined });
+
 base('beyond 120 looks a minute an address gets what was found last, for five seconds', async () => {
   let now = 0;
   let looks = 0;
@@ -11,17 +13,17 @@ base('beyond 120 looks a minute an address gets what was found last, for five se
   const ask = (address: string) =>
     readiness(address, async () => {
       looks += 1;
-      return [`look ${looks}`];
+      return finding(looks);
     });
-  for (let count = 1; count <= 120; count += 1) expect(await ask('a')).toEqual([`look ${count}`]);
-  expect(await ask('a')).toEqual(['look 120']);
-  expect(await ask('b')).toEqual(['look 121']);
-  expect(await ask('a')).toEqual(['look 121']);
+  for (let count = 1; count <= 120; count += 1) expect(await ask('a')).toEqual(finding(count));
+  expect(await ask('a')).toEqual(finding(120));
+  expect(await ask('b')).toEqual(finding(121));
+  expect(await ask('a')).toEqual(finding(121));
   now += 5_000;
-  expect(await ask('a')).toEqual(['look 122']);
-  expect(await ask('a')).toEqual(['look 122']);
+  expect(await ask('a')).toEqual(finding(122));
+  expect(await ask('a')).toEqual(finding(122));
   now += 55_000;
-  expect([await ask('a'), await ask('a')]).toEqual([['look 123'], ['look 124']]);
+  expect([await ask('a'), await ask('a')]).toEqual([finding(123), finding(124)]);
 });
 
 test('a client that probes without end is never refused but gets the last finding, and others get a new one', async ({

@@ -1,3 +1,3 @@
 export { watchBacklog, watchFeed, watchPool } from './gauges.ts';
-export { obstacles } from './obstacles.ts';
+export { obstacles, type Obstacles } from './obstacles.ts';
 export { observeModelCalls } from './model-calls.ts';

@@ -7,30 +7,31 @@ import { missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts
 /** A probe gives up after a few seconds, so a Postgres that says nothing counts as away before. */
 const PATIENCE_MS = 3_000;
 
+/** What keeps a process from doing its work, in words for an operator; undefined where nothing does. */
+export interface Obstacles {
+  /** Postgres is away, or its schema is too old. */
+  readonly database: string | undefined;
+  /** Temporal is away: reads go on, and runs are accepted and wait. */
+  readonly temporal: string | undefined;
+}
+
 /**
- * Lists what keeps a process from doing its work, in words for an operator; nothing when all that it depends on is
- * there: Postgres, with a schema that is new enough, and Temporal. Everyone may ask, so callers that ask while a look
- * is under way share the next one.
+ * Looks for what keeps a process from doing its work. Everyone may ask, so callers that ask while a look is under way
+ * share the next one.
  */
 export async function obstacles(
   deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },
-): Promise<string[]> {
-  const { shared } = await coalescerOf(deps.database)('', () => look(deps));
+): Promise<Obstacles> {
+  const { shared } = await coalescerOf(deps.database)('', async () => {
+    const [database, isTemporalThere] = await Promise.all([databaseObstacle(deps.database), deps.engine.isHealthy()]);
+    return { database, temporal: isTemporalThere ? undefined : 'Temporal cannot be reached' };
+  });
   return shared;
 }
 
-const coalescerOf = oncePerObject(() => createCoalescer<string[]>());
+const coalescerOf = oncePerObject(() => createCoalescer<Obstacles>());
 
-async function look(deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> }): Promise<string[]> {
-  const [database, isTemporalThere] = await Promise.all([databaseObstacle(deps.database), deps.engine.isHealthy()]);
-  const away = [...(database === AWAY ? ['Postgres'] : []), ...(isTemporalThere ? [] : ['Temporal'])];
-  return [
-    ...(away.length > 0 ? [`${away.join(' and ')} cannot be reached`] : []),
-    ...(database === undefined || database === AWAY ? [] : [database]),
-  ];
-}
-
-const AWAY = 'away';
+const AWAY = 'Postgres cannot be reached';
 
 async function databaseObstacle(database: Db): Promise<string | undefined> {
   const giveUp = new AbortController();

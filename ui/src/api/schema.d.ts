@@ -2057,8 +2057,8 @@ export interface components {
         Readiness: {
             /** @constant */
             postgres: "ok";
-            /** @constant */
-            temporal: "ok";
+            /** @enum {string} */
+            temporal: "ok" | "away";
         };
         RecentRun: {
             /** @description When it began; before that, when it was to begin or was asked for. */
