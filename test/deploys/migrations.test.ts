@@ -69,12 +69,13 @@ test('a process that is killed between or within migrations leaves a database th
 });
 
 test('a migration gives way while a dump holds its table, so that others read on, and is made once it has ended', async () => {
-  const { url, drop } = await createTestDatabase();
+  const testDatabase = await createTestDatabase();
+  const { url } = testDatabase;
   const [dump, reader] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
   await Promise.all([dump.connect(), reader.connect()]);
   onTestFinished(async () => {
     await Promise.all([dump.end(), reader.end()]);
-    await drop();
+    await testDatabase.drop();
   });
   const steps = path.join(slow.folder, 'migrations/steps');
   const said = "create table said as select current_setting('lock_timeout') as lock_timeout";

@@ -4,7 +4,9 @@ import { serviceTest } from '#test/support/fixtures.ts';
 
 const test = serviceTest();
 
-const finding = (nth: number) => ({ database: `look ${nth}`, temporal: undefined });
+function finding(nth: number) {
+  return { database: `look ${nth}`, temporal: undefined };
+}
 
 base('beyond 120 looks a minute an address gets what was found last, for five seconds', async () => {
   let now = 0;
