@@ -29,7 +29,7 @@ export interface ClaimReport {
 export const NOTHING_CLAIMED: ClaimReport = { runs: 0, skipped: 0 };
 
 /**
- * Claims everything that is due, and waits for what falls due within two seconds: a caller whose clock is ahead of the
+ * Claims everything that is due, and waits for what falls due within two seconds. A caller whose clock is ahead of the
  * database's would otherwise find nothing at the full minute.
  */
 export async function claimAll(deps: ClaimAllDeps, signal: AbortSignal): Promise<ClaimReport> {
@@ -41,12 +41,12 @@ export async function claimAll(deps: ClaimAllDeps, signal: AbortSignal): Promise
   return { runs: first.runs + second.runs, skipped: first.skipped + second.skipped };
 }
 
-/** Routines whose claims may fail in one call; more of them are no fault of a row. */
+/** Routines whose claims may fail in one call. Beyond that the fault lies elsewhere, not in a row. */
 const MOST_FAILURES = 20;
 
 /**
- * Claims in batches. After a failure claims one by one until it has found the routine whose claim fails, and goes on
- * without it: it is the longest due, and would keep all others from their time.
+ * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and goes on without it.
+ * It is the longest due, so it would keep all others from their time.
  */
 async function claimBatches(deps: ClaimAllDeps, signal: AbortSignal): Promise<ClaimReport> {
   let runs = 0;
@@ -90,7 +90,7 @@ function report(metrics: Metrics, { lagSeconds, runs, skippedBy }: Claimed): voi
 export interface ClaimDeps extends SkipRules, PauseDeps, Pick<Core, 'database'> {}
 
 interface Claimed {
-  /** True when there may be more to claim at once. */
+  /** True when more may be due. */
   readonly more: boolean;
   readonly runs: number;
   readonly skipped: number;
@@ -112,11 +112,11 @@ const NOTHING: Claimed = {
 };
 
 /**
- * Claims one batch of due routines: inserts a row for every occurrence and advances the next times, in one transaction
- * that skips what another tick has locked. Overlapping ticks therefore never claim the same occurrence; the unique
- * index on (routine, instant) enforces it.
- * @param batch.except ids of routines that are left out
- * @param batch.locked is told the ids of those that are being claimed
+ * Claims one batch of due routines in one transaction: inserts a row for every occurrence and advances the next times.
+ * It skips rows that another tick has locked, so overlapping ticks never claim the same occurrence; the unique index on
+ * (routine, instant) enforces it.
+ * @param batch.except ids of routines to leave out
+ * @param batch.locked gets the ids of the routines that are being claimed
  */
 export function claimDueRoutines(
   deps: ClaimDeps,
@@ -183,8 +183,8 @@ function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, numbe
 }
 
 /**
- * Decides as many routines as fit into two seconds, at least one: after a long outage each may have thousands of missed
- * occurrences to count while the transaction locks the rows. The rest stay due for the next batch.
+ * Decides as many routines as fit into two seconds, at least one. After a long outage each may have thousands of missed
+ * occurrences to count while the transaction holds the rows. The rest stays due for the next batch.
  */
 function decideInTime(due: readonly DueRoutine[]) {
   const end = performance.now() + 2_000;
@@ -211,7 +211,7 @@ interface Decided {
   readonly next: Date;
 }
 
-/** Returns undefined for a stored schedule that cannot be computed, so that the others go on. */
+/** Returns undefined for a stored schedule that cannot be computed, so that the other routines go on. */
 function tryDecide(routine: DueRoutine): Decided | undefined {
   try {
     const decision = decide({

@@ -26,8 +26,8 @@ export interface DueRoutine extends Timing {
 }
 
 /**
- * Locks due routines, the longest due first, without those that another tick has locked.
- * @param except ids of routines that are left out, as their claim has failed
+ * Locks due routines, the longest due first, and skips those that another tick has locked.
+ * @param except ids of routines to leave out, because their claim has failed
  */
 export function lockDueRoutines(tx: Db, batchSize: number, except: readonly string[] = []): Promise<DueRoutine[]> {
   return tx.rows<DueRoutine>`
@@ -64,7 +64,8 @@ export function lockDueRoutines(tx: Db, batchSize: number, except: readonly stri
 }
 
 /**
- * Returns the milliseconds until the next routine is due, if at most two seconds; zero or less for one that is due now.
+ * Returns the milliseconds until the next routine is due: zero or less when one is due now, undefined when none is
+ * within two seconds.
  */
 export async function dueWithinSeconds(db: Db): Promise<number | undefined> {
   const [soon] = await db.rows<{ ms: number | null }>`

@@ -11,7 +11,7 @@ export interface DueSchedule {
   readonly dueAt: Date;
   /** Latest recorded occurrence; neither it nor an earlier one is accounted for again. */
   readonly accountedUntil: Date | null;
-  /** The time less the routine's jitter, by which all of its occurrences are late. */
+  /** The time, less the routine's jitter. */
   readonly now: Date;
 }
 
@@ -24,7 +24,7 @@ interface PassedOver {
 export interface Decision {
   /** The occurrence that gets a run. */
   readonly run: Date | undefined;
-  /** The occurrences that were missed and get none. */
+  /** The occurrences that were missed and get no run. */
   readonly missed: PassedOver | undefined;
   /** The first unrecorded occurrence after `now`; undefined when the window holds no more. */
   readonly next: Date | undefined;
@@ -43,13 +43,13 @@ const MISFIRE_GRACE_MS = 5 * 60_000;
 const MAX_COUNTED = 1_000_000;
 
 /**
- * Accounts for every occurrence since the one that was due: the latest runs, those before it were missed. Under
+ * Decides about every occurrence since the one that was due: the latest runs, those before it were missed. Under
  * `misfire: skip` the latest runs only if it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;
   const first = firstUnaccounted(due);
-  // After a clock was set back or a schedule was saved, the time that is due may be on record already.
+  // A clock that was set back, or a schedule that was saved, may make an occurrence due that is recorded already.
   if (first === undefined || first > now) {
     return { run: undefined, missed: undefined, next: first };
   }
@@ -75,9 +75,9 @@ function firstUnaccounted({ timetable, dueAt, accountedUntil }: DueSchedule): Da
   return nextInTimetable(timetable, accountedUntil);
 }
 
-/** Decision about the occurrence that would run. */
+/** What was decided about the occurrence that would run. */
 export interface Judgement {
-  /** The reason for skipping it instead. */
+  /** Why it is skipped; undefined when it runs. */
   readonly reason?: RunReason | undefined;
   readonly detail?: string | undefined;
   readonly afterPrevious?: boolean;

@@ -11,7 +11,7 @@ interface Unscheduled extends Timing {
 }
 
 /**
- * Gives a next time to active routines that have none: there should be no such routine, and without one it never runs.
+ * Gives a next time to active routines that have none. None should exist, and without a next time it would never run.
  */
 export function reconcileNextTimes(deps: PauseDeps & { readonly database: Database }): Promise<number> {
   return transaction(deps.database, async (tx) => {
@@ -42,15 +42,15 @@ function tryNext(routine: Unscheduled): Date | undefined {
   }
 }
 
-/** Accounts whose routines are paused in one tick; the next goes on. */
+/** Accounts whose routines one tick pauses; the next tick goes on. */
 const BATCH = 500;
 
 /** Reason that the routine shows. */
 const REASON = 'paused because its model provider is disabled';
 
 /**
- * Pauses the active routines whose model provider is disabled. They stay paused when it is enabled again, until a
- * person activates them.
+ * Pauses the active routines whose model provider is disabled. When the provider is enabled again, a person has to
+ * activate them.
  * @returns the number of paused routines
  */
 export async function pauseOfDisabledProviders(
@@ -84,14 +84,14 @@ export interface Stopped {
 
 export interface Unreadable {
   readonly id: string;
-  /** The occurrence that could not run because of it; null when none was due. */
+  /** The occurrence that could not run; null when none was due. */
   readonly runId: string | null;
 }
 
 export type PauseDeps = Parameters<typeof followPausesByService>[0];
 
 /**
- * Pauses routines whose rows the transaction has locked, with the events and mails that follow. The caller calls
+ * Pauses routines whose rows the transaction has locked, and queues the events and mails about it. The caller calls
  * `kickDeliveries` after its commit.
  */
 export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {

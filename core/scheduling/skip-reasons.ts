@@ -18,7 +18,7 @@ export interface SkipRules {
 export interface Verdicts {
   /** The reasons why occurrences are skipped. */
   readonly reasons: ReadonlyMap<string, RunReason>;
-  /** Details beyond the reasons. */
+  /** What the reasons leave out, in words. */
   readonly details: ReadonlyMap<string, string>;
   /** Routines whose run waits until no earlier one is open. */
   readonly afterPrevious: ReadonlySet<string>;
@@ -27,8 +27,8 @@ export interface Verdicts {
 }
 
 /**
- * Judges the occurrences that would run. Takes the allowance last, only for those that nothing else holds back, and
- * probes an account only with an occurrence that has it.
+ * Judges the occurrences that would run. Takes the allowance last, so that only occurrences which nothing else holds
+ * back use it up, and probes an account only with an occurrence that then runs.
  */
 export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: readonly DueRoutine[]): Promise<Verdicts> {
   const reasons = new Map<string, RunReason>();
@@ -93,14 +93,14 @@ interface Overlap {
   /** True when one of the routine's open runs has not begun. */
   readonly queued: boolean;
   /**
-   * True when all of its open runs give way: they belong to a backfill, or have waited as long as they may. The next
-   * occurrence waits for one of them that has been admitted, and else goes first.
+   * True when all of its open runs give way: runs of a backfill, and runs that have waited as long as they may. The new
+   * occurrence runs ahead of them, or after one that has been admitted.
    */
   readonly onlyYielding: boolean;
 }
 
 /**
- * Returns true when an occurrence is skipped. `queue` keeps one occurrence waiting, as Temporal's BufferOne does;
+ * Tells whether an occurrence is skipped. `queue` keeps one occurrence waiting, as Temporal's BufferOne does;
  * `cancel_previous` always runs.
  */
 function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
@@ -109,13 +109,12 @@ function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
 }
 
 /**
- * SQL condition on `runs`: the run is skipped as `queue_expired` with this tick or the next. Runs of a schedule are
- * often allowed to wait for just as long as it takes until an occurrence is due, which would be lost together with
- * them.
+ * SQL condition on `runs`: this tick or the next skips the run as `queue_expired`. Many runs may wait for just as long
+ * as the schedule's interval, and the occurrence that falls due then must not be lost with them.
  */
 const isAboutToExpire = sql`(state = 'queued' and coalesce(queue_until < now() + interval '5 seconds', false))`;
 
-/** Returns the routines with open runs whose overlap policy forbids another one. */
+/** Finds the routines whose overlap policy forbids another run beside their open ones. */
 async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overlap[]> {
   const minding = new Map(
     routines.filter(({ overlap }) => overlap !== 'allow').map(({ id, overlap }) => [id, overlap]),
@@ -131,7 +130,7 @@ async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overla
   return open.map((found) => ({ ...found, overlap: minding.get(found.id) ?? 'skip' }));
 }
 
-/** Checks the breakers of model accounts, which takes a second statement only while one of them is open. */
+/** Looks at the breakers of model accounts. A second statement is needed only while one of them is open. */
 async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
   const behind = routines.filter(({ breakerOpen }) => breakerOpen);
   if (behind.length === 0) return chooseProbes(behind, []);
@@ -139,7 +138,7 @@ async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
   return chooseProbes(behind, await lockOpenBreakers(tx, [...accounts]));
 }
 
-/** Takes the month's allowance by organization, ordered by id so that ticks cannot deadlock. */
+/** Takes the month's allowance by organization, in the order of their ids so that ticks cannot deadlock. */
 async function overAllowance(tx: Db, planRule: PlanRule, routines: readonly DueRoutine[]): Promise<string[]> {
   const byOrganization = Map.groupBy(routines, ({ organizationId }) => organizationId);
   const refused: string[] = [];

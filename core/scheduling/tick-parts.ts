@@ -26,7 +26,7 @@ export type TickDeps = ClaimAllDeps &
   AccountsCore &
   MessageDeps & { readonly modelCredentials: ModelCredentials; readonly payment: Payment };
 
-/** Time in which one tick starts deliveries; the next tick goes on with the oldest. */
+/** Time in which one tick starts deliveries. The next tick goes on with the oldest. */
 const DELIVERIES_MS = 45_000;
 
 /** Time in which one tick sends mails and pings. */
@@ -37,12 +37,12 @@ const RETENTION_MS = 45_000;
 
 /**
  * The parts of a tick. The scheduler makes each an activity of its own, so that none delays the schedule. Each stops
- * between two units of its work when `signal` aborts, as its caller has given up by then.
+ * between two units of work when `signal` aborts.
  */
 export interface TickParts {
   /** Claims everything that is due; claimed runs are admitted in the background. */
   claim(signal: AbortSignal): Promise<ClaimReport>;
-  /** Admits runs whose time has come, and starts what waits and has room. */
+  /** Releases runs whose `runAt` has come, and starts those that there is room for. */
   admission(): Promise<AdmissionReport>;
   /** Starts due webhook deliveries. */
   deliveries(signal: AbortSignal): Promise<number>;
@@ -52,13 +52,15 @@ export interface TickParts {
   sweep(signal: AbortSignal): Promise<number>;
   /** Sends due mails and pings for at most `forMs`; the next tick goes on. */
   messages(signal: AbortSignal, forMs?: number): Promise<number>;
-  /** Asks the payment processor for what its events may have failed to deliver. */
+  /** Asks the payment processor for changes whose events may have been lost. */
   payments(signal: AbortSignal): Promise<void>;
-  /** Fetches the catalogues of accounts that are no longer fresh. */
+  /** Fetches stale catalogues of accounts. */
   catalogues(signal: AbortSignal): Promise<number>;
-  /** Deletes what is no longer needed. */
+  /** Deletes what has expired. */
   housekeeping(signal: AbortSignal): Promise<void>;
-  /** Erases the content of runs and deletes runs whose time is over, for at most `forMs`; the next tick goes on. */
+  /**
+   * Erases the content of runs and deletes runs when their days are over, for at most `forMs`; the next tick goes on.
+   */
   retention(signal: AbortSignal, forMs?: number): Promise<RetentionReport>;
 }
 
@@ -72,7 +74,7 @@ export function createTickParts(deps: TickDeps): TickParts {
         const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
         // After the claim, which puts what was due on record as passed over.
         await attempt(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
-        // Any of them may have paused routines, which is news.
+        // The part may have paused routines, which queues events.
         await kickDeliveries(deps);
         if (faults.length > 0) throw faults[0];
         return claimed;

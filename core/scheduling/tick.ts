@@ -6,13 +6,13 @@ export interface TickReport extends ClaimReport {
   readonly settled: number;
 }
 
-/** Limits for the parts that could take long, as the later parts wait for them here. */
+/** Limits for the long parts: here the later parts wait for them. */
 const MESSAGES_MS = 10_000;
 const RETENTION_MS = 4_000;
 
 /**
- * Makes one tick: all parts in order. Ticks may overlap, in one process or many. Each part is attempted even when one
- * before it fails; the first error is thrown at the end.
+ * Makes one tick: all parts in order. Ticks may overlap, in one process or many. A part that fails does not keep the
+ * others from their turn; the first error is thrown at the end.
  */
 export async function tick(deps: TickDeps, signal: AbortSignal = new AbortController().signal): Promise<TickReport> {
   const parts = createTickParts(deps);
@@ -30,11 +30,11 @@ export async function tick(deps: TickDeps, signal: AbortSignal = new AbortContro
   return { ...claimed, deliveries, settled };
 }
 
-/** The running tick of this process: a cron that calls faster than ticks end does not begin a second one. */
+/** The running tick of this process. A cron that calls faster than ticks end begins no second one. */
 const underWay = new WeakMap<object, Promise<void>>();
 
 /**
- * Begins the tick that the scheduler workflow makes each minute, in this process, and does not wait for its end.
+ * Begins a tick in this process and does not wait for its end.
  * @returns whether an earlier one is still running, in which case none is begun
  */
 export function tickInProcess(deps: TickDeps): { alreadyRunning: boolean } {

@@ -9,7 +9,7 @@ export interface Budgets {
   readonly organization: Budget;
 }
 
-/** The one who spends: a routine in its project and organization, on a model of this provider. */
+/** Who spends: a routine in its project and organization, on a model of this provider. */
 interface Spender {
   readonly routineId: string;
   readonly projectId: string;
@@ -25,13 +25,13 @@ export type OperatorCap = string | undefined;
 export interface ScopeLimits extends Budget {
   readonly scopeId: string;
   readonly scope: LimitScope;
-  /** Scope of the cost limit: the operator's, where that limit is the lower one. */
+  /** Whose cost limit holds: the scope's own, or the operator's where that is lower. */
   readonly costScope: LimitScope;
 }
 
 /**
- * Returns the limits of the spender's scopes, those without any included. The operator pays for the gateway's models
- * and not for a person's own account, so the cap binds those only.
+ * Returns the limits of the spender's scopes, also of those that set none. The operator's cap holds for models that the
+ * operator pays for, not for a person's own account.
  */
 export function limitsOf(spender: Spender, cap: OperatorCap): ScopeLimits[] {
   const { routine, project, organization } = spender.budgets;
@@ -66,7 +66,7 @@ function lower(one: string | null, other: string | null): string | null {
   return new Big(one).lt(other) ? one : other;
 }
 
-/** Scopes of a limit: the routine's own, that of its project or organization, the operator's, or the plan's. */
+/** Whose limit it is: the routine's, its project's or organization's, the operator's, or the plan's. */
 export const LIMIT_SCOPES = ['routine', 'project', 'organization', 'operator', 'plan'] as const;
 export type LimitScope = (typeof LIMIT_SCOPES)[number];
 
@@ -83,7 +83,7 @@ export const RAISED_BY: Readonly<Record<LimitScope, string>> = {
   plan: 'the owner of the organization, with a larger plan',
 };
 
-/** Names a limit as a sentence does: "the project's budget.maxCostUsdPerMonth of 5 US dollars". */
+/** Names a limit within a sentence: "the project's budget.maxCostUsdPerMonth of 5 US dollars". */
 export function limitInWords(limit: {
   readonly scope: LimitScope;
   readonly name: LimitName;
@@ -96,7 +96,7 @@ export function limitInWords(limit: {
   return `the ${scope}'s budget.${name} of ${max} ${unit}`;
 }
 
-/** Says of a limit that too little of it is left, and who may raise it. */
+/** Says that too little of a limit is left, and who may raise it. */
 export function tooLittleLeft(limit: Parameters<typeof limitInWords>[0]): string {
   const words = limitInWords(limit);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)} leaves too little for a step. It can be raised by ${RAISED_BY[limit.scope]}.`;

@@ -5,24 +5,24 @@ import { budgetColumns, limitsOf, tooLittleLeft, type Budgets, type OperatorCap,
 import { addedToDay } from './settle.ts';
 import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
 
-/** Usage outside of a run: a person has a model tested. */
+/** Usage that belongs to no run: a person tests a model. */
 interface Charge {
   readonly organizationId: string;
   readonly projectId: string;
   readonly modelId: string;
 }
 
-/** Stands in the place of a routine in the usage of a project. */
+/** Takes the place of the routine's id in a project's usage. */
 const MODEL_TESTS = 'model-tests';
 
-/** What a charge has added beforehand, and on which day. */
+/** What was charged beforehand, and on which day. */
 export interface Charged {
   readonly day: string;
   readonly tokens: number;
   readonly costUsd: string | null;
 }
 
-/** Reads the limits that bind what a project spends on models of the operator outside of a run. */
+/** Reads the limits for what a project spends outside of runs on models of the operator. */
 export async function readLimits(
   db: Db,
   { organizationId, projectId }: Charge,
@@ -41,9 +41,9 @@ export async function readLimits(
 }
 
 /**
- * Adds the most that calls outside of a run can use to the totals before they are made, since a reservation needs a
- * run. A process that dies meanwhile has counted too much, never too little.
- * @throws {AppError} `allowance_exceeded` where a limit leaves less than that, after what runs have reserved
+ * Adds the most that calls outside of a run can use to the totals, before they are made: a reservation needs a run. If
+ * the process dies meanwhile, too much is counted, never too little.
+ * @throws {AppError} `allowance_exceeded` where a limit leaves less, after what runs have reserved
  */
 export function chargeBeforehand(
   database: Database,
@@ -71,7 +71,7 @@ export function chargeBeforehand(
   });
 }
 
-/** Takes back what was charged beforehand above the real usage, and adds that to the usage of its project by day. */
+/** Takes back what was charged above the real usage, and adds the real usage to that of the project and day. */
 export async function settleCharge(
   db: Db,
   { organizationId, projectId, modelId }: Charge,

@@ -21,7 +21,7 @@ interface GroupedUsage extends UsageSum {
   readonly key: string;
 }
 
-/** The groups that one response holds: with more routines or models, those that used most. */
+/** How many groups one response holds. Of more routines or models, it holds those that used most. */
 export const MAX_USAGE_GROUPS = 1_000;
 
 const sums = sql`coalesce(sum(input_tokens), 0)::bigint as "inputTokens",
@@ -58,11 +58,11 @@ export async function readUsage(
   return { total, groups };
 }
 
-/** Parts into which a day is split: the routines or the models that used most over the whole span. */
+/** How a day is split: by the routines, or by the models, that used most over all days. */
 export const USAGE_PARTS = ['routine', 'model'] as const;
 type UsagePart = (typeof USAGE_PARTS)[number];
 
-/** The parts of a day that have a name; what the others used is one more. */
+/** How many parts of a day are named. The rest is one part more. */
 export const MAX_USAGE_PARTS = 4;
 
 interface DayPart {
@@ -95,17 +95,17 @@ export function readDailyParts(
   `;
 }
 
-/** Delete what is over, each at most `limit` rows; they return how many. */
+/** Functions that delete expired usage, at most `limit` rows each; they return how many. */
 export const forgetUsage = [forgetLedger, forgetDays] as const;
 
 const DAY_MS = 86_400_000;
 
-/** Entries of the ledger are kept for three years, however soon their runs are deleted: for questions about a bill. */
+/** The ledger is kept for three years, also after its runs are deleted, for questions about a bill. */
 const LEDGER_DAYS = 1_100;
 
-/** Deletes the oldest entries of the ledger; the days, to which they were added, keep their sum. */
+/** Deletes the oldest entries of the ledger. The sums by day, which include them, stay. */
 function forgetLedger(db: Db, limit: number): Promise<number> {
-  // Ids of runs sort by time, so the ledger's key is its index here.
+  // Ids of runs sort by time, so the key of the ledger serves as the index.
   const first = firstIdAt('run', new Date(Date.now() - LEDGER_DAYS * DAY_MS));
   return deleteBatch(db, {
     table: 'usage_ledger',

@@ -1,24 +1,21 @@
 import { empty, sql, type Db } from '#lib/database/index.ts';
 import type { Attempt } from './settle.ts';
 
-/** A lost call, and its input, with which it counts. */
+/** A lost call, and the input that it counts with. */
 interface LostCall {
-  /**
-   * Its key in the ledger, the negative of its attempt. It is not the attempt's own, so that its response, should it
-   * come after all, still counts.
-   */
+  /** Its key in the ledger, the negative of its attempt: if its own response comes after all, that still counts. */
   readonly key: Attempt;
-  /** Null where it counts nothing. */
+  /** Null where the call counts nothing. */
   readonly inputTokens: number | null;
   /** In US dollars; null for a model without prices. */
   readonly costUsd: string | null;
 }
 
 /**
- * Finds calls whose reservation has outlived its lease, the oldest first: the process that made it died before it could
- * settle them, and they cannot be under way any more.
+ * Finds calls whose reservation has outlived its lease, the oldest first. Their process died before it could settle
+ * them, and they cannot be under way any more.
  * @param limit the most that are found
- * @param scopeIds routine, project or organization whose calls are asked for; all where they are left out
+ * @param scopeIds routine, project or organization to look in; all when left out
  */
 export function findLostCalls(db: Db, limit: number, scopeIds?: readonly string[]): Promise<Attempt[]> {
   return db.rows`
@@ -28,7 +25,7 @@ export function findLostCalls(db: Db, limit: number, scopeIds?: readonly string[
   `;
 }
 
-/** Locks the reservation of a lost call and returns what the call has sent; undefined when it is gone by now. */
+/** Locks the reservation of a lost call and returns what the call has sent; undefined when it was settled meanwhile. */
 export async function lockLostCall(tx: Db, { runId, index, attempt }: Attempt): Promise<LostCall | undefined> {
   const sent = await tx.row<Omit<LostCall, 'key'>>`
     select input_tokens as "inputTokens", input_cost_usd as "costUsd" from usage_reservations

@@ -15,8 +15,9 @@ import {
 } from './totals.ts';
 
 /**
- * The output for which a step does not wait any longer, and which it leaves to each step that waits. Directories state
- * maxima that hardly any response reaches; if every step waited for its maximum, they would go one at a time.
+ * Output that is enough to begin with: a step does not wait for more, and leaves this much to each step that waits.
+ * Directories state maxima that hardly any response reaches; if every step waited for its maximum, they would go one at
+ * a time.
  */
 const ENOUGH_OUTPUT_TOKENS = 16_384;
 
@@ -27,21 +28,21 @@ export interface StepBound extends Attempt {
   readonly outputTokens: number;
   /** Null only where no limit is one of cost. */
   readonly prices: Prices | null;
-  /** The run's own limit; null where it has none. */
+  /** The run's own limit; null when it has none. */
   readonly maxRunTokens: number | null;
-  /** The longest that the call can take once it is sent. The reservation is held no longer than that. */
+  /** The longest that the call can take. The reservation is held no longer. */
   readonly leaseMs: number;
-  /** True where its input counts if its process dies; false where another attempt finds the same call again. */
+  /** Whether the input counts when the process dies. False where the next attempt resumes the same call. */
   readonly countsIfLost: boolean;
 }
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** Only reservations of others leave no room; they are soon settled, or end with their lease. */
+  /** Others have reserved what is left. They soon settle, or their lease ends. */
   | { readonly verdict: 'wait'; readonly ahead: number }
-  /** A budget has too little left, even if others release what they have reserved. */
+  /** A budget has too little left, even once others have settled. */
   | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }
-  /** The run's own limit has. */
+  /** The run's own limit has too little left. */
   | { readonly verdict: 'run_exceeded' };
 
 interface Verdict {
@@ -51,14 +52,13 @@ interface Verdict {
   readonly passedLimit: PassedLimit | null;
 }
 
-/** Pieces of the statement that reserves. The subject of runs writes them, as this one does not know its tables. */
+/** Pieces of the reserving statement that name tables of runs, written by the subject that owns them. */
 export interface ReservedFor {
-  /**
-   * Relation with one row, `run_tokens` that the run has used, while the step may be made, whose rows it locks, and
-   * none otherwise.
-   */
+  /** Relation with one row, `run_tokens` that the run has used, which it locks; empty when the step may not be made. */
   readonly begun: Sql;
-  /** Relation with one row: `others` that wait for the same limits, and those of them that are `ahead` of the step. */
+  /**
+   * Relation with one row: how many `others` wait for the same limits, and how many of them are `ahead` of the step.
+   */
   readonly waiters: Sql;
   /** Common table expressions that follow the verdict: they read the relation `room` of `verdict` and `ahead`. */
   readonly after: Sql;
@@ -66,9 +66,9 @@ export interface ReservedFor {
 
 /**
  * Reserves the most that an attempt at a step can use against all limits at once, in one statement. Where less is left,
- * its output is lowered to that, down to 256 tokens. What an earlier attempt has reserved stays reserved until its call
- * has returned or its lease has run out, because its response may still come. A step overtakes another one only where
- * there is enough for both. Where it takes more than enough, it leaves enough to each step that waits.
+ * its output is lowered, down to 256 tokens. The reservation of an earlier attempt stays until its call has returned or
+ * its lease has ended, because its response may still come. A step overtakes another only where there is enough for
+ * both, and never takes what waiting steps need.
  * @returns undefined when `begun` was empty
  */
 export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Promise<Reservation | undefined> {
@@ -93,10 +93,10 @@ export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Pro
 }
 
 /**
- * Locks the rows of all scopes in the order of their ids, which also gives their newest values, and decides by them.
- * `output_left` is what the limits leave for the step's output, `output_free` what they leave beside what others have
- * reserved. The run's own limit is held against what earlier attempts at this step have reserved: no other run uses it.
- * `output_room` is what is free, without what the step wants; it has no value where no limit is shared.
+ * Locks the rows of all scopes in the order of their ids and decides by their newest values. `output_left` is what the
+ * limits leave for the step's output; `output_free` is the same without what others have reserved. The run's own limit
+ * counts the reservations of earlier attempts at this step only, since no other run uses it. `output_room` is what
+ * would stay free after the step; it has no value where no limit is shared.
  */
 function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;
@@ -172,7 +172,7 @@ function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): S
     `;
 }
 
-/** Makes the rows that a first reservation needs to lock. */
+/** Makes the rows of totals that a first reservation locks. */
 async function openTotals(db: Db, limits: readonly ScopeLimits[]): Promise<void> {
   await db.run`
     insert into usage_totals (scope_id, day, month)

@@ -15,7 +15,7 @@ export interface Spent extends Attempt {
   readonly costUsd: string | null;
 }
 
-/** Tells in SQL whether an attempt is in the ledger already. */
+/** SQL condition: the attempt is in the ledger. */
 export function isSettled({ runId, index, attempt }: Attempt): Sql {
   return sql`exists (select from usage_ledger
           where run_id = ${runId} and step_index = ${index} and attempt = ${attempt})`;
@@ -23,11 +23,10 @@ export function isSettled({ runId, index, attempt }: Attempt): Sql {
 
 /**
  * Settles an attempt at a model step, as common table expressions of the statement that records it: `ledger`,
- * `released`, `totals` and `settled`. Each waits for the one before, which keeps the order of locks the same
- * everywhere: run, step, reservation, totals, day, and after them the routine. `settled` has one row, so that what
- * follows can wait for it.
+ * `released`, `totals` and `settled`. Each waits for the one before, so that locks are taken in one order everywhere:
+ * run, step, reservation, totals, day, routine. `settled` has one row, for later expressions to wait for.
  * @param step relation with `run_id`, `index`, `organization_id`, `project_id`, `routine_id`, `model_id` and
- * `new_steps`, 0 where the step has been counted with another attempt; nothing is settled when it is empty, or when the
+ * `new_steps`, which is 0 when another attempt has counted the step; nothing is settled when it is empty, or when the
  * attempt is in the ledger already
  */
 export function settlement(step: Sql, { attempt, usage, costUsd }: Spent): Sql {
@@ -63,7 +62,7 @@ export function settlement(step: Sql, { attempt, usage, costUsd }: Spent): Sql {
       )`;
 }
 
-/** Adds an insert into `usage_days d` to the row that the day has already. */
+/** Adds an insert into `usage_days d` to the row of that day. */
 export const addedToDay = sql`on conflict (project_id, day, routine_id, model_id) do update set
           input_tokens = d.input_tokens + excluded.input_tokens,
           cached_input_tokens = d.cached_input_tokens + excluded.cached_input_tokens,
@@ -73,7 +72,7 @@ export const addedToDay = sql`on conflict (project_id, day, routine_id, model_id
             else coalesce(d.cost_usd, 0) + excluded.cost_usd end,
           steps = d.steps + excluded.steps`;
 
-/** Releases what an attempt has reserved, where its call cannot be settled, or is settled as another attempt. */
+/** Releases the reservation of an attempt whose call cannot be settled, or is settled under another attempt. */
 export async function releaseAttempt(db: Db, { runId, index, attempt }: Attempt): Promise<void> {
   await db.run`
     with released as (

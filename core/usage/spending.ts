@@ -3,22 +3,22 @@ import type { Db } from '#lib/database/index.ts';
 import { budgetColumns, type Budgets } from './budget.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
 
-/** The full days that the present pace of others is taken from. */
+/** How many full days the pace of other routines is taken from. */
 export const PACE_DAYS = 7;
 
-/** Budget of one scope, what it has spent and its pace. Amounts are decimal strings. */
+/** The budget of one scope, what it has spent, and its pace. Amounts are decimal strings. */
 interface ScopeSpending {
   readonly budget: Budgets['routine'];
   readonly tokensToday: string;
   readonly costUsdThisMonth: string;
-  /** Tokens that its other routines have used together in the last full days. */
+  /** Tokens that its other routines have used in the last `PACE_DAYS` days together. */
   readonly othersTokens: string;
   readonly othersCostUsd: string;
 }
 
 export type Spending = Readonly<Record<keyof Budgets, ScopeSpending>>;
 
-/** Reads the budgets that bind a routine, with what is used of them and by whom else. */
+/** Reads the budgets that bind a routine, with what is spent of them and by whom. */
 export async function readSpending(
   db: Db,
   ids: { routineId: string; projectId: string; organizationId: string },
@@ -60,13 +60,13 @@ interface ScopeBudget extends Budget {
   readonly scopeId: string;
 }
 
-/** Share of one budget of a scope that is spent in its present period. */
+/** The share of a scope's budget that is spent in its present period. */
 interface ShareUsed {
   readonly scopeId: string;
   readonly budget: 'tokens_day' | 'cost_month';
   /** The first day of the period. */
   readonly period: string;
-  /** 0.8 for four fifths; 1 also where less is left than any step can use. */
+  /** 0.8 for four fifths; 1 also when less is left than any step needs. */
   readonly share: number;
 }
 
@@ -86,20 +86,20 @@ export function sharesUsed(db: Db, limits: readonly ScopeBudget[]): Promise<Shar
   `;
 }
 
-/** A budget of which a share is spent in its present period. */
+/** A budget that is spent by at least the percent asked for. */
 export interface SpentBudget {
   readonly scope: keyof Budgets;
   /** Id of the routine, the project or the organization. */
   readonly scopeId: string;
   readonly name: string;
   readonly limit: 'maxTokensPerDay' | 'maxCostUsdPerMonth';
-  /** At least the percent that were asked for; may be more than 100. */
+  /** May be more than 100. */
   readonly percent: number;
 }
 
 /**
- * Finds the budgets of a project, its organization and its routines of which so much is spent, the fullest first. Reads
- * the routines of the project, and one row for each that has a budget.
+ * Finds the budgets of a project, its organization and its routines that are spent by at least a percent, the fullest
+ * first. Reads the routines of the project, and one row for each that has a budget.
  */
 export function spentBudgets(
   db: Db,

@@ -6,13 +6,13 @@ import { isLimited, LIMIT_SCOPES, type LimitName, type LimitScope, type ScopeLim
 export const today = sql`(now() at time zone 'utc')::date`;
 export const thisMonth = sql`date_trunc('month', now() at time zone 'utc')::date`;
 
-/** The fewest output tokens that a step is begun with. */
+/** A step is not begun with fewer output tokens than these. */
 export const MIN_OUTPUT_TOKENS = 256;
 
 /**
  * Adds to the totals of scopes, one row each, as a statement for use as a CTE. Rows are locked in the order of their
- * ids, so that steps which are recorded at once wait for each other and never in a circle. A statement of yesterday
- * that was overtaken by one of today leaves today's total alone, as its row of the ledger does.
+ * ids, so that steps recorded at once never wait in a circle. A statement of yesterday that comes after one of today
+ * leaves today's total alone.
  * @param source relation with `scope_id`, `tokens`, `cost_usd`, `reserved_tokens` and `reserved_cost_usd`
  */
 export function addToTotals(source: Sql): Sql {
@@ -34,20 +34,20 @@ export function addToTotals(source: Sql): Sql {
         returning scope_id`;
 }
 
-/** A limit that leaves too little. */
+/** A limit that leaves too little for a step. */
 export interface PassedLimit {
   readonly scope: LimitScope;
   readonly name: LimitName;
   readonly max: string;
 }
 
-/** The least that a step needs; left out, the least that any step needs. */
+/** The least that a step needs. Fields that are left out stand for the least that any step needs. */
 export interface LeastOfStep {
   readonly tokens: number;
   readonly costUsd: string;
 }
 
-/** Returns the least that a step needs, beside its input no more output than it is begun with. */
+/** Returns the least that a step needs: its input, and the fewest output tokens that it is begun with. */
 export function leastOf(step: {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -62,8 +62,8 @@ export function leastOf(step: {
 const ANY_STEP: LeastOfStep = { tokens: MIN_OUTPUT_TOKENS, costUsd: '0' };
 
 /**
- * Returns those of the spenders, by their index, for whom a limit leaves less than a step needs, each with that limit.
- * Reads one row for each scope that has a limit, by its key.
+ * Finds the spenders, by their index, for whom a limit leaves less than a step needs, each with that limit. Reads one
+ * row by key for each scope that has a limit.
  */
 export async function overBudget(
   db: Db,
@@ -97,7 +97,7 @@ export function passedOf(least: LeastOfStep, tokens: Sql, cost: Sql): Sql {
         where ${cost} <= ${least.costUsd}::numeric`;
 }
 
-/** Orders the relation `passed` by the scope that the fewest others share. */
+/** Orders `passed` from the limit that the fewest share to the one that all share. */
 export const nearestFirst = sql`array_position(${[...LIMIT_SCOPES]}::text[], passed.scope), passed.name`;
 
 /** The tokens of today and the cost of this month in a row `t` of `usage_totals`, which may be missing. */

@@ -10,15 +10,15 @@ export interface AdmissionDeps extends Pick<Core, 'database' | 'log'> {
 
 export interface AdmissionReport {
   readonly started: number;
-  /** True when Temporal could not be reached: the runs stay admitted and are started once it is back. */
+  /** True when Temporal could not be reached: the runs stay admitted and start once it is back. */
   readonly unavailable: boolean;
 }
 
 export interface Admission {
   readonly rule: AdmissionRule;
   /**
-   * Admits and starts runs until nothing more fits. Concurrent callers share the running round, which then checks once
-   * more, so that neither room nor a run is overlooked.
+   * Admits and starts runs until nothing more fits. A caller that comes while a round is running shares it, and the
+   * round then looks once more, so that neither room nor a run is overlooked.
    * @throws when Postgres cannot be reached
    */
   admit(): Promise<AdmissionReport>;
@@ -37,7 +37,7 @@ const CONCURRENCY = 32;
  */
 const REFILL_AT = CONCURRENCY / 2;
 
-/** Consecutive failed starts that mean that Temporal is away, rather than that a run is faulty. */
+/** So many failed starts in a row mean that Temporal is away, not that a run is faulty. */
 const FAILURES_IN_A_ROW = 3;
 
 const PAUSE_MS = 5_000;
@@ -91,7 +91,7 @@ async function startAll(deps: AdmissionDeps): Promise<AdmissionReport> {
     } catch (err) {
       failures += 1;
       log.warn({ err, runId: run.id }, 'a run could not be started and is tried again');
-      // While Postgres is away too, the lease runs out by itself.
+      // While Postgres is away too, the lease ends by itself.
       await postponeStart(database, run.id, PAUSE_MS).catch(() => undefined);
     }
   }

@@ -23,14 +23,12 @@ const startableColumns = sql`
 
 /**
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
- * with the fewest admitted runs, up to its plan's runs at a time and its share of the places; within one, manual runs
+ * with the fewest admitted runs, up to its plan's runs at a time and its share of the places. Within one, manual runs
  * come before scheduled ones and those of a backfill last, the oldest first. An account of a connected provider takes
- * as many as its provider allows; those behind it in the queue pass by. A project of which enough wait for a budget
- * gets no more. One admission at a time, so that no limit is passed by two that look at the same moment; what the lock
- * costs is paid only while runs wait.
- *
- * Walks the index of waiting runs from organization to organization instead of ranking all that wait: ranked with a
- * window function, a fresh burst of 10,000 on statistics from before it ran into the statement timeout of 30 s.
+ * as many as its provider allows; other runs pass those that wait for it. A project of which enough runs wait for a
+ * budget gets no more. A lock lets one admission run at a time, so that two cannot pass a limit together; it is taken
+ * only while runs wait. Walks the index of waiting runs from organization to organization. Ranking all of them with a
+ * window function reached the statement timeout of 30 s for a fresh burst of 10,000 on old statistics.
  * @returns the admitted runs, leased to the caller, who starts them
  */
 export function admitRuns(database: Database, rule: AdmissionRule, limit: number): Promise<StartableRun[]> {
@@ -94,13 +92,13 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
 }
 
 /**
- * Settings, as SQL expressions, that have waiting runs read from the index that is in their order. On statistics from
- * before a burst no run waits, so that every small index looks as good: reading another one, and sorting it for each
- * organization, touched a million buffers for 10,000 waiting runs instead of 3,000.
+ * Settings, as SQL expressions, that make Postgres read waiting runs from the index that is in their order. By
+ * statistics from before a burst no run waits, so that any small index looks as good; reading another one and sorting
+ * it for each organization touched a million buffers for 10,000 waiting runs instead of 3,000.
  */
 const readInOrder = sql`set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;
 
-/** Leases admitted runs whose start was never recorded: the process that admitted them died, or Temporal was away. */
+/** Leases admitted runs whose start was never recorded: their process died, or Temporal was away. */
 export function retakeUnstarted(db: Db, limit: number): Promise<StartableRun[]> {
   return db.rows<StartableRun>`
     with overdue as (
@@ -122,7 +120,7 @@ export async function recordStarts(db: Db, ids: readonly string[]): Promise<void
   await db.run`update runs set workflow_started_at = coalesce(workflow_started_at, now()) where id = any(${ids})`;
 }
 
-/** Releases a run whose start failed; it is taken again after the pause. */
+/** Releases a run whose start failed, to be taken again after the pause. */
 export async function postponeStart(db: Db, id: string, pauseMs: number): Promise<void> {
   await db.run`
     update runs set start_leased_until = now() + ${pauseMs}::float8 * interval '1 millisecond'
@@ -130,10 +128,10 @@ export async function postponeStart(db: Db, id: string, pauseMs: number): Promis
   `;
 }
 
-/** Runs released in one statement, so that no transaction holds many. */
+/** How many runs one statement releases, so that no transaction holds many. */
 const RELEASED_AT_ONCE = 1_000;
 
-/** Releases the runs whose `runAt` has come: they wait for admission like all others. */
+/** Releases the runs whose `runAt` has come. From then on they wait for admission like all others. */
 export async function releaseDue(db: Db): Promise<void> {
   while (
     (await db.run`

@@ -1,7 +1,7 @@
 import { othersHaveRun, type PlanRule } from '#core/accounts/billing/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 
-/** Rule of admission: the task queue whose slots count, and the limits of organizations and accounts. */
+/** What admission goes by: the task queue whose slots count, and the limits of organizations and accounts. */
 export interface AdmissionRule {
   readonly taskQueue: string;
   readonly planRule: PlanRule;
@@ -9,23 +9,23 @@ export interface AdmissionRule {
   readonly runsAtATimeOfAccounts: Readonly<Record<string, number>>;
 }
 
-/** Time that the process which admitted a run has to start its workflow, before another one does. */
+/** The process that admitted a run has this long to start its workflow, before another process may. */
 export const START_LEASE = sql`interval '30 seconds'`;
 
-/** SQL condition on `runs`: the run waits to be admitted. One that is held waits for its time instead. */
+/** SQL condition on `runs`: the run waits to be admitted. A held run waits for its time instead. */
 export const waiting = sql`state = 'queued' and admitted_at is null and not held`;
 
 /**
- * Returns the rank by which the runs of an organization are admitted, as an SQL expression: manual ones, then scheduled
- * ones, then those of a backfill; ids decide between equals. The index of waiting runs has the same expression.
+ * Returns the rank of a run within its organization, as an SQL expression: manual, then scheduled, then of a backfill.
+ * Equal ranks go by id. The index of waiting runs has the same expression.
  */
 export function rankOf(run: Sql): Sql {
   return sql`(case ${run}.trigger when 'manual' then 0 when 'schedule' then 1 else 2 end)`;
 }
 
 /**
- * SQL condition on `runs`: the run has to wait for another of its routine, either an admitted one or one that waits too
- * and comes before it. Without the latter both could be admitted by the same statement.
+ * SQL condition on `runs`: the run waits for another run of its routine, which is admitted, or waits too and is older.
+ * Without the latter one statement could admit both.
  */
 export const behindPrevious = sql`(after_previous and (
     exists (
@@ -36,48 +36,48 @@ export const behindPrevious = sql`(after_previous and (
         and earlier.state = 'queued' and earlier.admitted_at is null and not earlier.held
         and (${rankOf(sql`earlier`)}, earlier.id) < (${rankOf(sql`runs`)}, runs.id))))`;
 
-/** SQL expression that is true when any run waits; it reads one entry of a small index. */
+/** SQL expression that is true when any run waits. Reads one entry of a small index. */
 export const othersWait = sql`
   exists (select from runs w where w.state = 'queued' and w.admitted_at is null and not w.held)
 `;
 
-/** SQL condition on `runs`: the run takes up room, as it has been admitted and has not ended. */
+/** SQL condition on `runs`: the run has been admitted and has not ended. */
 export const admitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
 /**
- * SQL condition on `runs`: the run waits until others have settled what they hold of a budget. While it sleeps it takes
- * no place of the workers, though one of its plan and of its account.
+ * SQL condition on `runs`: the run sleeps until others have settled what they reserved of a budget. It takes no place
+ * of the workers meanwhile, but still one of its plan and of its account.
  */
 export const waitsForBudget = sql`state = 'running' and waits_until is not null`;
 
 /**
- * Runs of a project that wait for a budget at a time, while its others wait in the queue: each asks again and again,
- * and more than these could not be granted together.
+ * How many runs of a project wait for a budget at a time. Its others stay in the queue: each that waits asks again and
+ * again, and more than these could not be granted together.
  */
 export const MOST_FOR_BUDGET = 10;
 
-/** Selects one column of the live workers that new runs reach: those of the current build, where there are builds. */
+/** Selects one column of the live workers that take new runs: those of the current build, where there are builds. */
 export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
   return sql`select ${column} from worker_slots
     where task_queue = ${taskQueue} and takes_runs and expires_at > now()`;
 }
 
 /**
- * Returns the places that are free, as an SQL expression: the slots of the workers that take new runs, less the
- * admitted runs that do not wait for a budget. A tenth more than there are slots, at least one, is admitted ahead,
- * because starting a workflow takes longer than a slot should stand empty. Without such a worker there is no room. Runs
- * that another build carries to their end take no place; one that has not begun has no build yet and does.
+ * Returns the free places as an SQL expression: the slots of the workers that take new runs, less the admitted runs
+ * that do not sleep. A tenth more than there are slots, at least one, is admitted ahead, because starting a workflow
+ * takes longer than a slot should stand empty. Without a worker that takes new runs there is no room. Runs that end on
+ * an earlier build take no place; a run that has not begun has no build yet, and takes one.
  */
 export function freePlaces(taskQueue: string): Sql {
   return sql`free_places(${taskQueue})`;
 }
 
-/** The part of all places that one organization may take where others work too, so that theirs need not wait for it. */
+/** The share of all places that one organization may take while others have runs too. */
 const SHARE = sql`3 / 4`;
 
 /**
- * Returns the places that runs of an organization may take, at least one, as an SQL expression; null for no bound,
- * where no other organization works. Runs may take hours, so who comes first would keep all others out.
+ * Returns the places that runs of an organization may take, at least one, as an SQL expression; null, for no bound,
+ * where no other organization has runs. Runs may take hours, so the first to come would keep all others out.
  */
 export function shareOf(taskQueue: string, organizationId: Sql): Sql {
   return sql`(select case when ${othersHaveRun(organizationId)}
@@ -85,14 +85,14 @@ export function shareOf(taskQueue: string, organizationId: Sql): Sql {
     from (${workersTakingRuns(taskQueue, sql`slots`)}) workers)`;
 }
 
-/** SQL condition on `runs`: the run takes a place of the workers, as it does not sleep. */
+/** SQL condition on `runs`: the run is admitted and does not sleep, so that it takes a place of the workers. */
 export const takesPlace = sql`${admitted} and waits_since is null`;
 
 /**
  * Takes the right to admit one run, as an SQL expression that is true when there is a place and no run waits for it. It
- * holds the lock of the admission until the transaction ends, and does not wait for it: where another admits just now,
- * it is false. A function of the database, because it must count after it has the lock, and a statement sees only what
- * was there when it began.
+ * holds the lock of admission until the transaction ends, and is false when another transaction has the lock. It is a
+ * function of the database because it must count after it has the lock, while a statement sees only what was there when
+ * it began.
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;
@@ -100,7 +100,7 @@ export function takePlace(taskQueue: string): Sql {
 
 /**
  * Selects the accounts of connected providers that have admitted runs, as a relation of `account` and `places`, the
- * number of runs that they still take. It reads the few admitted runs, however many wait.
+ * runs that each can still take. Reads the few admitted runs, however many wait.
  */
 export function accountPlaces(rule: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>): Sql {
   return sql`
@@ -108,7 +108,7 @@ export function accountPlaces(rule: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>
     from runs where ${admitted} and model_connection_id is not null group by model_connection_id`;
 }
 
-/** Returns the runs at a time on an account of a provider, as an SQL expression. */
+/** Returns how many runs may be on an account of a provider at a time, as an SQL expression. */
 export function runsAtATimeOn(
   { runsAtATimeOfAccounts }: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>,
   provider: Sql,

@@ -4,19 +4,17 @@ import { admitted, workersTakingRuns } from './room.ts';
 /** Interval at which a worker repeats its announcement. */
 export const ANNOUNCE_EVERY_MS = 5_000;
 
-/** Three announcements may be missed before a worker counts as gone. */
+/** A worker that misses three announcements counts as gone. */
 const LEASE = sql`interval '15 seconds'`;
 
 export interface WorkerSlots {
   readonly workerId: string;
   readonly taskQueue: string;
-  /** Steps of runs that the worker performs at a time. */
+  /** Steps that the worker performs at a time. */
   readonly slots: number;
-  /** The build of the worker's release; none unless builds are kept apart. */
+  /** The worker's build; undefined unless builds are kept apart. */
   readonly buildId?: string | undefined;
-  /**
-   * True, the default, when Temporal starts new runs on this worker; a worker of an earlier build only ends its own.
-   */
+  /** Whether Temporal starts new runs on this worker (default true). A worker of an earlier build only ends its own. */
   readonly takesRuns?: boolean;
 }
 
@@ -35,13 +33,13 @@ export async function announceSlots(db: Db, worker: WorkerSlots): Promise<void> 
   `;
 }
 
-/** Withdraws the room of a worker that drains, and so takes no further steps. */
+/** Withdraws the room of a worker that drains and takes no further steps. */
 export async function withdrawSlots(db: Db, workerId: string): Promise<void> {
   await db.run`delete from worker_slots where worker_id = ${workerId}`;
 }
 
 /**
- * Counts the live workers of a build, and those of them that take new runs; null stands for workers without a build.
+ * Counts the live workers of a build, and those among them that take new runs. Null stands for workers without a build.
  */
 export async function workersOfBuild(
   db: Db,
@@ -63,7 +61,7 @@ export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> 
   return found?.count ?? 0;
 }
 
-/** Returns true when a build has no live worker any more, while others take new runs. */
+/** Tells whether a build has no live worker left while others take new runs. */
 export async function buildIsGone(db: Db, taskQueue: string, buildId: string): Promise<boolean> {
   const found = await db.row<{ gone: boolean }>`
     select exists (${workersTakingRuns(taskQueue, empty)}) and not exists (

@@ -12,7 +12,7 @@ import {
   type AdmissionRule,
 } from './room.ts';
 
-/** Lists everything that a run can wait for; all but `budget` before it begins. */
+/** Everything that a run can wait for. All but `budget` come before it begins. */
 export const WAITS = {
   run_at: 'the time that it was asked for has not come',
   worker: 'no worker is there that takes new runs',

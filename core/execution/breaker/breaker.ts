@@ -2,17 +2,17 @@ import { notBeforeOf } from '#core/models/connections/index.ts';
 import { sql, deleteBatch, type Sql, type Db } from '#lib/database/index.ts';
 import type { RunEnding, FailureReason } from '#core/execution/run-states/index.ts';
 
-/** Runs in a row that fail because of the provider before the breaker of their model account opens. */
+/** The breaker of a model account opens after so many runs in a row that failed because of the provider. */
 const FAILURES_TO_OPEN = 3;
 
-/** First pause of a breaker that opens. Every further failure doubles it. */
+/** The first pause of an open breaker. Each further failure doubles it. */
 const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
 /**
- * Records on the breaker of the model account how a run ended. It is a part of the statement that ends the run, whose
- * common table expressions `ended` (the run) and `routine` it reads; its own is `breaker`. Reading `routine` makes sure
- * that the routine is locked first, as in a claim.
+ * Records on the breaker of the model account how a run ended, as a part of the statement that ends the run. It reads
+ * that statement's CTEs `ended` (the run) and `routine`, and adds `breaker`. Reading `routine` locks the routine first,
+ * as in a claim.
  */
 export function breakerAfterRun(ending: RunEnding): Sql {
   switch (providerIs(ending)) {
@@ -20,7 +20,7 @@ export function breakerAfterRun(ending: RunEnding): Sql {
       return sql`
         breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})
       `;
-    // Without a row, which is nearly always, this is one look into an empty index and locks nothing.
+    // Nearly always there is no row: this is one look into an empty index and locks nothing.
     case 'available':
       return sql`breaker as (
         delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)}
@@ -30,10 +30,10 @@ export function breakerAfterRun(ending: RunEnding): Sql {
   }
 }
 
-/** Reasons of runs that found their account's allowance used up: a retry is of no use before the allowance is reset. */
+/** Reasons that mean that the account's allowance is used up. A retry is of no use before the allowance is reset. */
 const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>(['blocked_usage_limit', 'model_usage_limit']);
 
-/** Opens the breaker at once, until the account's allowance is reset. */
+/** Opens the breaker until the account's allowance is reset. */
 const awaitAllowance = sql`
         insert into model_breakers as b (account, failures, failed_at, pause_from, pause_until)
         select ${accountOf(sql`ended`)}, ${FAILURES_TO_OPEN}, now(), now(),
@@ -45,8 +45,8 @@ const awaitAllowance = sql`
 const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
 
 /**
- * Condition for prolonging a pause: runs that had begun before it prove nothing new; only later ones, the probe or a
- * person's, do.
+ * Condition for prolonging a pause. Runs that had begun before the pause prove nothing new; the probe and later runs of
+ * people do.
  */
 const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
 
@@ -63,7 +63,7 @@ const countFailure = sql`
               ${LONGEST_PAUSE_SECONDS} * interval '1 second')
             else b.pause_until end`;
 
-/** Reasons of runs that failed on their own account, after the provider had responded properly. */
+/** Reasons that the run itself is to blame for, after the provider had responded properly. */
 const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'max_steps',
   'max_total_tokens',
@@ -76,7 +76,7 @@ const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'content_filtered',
 ]);
 
-/** Returns what the end of a run says about its model's provider; undefined when it says nothing. */
+/** Returns what the end of a run says about its provider; undefined when it says nothing. */
 function providerIs(
   ending: Pick<RunEnding, 'state' | 'reason' | 'failureClass'>,
 ): 'available' | 'unavailable' | undefined {
@@ -87,15 +87,18 @@ function providerIs(
 
 export interface OpenBreaker {
   readonly account: string;
-  /** True when the pause of an open breaker is over, so that one occurrence may probe the provider. */
+  /** True when the pause is over, so that one occurrence may probe the provider. */
   readonly probeDue: boolean;
   readonly pauseUntil: Date;
 }
 
-/** A skipped occurrence, with the end of the pause of its account. */
+/** A skipped occurrence, with the end of its account's pause. */
 type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
-/** Divides occurrences whose breaker is open: one probe for each account whose pause is over, the rest is skipped. */
+/**
+ * Divides occurrences behind open breakers: for each account whose pause is over one is the probe, all others are
+ * skipped.
+ */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],
   breakers: readonly OpenBreaker[],
@@ -124,8 +127,8 @@ export function breakerIsOpen(account: Sql): Sql {
 export const openBreakers = sql`(select count(*) from model_breakers where pause_until is not null)`;
 
 /**
- * Locks the open breakers of these accounts, always in the same order so that ticks cannot deadlock. Of two concurrent
- * ticks the second sees the probe that the first has taken.
+ * Locks the open breakers of these accounts, always in the same order so that ticks cannot deadlock. The second of two
+ * concurrent ticks sees the probe that the first has taken.
  */
 export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
   return tx.rows<OpenBreaker>`
@@ -136,8 +139,8 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
 }
 
 /**
- * Begins the next pause of breakers whose probe has been sent; if the probe is lost, another follows after the pause.
- * The pause is as long as the last one, but not as long as the wait for an allowance.
+ * Begins the next pause of breakers whose probe has been sent, as long as the last one but no longer than the wait for
+ * an allowance. If the probe is lost, another follows after the pause.
  */
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;
@@ -148,7 +151,7 @@ export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<v
   `;
 }
 
-/** Deletes breakers of accounts that no run has used for a day, `limit` at most; returns how many. */
+/** Deletes at most `limit` breakers of accounts that no run has used for a day; returns how many. */
 export function forgetBreakers(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'model_breakers',
@@ -158,8 +161,8 @@ export function forgetBreakers(db: Db, limit: number): Promise<number> {
 }
 
 /**
- * Returns the model account that a run or a routine uses, as an SQL expression: a personal connection, or one model of
- * the managed gateway, whose models come from different providers and fail apart from each other.
+ * Returns the model account of a run or a routine, as an SQL expression: a personal connection, or one model of the
+ * managed gateway, since the gateway's models come from different providers and fail apart.
  * @param relation alias of a row with the columns `model_connection_id`, `model_provider` and `model_id`
  */
 export function accountOf(relation: Sql): Sql {

@@ -41,8 +41,8 @@ export interface Backfill {
 }
 
 /**
- * Creates the runs of a backfill, once the caller has accepted their forecast: all of them or none. Each instant gets
- * one run of a backfill, ever.
+ * Creates the runs of a backfill once the caller has accepted their forecast: all of them or none. A second backfill
+ * never repeats an instant of an earlier one.
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
  * `provider_disabled`, and what `planBackfill` throws
  */
@@ -51,7 +51,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
   const { projectId, routineId, ...window } = rest;
   const { database, retention } = deps;
   if (!acceptForecast) {
-    // Before the routine is locked, as its price may take a request to the model directory.
+    // Before the routine is locked: reading its price may send a request to the model directory.
     const routine = await readRoutine(database, projectId, routineId);
     const { instants } = await planBackfill(database, routine, window, retention);
     if (instants.length > 0) {
@@ -60,7 +60,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
     }
   }
   const backfill = await transaction(database, async (tx) => {
-    // The tick locks a routine before it claims what is due, and another backfill does so too.
+    // The tick and every other backfill lock the routine first, too.
     const routine = await lockRoutine(tx, projectId, routineId);
     if (!deps.providerEnabled(routine.model.provider)) throw new AppError('provider_disabled');
     const plan = await planBackfill(tx, routine, window, retention);
@@ -90,8 +90,8 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
 }
 
 /**
- * Counts the runs against the allowance and locks its row, so that two backfills of an organization cannot both take
- * the last ones.
+ * Counts the runs against the allowance and locks its row, so that two backfills cannot both take the last runs of an
+ * organization.
  * @throws {AppError} `allowance_exceeded`, `limit_reached`
  */
 async function takeAll(tx: Db, input: { organizationId: string; plan: Plan; wanted: number }): Promise<void> {

@@ -6,14 +6,14 @@ import { overLimit, forecastToday, type Forecast, type ForecastDeps } from '#cor
 import { planBackfill, type LeftOut, type PastWindow } from './plan.ts';
 
 export interface BackfillForecast {
-  /** Cost of the runs that the backfill would make. */
+  /** The runs that the backfill would make, and what they use. */
   readonly forecast: Forecast;
   readonly leftOut: LeftOut;
   readonly nextFrom: Date | null;
 }
 
 /**
- * Forecasts a backfill: the runs that it would make, what they use, and which limits they exceed. Nothing is made.
+ * Forecasts a backfill without making it: its runs, what they use, and which limits they exceed.
  * @throws {AppError} `routine_not_found`, and what `planBackfill` throws
  */
 export async function forecastBackfill(

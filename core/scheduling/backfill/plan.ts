@@ -6,7 +6,7 @@ import { sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { nextInTimetable, ScheduleError } from '#lib/schedule/index.ts';
 
-/** Counts of the instants of the window that get no run, by reason. */
+/** How many instants of the window get no run, by reason. */
 export interface LeftOut {
   /** Instants that have a run, by schedule or by hand. */
   readonly alreadyRan: number;
@@ -45,7 +45,7 @@ export async function planBackfill(
   const { id, projectId } = routine;
   if (routine.state === 'archived') throw new AppError('routine_archived');
   await assertPast(db, { ...window, projectId }, retention);
-  // As activation does: a version is proven before it runs two hundred times.
+  // Activation demands the same: a version is proven before it runs two hundred times.
   if (!(await hasProofRun(db, routine))) throw new AppError('successful_run_required');
   const past = pastInstants(routine, window, max);
   const dueFrom = firstDue(routine);
@@ -64,14 +64,14 @@ export async function planBackfill(
   return { instants, made, leftOut, nextFrom: past.nextFrom };
 }
 
-/** Returns the first instant that the schedule itself is going to claim, with all later ones. */
+/** Returns the first instant that the schedule will claim by itself, from which a backfill stays away. */
 function firstDue(routine: Routine): Date | undefined {
   const { state, nextRunAt } = routine;
   if (state !== 'active' || nextRunAt === null || isOver(routine, nextRunAt)) return undefined;
   return withoutJitter(routine, nextRunAt);
 }
 
-/** A window in the past that includes both of its ends. */
+/** A window in the past. Both ends belong to it. */
 export interface PastWindow {
   readonly from: Date;
   readonly to: Date;
@@ -80,7 +80,7 @@ export interface PastWindow {
 export interface PastInstants {
   /** The first instants of the schedule in the window, ascending. */
   readonly instants: readonly Date[];
-  /** The first instant that is not among them; null when the window holds no more. */
+  /** The first instant after these; null when the window holds no more. */
   readonly nextFrom: Date | null;
 }
 
@@ -105,7 +105,7 @@ function pastInstants(routine: Routine, { from, to }: PastWindow, max: number): 
 }
 
 /**
- * Refuses a window that is not past, or that begins before the time for which the project keeps its runs: what ran then
+ * Refuses a window that reaches into the future, or back before the project's oldest runs: whether those instants ran
  * is no longer known.
  * @throws {AppError} `invalid_request`
  */

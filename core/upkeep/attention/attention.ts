@@ -1,7 +1,7 @@
 import { spentBudgets } from '#core/usage/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 
-/** A routine whose last run that ended has failed. */
+/** A routine whose latest ended run has failed. */
 interface FailedRoutine {
   readonly routineId: string;
   readonly routineName: string;
@@ -10,7 +10,7 @@ interface FailedRoutine {
   readonly reason: string | null;
   readonly errorMessage: string | null;
   readonly finishedAt: Date;
-  /** Failed runs in the time that is looked at. */
+  /** Failed runs since `since`. */
   readonly runs: number;
 }
 
@@ -28,13 +28,13 @@ interface EndedSignIn {
   readonly kind: 'model_account' | 'connection';
   readonly id: string;
   readonly name: string;
-  /** The person who can sign in again; null where each member can. */
+  /** The person who can sign in again; null when any member can. */
   readonly ownerId: string | null;
   readonly ownerName: string | null;
   readonly updatedAt: Date;
 }
 
-/** An active routine that runs an older text of a skill than the newest. */
+/** An active routine whose scheduled runs take an older text of a skill than the newest. */
 interface RoutineBehind {
   readonly routineId: string;
   readonly routineName: string;
@@ -49,15 +49,15 @@ export interface Attention {
   readonly signIns: readonly EndedSignIn[];
   readonly budgets: Awaited<ReturnType<typeof spentBudgets>>;
   readonly skillsBehind: readonly RoutineBehind[];
-  /** True when there is more of some kind than is listed. */
+  /** True when a kind has more entries than are listed. */
   readonly truncated: boolean;
 }
 
 /** Entries of each kind. */
 const MOST = 20;
-/** Failed runs that are looked at, the newest. */
+/** How many failed runs are looked at, the newest first. */
 const MOST_FAILED_RUNS = 1_000;
-/** Share of a budget from which on it needs attention. */
+/** A budget needs attention once this share of it is spent. */
 const NEARLY_SPENT_PERCENT = 80;
 
 /**
@@ -97,7 +97,10 @@ function stoppedRoutines(db: Db, projectId: string, limit: number): Promise<Stop
   `;
 }
 
-/** Finds failures that no success has followed; a routine that the service has stopped stands for its own. */
+/**
+ * Finds failures that no success has followed, without routines that the service has stopped: those have entries of
+ * their own.
+ */
 function failedRoutines(
   db: Db,
   { projectId, since, limit }: { projectId: string; since: Date; limit: number },

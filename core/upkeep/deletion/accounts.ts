@@ -15,7 +15,7 @@ import { cancelAtRuntime, endOpenCalls } from '#core/models/calls/index.ts';
 import { afterCommit, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Texts that a routine shows which was paused with its account. */
+/** What a routine shows as the reason when it was paused with its account. */
 const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {
   owner: 'its model account was revoked by its owner',
   member_removed: 'the owner of its model account has left the organization',
@@ -23,8 +23,8 @@ const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {
 };
 
 /**
- * Revokes an account on behalf of its owner: it is of no use from the commit on, routines on it pause, and its
- * credential is on its way back to the provider and then erased. The record stays. Revoking again changes nothing.
+ * Revokes an account on behalf of its owner. From the commit on no run can use it and its routines are paused; the
+ * credential is handed back to the provider and then erased. The record stays. Revoking again changes nothing.
  * @throws {AppError} `connection_not_found`, `owner_required`
  */
 export async function revokeModelConnection(
@@ -44,8 +44,8 @@ export async function revokeModelConnection(
 }
 
 /**
- * Revokes every account of a person in the projects of an organization that they leave, in the transaction that removes
- * them. The provider is told once that has committed.
+ * Revokes every account that a person has in an organization, in the transaction that removes them from it. The
+ * provider is told after the commit.
  * @returns the ids of the accounts
  */
 export async function revokeAccountsOfMember(
@@ -59,8 +59,7 @@ export async function revokeAccountsOfMember(
 }
 
 /**
- * Revokes every account of a project, in the transaction that deletes it, and ends the sign-ins that are under way
- * there.
+ * Revokes every account of a project and ends its open sign-ins, in the transaction that deletes the project.
  * @returns the ids of the accounts
  */
 export async function revokeAccountsOfProject(
@@ -80,7 +79,7 @@ async function revokeEach(
   { by, reason }: { readonly by: Actor; readonly reason: RevokedReason },
 ): Promise<string[]> {
   for (const { id: connectionId, projectId } of accounts) {
-    // Routines before the account: the order in which a change of a routine locks them.
+    // Routines before the account: a change of a routine locks them in this order.
     const paused = await pauseRoutinesOn(deps, tx, {
       projectId,
       connectionIds: [connectionId],

@@ -15,9 +15,9 @@ interface RemovedConnection {
 }
 
 /**
- * Deletes a connection with its credentials and policies. Routines with a tool of it that was automatic can no longer
- * do what was proved of them, so they go back to draft and say why. A sign-in is revoked at its provider afterwards;
- * the caller does not wait for that, as the credentials are already gone here.
+ * Deletes a connection with its credentials and policies. Routines that used one of its tools return to draft and say
+ * why, since their proof no longer holds. A sign-in is revoked at its provider afterwards; the caller does not wait, as
+ * the credentials are already gone here.
  * @throws {AppError} `connection_not_found`
  */
 export async function deleteConnection(
@@ -27,12 +27,12 @@ export async function deleteConnection(
   by: Actor,
 ): Promise<RemovedConnection> {
   const { sealed, ...removed } = await transaction(deps.database, async (tx) => {
-    // Routines before the connection, as discovery takes them, so that the two cannot wait for each other.
+    // Routines before the connection: discovery locks them in this order, so neither waits for the other in a circle.
     const users = await lockUsersOfConnection(tx, projectId, id);
     const erased = await eraseConnection(tx, projectId, id);
     const { name, kind, provider } = erased.connection;
     const reason = `the connection "${name}" that it used was deleted`;
-    // After the deletion, which takes the policies along: the new versions no longer have the tools.
+    // After the deletion, which removes the policies: the new versions are made without these tools.
     const routineIds = await takeNewTools(deps, tx, { projectId, routineIds: users, reason, by });
     const entry = { by, projectId, targetId: id, details: { kind, provider } };
     await recordProjectAudit(tx, { ...entry, action: 'connection.deleted' });

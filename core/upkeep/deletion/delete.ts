@@ -30,8 +30,8 @@ type Confirmed = Parameters<typeof markProjectDeleted>[2];
 type Person = Actor & { readonly id: string };
 
 /**
- * Deletes a project: it is out of reach at once, its API keys are revoked and its credentials erased; the next passes
- * of retention erase what its runs said, and delete them when their time is over.
+ * Deletes a project. It is out of reach at once: its API keys are revoked and its credentials erased. The next passes
+ * of retention erase the content of its runs, and delete them when their days are over.
  * @throws {AppError} `project_not_found`, `forbidden`, `confirmation_required`, `routines_active`
  */
 export async function deleteProject(deps: DeletionDeps, by: Person, confirmed: Confirmed): Promise<Project> {
@@ -53,7 +53,7 @@ export async function deleteOrganization(deps: DeletionDeps, by: Person, confirm
     const { organization, projectIds } = await markOrganizationDeleted(tx, by, confirmed);
     const emptied: EmptiedProject[] = [];
     for (const projectId of projectIds) emptied.push(await empty(deps, tx, by, projectId));
-    // Its next sync expires what could still be paid.
+    // The next sync expires open checkouts.
     await requestSync(tx, organization.id);
     return { organization, emptied };
   });
@@ -89,7 +89,7 @@ async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]
   }
 }
 
-/** Erase something of deleted projects, at most `limit` rows of it; return how many. */
+/** Functions that erase something of deleted projects, at most `limit` rows each; they return how many. */
 const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) => Promise<number>)[] = [
   forgetSkillsOf,
   forgetFactsOf,
@@ -99,11 +99,11 @@ const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) 
 ];
 
 /**
- * Erases what people wrote in deleted projects: skills, facts, versions, the texts and addresses of routines, and the
- * webhook bodies that name them. What a run under way executes stays until it has ended. A crash leaves the rest for
- * the next call.
+ * Erases what people wrote in deleted projects: skills, facts, versions, texts and addresses of routines, and webhook
+ * bodies that name them. What a run under way needs stays until it has ended. After a crash the next call does the
+ * rest.
  * @param limit the most rows that one statement erases
- * @returns `limit` when there may be more to erase at once
+ * @returns `limit` when there may be more to erase
  */
 export async function eraseDeletedProjects(db: Db, limit: number): Promise<number> {
   const projects = await projectsToErase(db);

@@ -14,9 +14,9 @@ interface Membership {
 }
 
 /**
- * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked, unless an
- * owner keeps them, and what they had signed in to stops.
- * @returns what `endMembership` does, and the connections that they had signed in to, which need another sign-in
+ * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked unless an
+ * owner keeps them, and their sign-ins end.
+ * @returns what `endMembership` does, and the connections that need another sign-in
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export function removeMember(
@@ -32,7 +32,7 @@ export function removeMember(
 }
 
 /**
- * Takes a person out of all their organizations, before their account is deleted. In one transaction: the last
+ * Takes a person out of all their organizations, before their account is deleted. All in one transaction: the last
  * owner of an organization keeps the account and everything else.
  * @throws {AppError} `last_owner`
  */
@@ -48,8 +48,7 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
 }
 
 /**
- * Ends what a person had signed in to in an organization, and forgets what they had read there and when they were
- * mailed.
+ * Ends the sign-ins of a person in an organization, and forgets what they had read there and when they were mailed.
  * @returns the connections that need another sign-in
  */
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {

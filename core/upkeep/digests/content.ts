@@ -5,9 +5,9 @@ import { reasonInWords, RUN_REASONS, type RunReason } from '#core/execution/run-
 import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
 import { changesInWords } from './differences.ts';
 
-/** Results that a digest looks at; it shows the latest of each routine. */
+/** How many results a digest looks at. It shows the latest of each routine. */
 export const MOST_RESULTS = 100;
-/** Routines of a mail; where it is about several projects, they share them. */
+/** How many routines a mail shows. Several projects share them. */
 const MOST_ROUTINES = 25;
 const FEWEST_ROUTINES = 3;
 const LINES_OF_RESULT = 3;
@@ -15,7 +15,7 @@ const DIFFERENCES_OF_RESULT = 4;
 const LINE_LENGTH = 200;
 const NAME_LENGTH = 120;
 
-/** Returns whether there is something to mail: what goes on since an earlier digest is none by itself. */
+/** Tells whether there is something to mail. What has gone on since an earlier digest alone is no news. */
 export function isNews(found: {
   readonly unread: Unread;
   readonly attention: Attention;
@@ -30,14 +30,14 @@ interface DigestContent {
   readonly projectName: string;
   readonly timezone: string;
   readonly unread: Unread;
-  /** The newest that are worth reading, the last that ended first. */
+  /** The newest results that are worth reading, the last that ended first. */
   readonly results: readonly Result[];
   readonly attention: Attention;
-  /** Projects that the mail may be about. */
+  /** How many projects the mail may be about. */
   readonly projects: number;
 }
 
-/** Words what a digest says of a project: what is new, what needs attention, and how much had nothing new. */
+/** Writes the part of a digest about one project: new results, what needs attention, and how many had nothing new. */
 export function digestPart(content: DigestContent): MailPart {
   const { projectId, unread, attention } = content;
   const needs = attentionEntries(attention, projectId);
@@ -111,7 +111,10 @@ function resultEntry(
   };
 }
 
-/** Says of a failure its reason by the closed list, and of a result how it begins, where no difference says more. */
+/**
+ * Returns the lines that stand under a result: the reason of a failure, or how the result begins where no difference is
+ * told.
+ */
 function tellingLines(result: Result, differs: boolean): string[] {
   if (result.kind === 'failed') {
     return isReason(result.reason) ? [inWords(reasonInWords(result.reason))] : [];
@@ -134,7 +137,7 @@ function needsAttention({ truncated }: Attention, entries: readonly MailEntry[])
   };
 }
 
-/** Words what needs attention, each with the page on which it is mended. */
+/** Writes an entry for each thing that needs attention, with the page on which it is mended. */
 function attentionEntries(attention: Attention, projectId: string): MailEntry[] {
   const at = `/p/${projectId}`;
   const entry = (title: string, path: string, label: string, lines: readonly string[]) => ({

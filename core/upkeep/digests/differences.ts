@@ -7,7 +7,7 @@ export interface Difference {
   readonly text: string;
 }
 
-/** Returns how a result differs from the one before, in words; of a first result's data all is added. */
+/** Returns how a result differs from the one before, in words. All data of a first result counts as added. */
 export function changesInWords({ changes, lines }: Result): readonly Difference[] {
   const added = changes?.added.map(itemInWords) ?? lines?.added ?? [];
   const removed = changes?.removed.map(itemInWords) ?? lines?.removed ?? [];
@@ -21,7 +21,7 @@ export function changesInWords({ changes, lines }: Result): readonly Difference[
   ];
 }
 
-/** Writes an item of data in a line: its values by name, nested ones as JSON. */
+/** Writes an item of data as one line: its values by name, nested ones as JSON. */
 function itemInWords(item: unknown): string {
   if (!isJsonObject(item)) return valueInWords(item);
   return Object.entries(item)

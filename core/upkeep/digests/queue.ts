@@ -8,15 +8,15 @@ import { dateIn } from '#lib/schedule/index.ts';
 import { digestPart, isNews, MOST_RESULTS } from './content.ts';
 import { nextDigest, type DigestSettings } from './settings.ts';
 
-/** People whose digests are queued in one tick, those that are due longest first; the next tick goes on. */
+/** People whose digests one tick queues, those longest due first; the next tick goes on. */
 const MOST = 500;
-/** Projects of a mail; a person who has more due at once is mailed again by the next tick. */
+/** Projects of one mail. The next tick mails a person who has more due at once again. */
 const MOST_PROJECTS = 20;
 
 /**
- * Queues the digests that are due, one mail for each person with all their projects that have news. Each person has a
- * transaction of their own, which holds their digests from the look at what is new to the mail, so that another worker
- * passes them over.
+ * Queues the digests that are due: one mail a person, about all their projects that have news. Each person has a
+ * transaction of their own, which locks their digests from the look at the news to the mail, so that other workers skip
+ * them.
  * @returns the number of mails
  */
 export async function queueResultDigests(
@@ -50,14 +50,14 @@ interface HeldDigest extends DigestSettings {
   readonly lastDate: string | null;
   readonly organizationId: string;
   readonly projectName: string;
-  /** False while the person may not be mailed what the project's runs have brought. */
+  /** False where the project's results may not be mailed to the person. */
   readonly mayBeMailed: boolean;
   readonly now: Date;
 }
 
 /**
- * Time that an end of a run takes at most from its `finished_at` to its commit: what ends later than that before a
- * digest is left for the next one, so that none is in neither.
+ * The longest that a run takes from its `finished_at` to its commit. Runs that ended within this time before a digest
+ * are left to the next one, so that no run falls between two digests.
  */
 const SETTLING_MS = 60_000;
 
@@ -92,9 +92,9 @@ async function queueOne(tx: Db, userId: string): Promise<boolean> {
   return true;
 }
 
-/** Locks the digests of a person that are due; none where another worker has them. */
+/** Locks the due digests of a person; none where another worker has them. */
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
-  // Row by row, two workers would each get some of them, and make two mails.
+  // Locked row by row, two workers would each get some of them and send two mails.
   const lock = await tx.row<{
     taken: boolean;
   }>`select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken`;
@@ -127,7 +127,7 @@ async function moveOn(
   `;
 }
 
-/** Writes what is new in a project; undefined where nothing is. */
+/** Writes what is new in a project; undefined when nothing is. */
 async function contentOf(
   tx: Db,
   {

@@ -8,10 +8,10 @@ export const FREQUENCIES = ['off', 'daily', 'weekly'] as const;
 
 export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
-/** When a person is mailed the digest of a project. */
+/** When a person gets the digest of a project. */
 interface DigestTimes {
   readonly frequency: (typeof FREQUENCIES)[number];
-  /** The day of a weekly one. */
+  /** The day of a weekly digest. */
   readonly weekday: (typeof WEEKDAYS)[number];
   /** Hour of the day on the clock of the zone. */
   readonly hour: number;
@@ -19,7 +19,7 @@ interface DigestTimes {
 }
 
 export interface DigestSettings extends DigestTimes {
-  /** Null while it is off. */
+  /** Null while the digest is off. */
   readonly nextAt: Date | null;
 }
 
@@ -36,7 +36,7 @@ interface Reader {
 const UNCHOSEN: DigestTimes = { frequency: 'off', weekday: 'monday', hour: 8, timezone: 'UTC' };
 
 /**
- * Reads when a person is mailed the digest of a project of theirs: never, after they have unsubscribed by a link.
+ * Reads when a person gets the digest of a project. `off` after they have unsubscribed by a link.
  * @throws {AppError} `project_not_found`, `second_factor_required`
  */
 export async function readDigest(
@@ -67,8 +67,8 @@ export async function readDigest(
 }
 
 /**
- * Changes when a person is mailed the digest of a project of theirs. One that is switched on begins with what ends from
- * then on, and takes back that they unsubscribed.
+ * Changes when a person gets the digest of a project. Switching it on takes an unsubscription back and begins with runs
+ * that end from then on.
  * @throws {AppError} `project_not_found`, `second_factor_required`, `invalid_timezone`
  */
 export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): Promise<DigestSettings> {
@@ -93,7 +93,9 @@ export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): P
   return { ...times, nextAt };
 }
 
-/** Takes back that a person has unsubscribed; where they have from all digests, those of other projects stay off. */
+/**
+ * Takes back that a person has unsubscribed. After an unsubscription from all digests those of other projects stay off.
+ */
 async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
   const others = await tx.rows<{ projectId: string }>`
     select project_id as "projectId" from result_digests
@@ -105,9 +107,9 @@ async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
 }
 
 /**
- * Returns the next time of a digest after an instant, by the rule of all schedules: an hour that the clock skips is
- * made up for at once, and one that it shows twice counts once.
- * @param lastDate the date of the last digest, on which there is no second one; not even after a change of the zone
+ * Returns the next time of a digest after an instant. As for all schedules, an hour that the clock skips comes at once,
+ * and one that it shows twice counts once.
+ * @param lastDate the date of the last digest: no second one comes on it, not even after a change of the zone
  */
 export function nextDigest(times: DigestTimes, after: Date, lastDate: string | null): Date {
   const { frequency, weekday, hour, timezone } = times;
@@ -120,7 +122,7 @@ export function nextDigest(times: DigestTimes, after: Date, lastDate: string | n
   }
 }
 
-/** Ends the digests of a deleted project, or of a person in the projects of an organization that they leave. */
+/** Deletes the digests of a deleted project, or those of a person who leaves an organization. */
 export async function forgetDigests(
   tx: Db,
   of: { readonly projectId: string } | { readonly organizationId: string; readonly userId: string },

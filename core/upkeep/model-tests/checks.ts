@@ -3,14 +3,14 @@ import type { ModelAbilities } from '#core/models/directory/index.ts';
 import type { ModelCall, ModelResponse } from '#core/execution/steps/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
-/** The most tokens that a model may write in one check; a model that reasons needs some for its reasoning alone. */
+/** The most tokens that a model may write in one check. A reasoning model needs some for its reasoning alone. */
 export const MAX_CHECK_OUTPUT = 1_024;
 
 export interface Verdict {
   readonly passed: boolean;
-  /** One sentence on what came back. */
+  /** What came back, in one sentence. */
   readonly words: string;
-  /** Abilities of the model's server that it shows. */
+  /** What the response shows about the abilities of the model's server. */
   readonly shows: ModelAbilities;
 }
 
@@ -21,7 +21,7 @@ export interface Check {
   readonly kind: (typeof CHECKS)[number];
   readonly request: Pick<ModelCall, 'instructions' | 'messages' | 'tools' | 'resultSchema'>;
   readonly judge: (response: ModelResponse) => Verdict;
-  /** Abilities that a refusal in these words shows. */
+  /** Returns the abilities that a refusal in these words shows. */
   readonly refused: (words: string) => ModelAbilities;
 }
 
@@ -75,14 +75,14 @@ export const CHECKS_TO_MAKE: readonly Check[] = [
         toolCalls.length > 0
           ? 'It called a tool in a form that cannot be used.'
           : `It called no tool. ${text.trim() === '' ? 'It wrote nothing.' : `It wrote: ${quoted(text)}`}`;
-      // A small model may not have understood the request, so this shows nothing about its server.
+      // A small model may have misunderstood the request, so this shows nothing about its server.
       return { passed: false, words, shows: {} };
     },
     refused: (words) => (/tool|function/i.test(words) ? { tools: false } : {}),
   },
   {
     kind: 'schema',
-    // The prompt does not mention JSON: where data comes back, the server has enforced the schema.
+    // The prompt does not mention JSON: data in the response means that the server enforced the schema.
     request: { ...asking('Name the capital of France.'), resultSchema: CAPITAL },
     judge: ({ text }) => {
       const data = parsed(text);

@@ -37,7 +37,7 @@ export interface ModelTest {
   readonly costUsd: string | null;
 }
 
-/** A model that a test can be made of: one of a source. */
+/** A model that can be tested: one of a source. */
 export type TestedModel = ModelOption & { readonly served: ServedModel };
 
 export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrganization' | 'metrics'> {
@@ -45,10 +45,10 @@ export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrg
   readonly abilities: AbilityStore;
 }
 
-/** Tests that an organization can have made of models. */
+/** How many tests an organization may make. */
 const TESTS: ThrottleRule = { name: 'model-test', limit: 30, windowSeconds: 60 * 60 };
 
-/** Time for one check, long enough for a server that loads its model first. */
+/** Time for one check: a server may have to load its model first. */
 const CHECK_MS = 60_000;
 
 const NOTHING: Usage = {
@@ -126,7 +126,7 @@ interface Made {
   readonly result: CheckResult;
   readonly usage: Usage;
   readonly shows: ModelAbilities;
-  /** True where no other check can end better. */
+  /** True where no later check can end better. */
   readonly isOver: boolean;
 }
 
@@ -144,7 +144,7 @@ async function make({ caller }: ModelTestDeps, option: TestedModel, check: Check
     response = await caller.call(call);
   } catch (error) {
     if (call.signal.aborted) {
-      // The server has had the input, and may bill it.
+      // The server has received the input, and may bill it.
       const usage = { ...NOTHING, inputTokens: countInput(call), estimated: true };
       const words = `It gave no answer in ${CHECK_MS / 1_000} s.`;
       return { result: result(false, words), usage, shows: {}, isOver: true };

@@ -21,9 +21,9 @@ interface Backlog {
 }
 
 /**
- * Measures what waits in Postgres, whenever the metrics are scraped. Each figure uses a partial index, so its cost
- * grows with what is open and not with the tables. Every process reports the same figures: take the maximum over them.
- * While Postgres is away they are NaN rather than wrong.
+ * Measures what waits in Postgres at each scrape. Each figure reads a partial index, so its cost grows with what is
+ * open and not with the tables. Every process reports the same figures: take the maximum over them. While Postgres is
+ * away they are NaN, not wrong.
  */
 export function watchBacklog(registry: Registry, database: Db, retention: RetentionRule): void {
   // A scrape reads all gauges at once; they share one query.
@@ -137,7 +137,7 @@ async function readBacklog(db: Db, retention: RetentionRule): Promise<Backlog> {
   return found ?? UNKNOWN;
 }
 
-/** Measures the connections of this process's pool. Callers that wait are the first sign that it is too small. */
+/** Measures the connections of this process's pool. Waiting callers are the first sign that it is too small. */
 export function watchPool(registry: Registry, database: Database): void {
   // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
   new Gauge({

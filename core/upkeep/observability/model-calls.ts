@@ -14,7 +14,7 @@ export function observeModelCalls(
     ...caller,
     call(input) {
       const provider = input.account?.provider ?? 'gateway';
-      // Accounts list models without end, and a label must not.
+      // An account may list any number of models, and a label must have few values.
       const model = input.account === undefined ? input.modelId : provider;
       const started = performance.now();
       const observe = (outcome: string) =>

@@ -4,7 +4,7 @@ import type { Engine } from '#core/foundation/engine/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
 import { missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts';
 
-/** A probe gives up after a few seconds, so a Postgres that says nothing counts as away before. */
+/** A probe gives up after a few seconds, so a silent Postgres counts as away sooner. */
 const PATIENCE_MS = 3_000;
 
 /** What keeps a process from doing its work, in words for an operator; undefined where nothing does. */
