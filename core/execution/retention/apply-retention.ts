@@ -9,17 +9,17 @@ export interface RetentionDeps extends Pick<Core, 'database' | 'log'> {
   readonly retention: RetentionRule;
 }
 
-/** Counts of the runs that a pass has erased and deleted. */
+/** How many runs a pass has erased and deleted. */
 export interface RetentionReport {
   readonly erased: number;
   readonly deleted: number;
 }
 
 /**
- * Erases the content of runs and deletes runs whose time is over, for `forMs` at most: half of it for either stage, and
- * what one leaves for the other. The next pass goes on; passes of several processes share the work. Stops between two
- * batches when `signal` aborts.
- * @throws the first error of a scope, when all others have had their turn
+ * Erases the content of runs and deletes runs when their days are over, for `forMs` at most. Each stage gets half of
+ * the time, and what the other leaves of its half. The next pass goes on; passes of several processes share the work.
+ * Stops between two batches when `signal` aborts.
+ * @throws the first error of a scope, once all others have had their turn
  */
 export async function applyRetention(
   deps: RetentionDeps,
@@ -36,8 +36,7 @@ export async function applyRetention(
 }
 
 /**
- * Takes one batch of each scope in turn, until nothing is due or the time is over. A scope that fails is dropped from
- * the pass.
+ * Takes one batch of each scope in turn, until nothing is due or the time is over. A scope that fails leaves the pass.
  */
 async function pass(
   { database, retention }: RetentionDeps,
@@ -75,18 +74,18 @@ interface Progress {
   readonly from: Date | undefined;
 }
 
-/** Leaves Postgres to others for as long as the batch took, at most a second. */
+/** Pauses for as long as the batch took, at most a second, so that others get to Postgres. */
 function rest(batchMs: number, signal: AbortSignal): Promise<void> {
   return sleep(Math.min(batchMs, 1_000), undefined, { signal });
 }
 
-/** Limit of projects with their own retention in one pass. */
+/** How many projects with retention of their own one pass serves. */
 const MAX_PROJECTS = 500;
 
 /**
- * Finds the scopes that may have due runs at a stage: all projects by the operator's days, and each project that has
- * chosen fewer and has such runs. Those come in random order, so that one with a large backlog does not keep others
- * from their turn. Costs a look into an index for each project that has chosen.
+ * Finds the scopes that may have due runs at a stage: all projects by the operator's days, and each project that chose
+ * fewer days and has such runs. Those come in random order, so that one large backlog does not keep others from their
+ * turn. Costs a look into an index for each project that chose.
  */
 export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<Scope[]> {
   const days = stage.daysOf(rule, sql`p`);

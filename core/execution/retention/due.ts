@@ -3,7 +3,7 @@ import { hasOpenDelivery } from '#core/delivery/webhooks/index.ts';
 import { sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';
 
-/** Runs with the same retention: those of a project that has chosen its own, or those of all projects. */
+/** Runs with the same retention: of one project that chose its own, or of all projects. */
 export interface Scope {
   readonly projectId: string | undefined;
   /** Days that they are kept after their end. */
@@ -12,23 +12,22 @@ export interface Scope {
 
 export interface Batch {
   readonly done: number;
-  /** End of the last run that was examined, where the next batch begins. */
+  /** End of the last run that was examined. The next batch begins there. */
   readonly until: Date | undefined;
   /** True when more rows of the scope may be due. */
   readonly more: boolean;
 }
 
 /**
- * Runs of one transaction: for runs of a few steps it takes some ten milliseconds, so that no writer waits long for
- * their rows.
+ * Runs of one transaction. With a few steps each they take some ten milliseconds, so no writer waits long for their
+ * rows.
  */
 const BATCH = 200;
 
 /**
- * Takes one batch of due runs through a stage, oldest first, in one transaction; runs that another transaction has
- * locked are passed by. What a crash leaves undone is due again.
- * @param from the `until` of the batch before: the entries of erased runs at the beginning of the index are walked
- *   once
+ * Takes one batch of due runs through a stage in one transaction, oldest first, and skips runs that another transaction
+ * has locked. After a crash the rest is due again.
+ * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
  */
 export function applyToBatch(database: Database, stage: Stage, scope: Scope, from: Date | undefined): Promise<Batch> {
   return transaction(database, async (tx) => {
@@ -55,14 +54,14 @@ export function selectDue(stage: Stage, { projectId, days }: Scope, from: Date |
   `;
 }
 
-/** Returns an SQL condition on ended runs: the run ended at least so many days ago, and not before `from`. */
+/** SQL condition on ended runs: the run ended at least so many days ago, and not before `from`. */
 function dueOfAll(days: Sql, from: Date | undefined): Sql {
   return sql`finished_at < ${daysAgo(days)} and finished_at >= ${from ?? '-infinity'}::timestamptz`;
 }
 
 /**
- * Returns the same condition for the runs of one project. It compares rows, for which only the index of projects will
- * do: where the planner took every run to be one of this project, it read all runs that others have kept.
+ * The same condition for the runs of one project. It compares rows, so that only the index of projects serves: a
+ * planner that took every run to be of this project read all runs that others keep.
  */
 export function dueOf(projectId: Sql): typeof dueOfAll {
   return (days, from) => sql`finished_at is not null
@@ -74,17 +73,14 @@ function daysAgo(days: Sql): Sql {
   return sql`now() - ${days} * interval '1 day'`;
 }
 
-/**
- * Returns the backlog of retention, as SQL expressions: seconds by which the oldest due run is past its days; 0 when
- * none is.
- */
+/** Returns for each stage, as an SQL expression, by how many seconds the oldest due run is late; 0 when none is due. */
 export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['name'], Sql>> {
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }
 
 /**
- * Looks at the oldest run of all projects, and at that of each project that has chosen for itself, as a pass does: at
- * the beginning of an index each.
+ * Looks at the oldest run of all projects and at that of each project that chose its own days, each at the beginning of
+ * an index.
  */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);

@@ -7,8 +7,9 @@ import { runColumns, type Run } from '#core/execution/runs/index.ts';
 export const MAX_PINNED = 1_000;
 
 /**
- * Keeps a run with its content beyond the retention of its project, or ends that. What has been erased stays erased.
- * @throws {AppError} `run_not_found`, `allowance_exceeded` when the project has as many pinned runs as it may
+ * Pins a run, so that it is kept with its content beyond the retention of its project, or unpins it. What has been
+ * erased stays erased.
+ * @throws {AppError} `run_not_found`, `allowance_exceeded` when the project has its most pinned runs
  */
 export function pinRun(
   database: Database,
@@ -17,7 +18,7 @@ export function pinRun(
 ): Promise<Run> {
   const { projectId, id, pinned } = input;
   return transaction(database, async (tx) => {
-    // One at a time in a project, so that those that count at the same moment cannot pass the limit together.
+    // One at a time in a project, so that two that count at the same moment cannot pass the limit together.
     if (pinned) await lockPins(tx, projectId);
     const found = await tx.row<Run & { was: boolean }>`
       with before as (
@@ -42,7 +43,7 @@ export function pinRun(
   });
 }
 
-/** Gives the runs of a project that is being deleted back to retention; none is pinned after that. */
+/** Unpins all runs of a project that is being deleted. */
 export async function unpinRuns(tx: Db, projectId: string): Promise<void> {
   await lockPins(tx, projectId);
   await tx.run`update runs set pinned = false where project_id = ${projectId} and pinned`;

@@ -4,12 +4,12 @@ import { eraseBodies, deleteDeliveries } from '#core/delivery/webhooks/index.ts'
 import { keepProofs } from '#core/authoring/routines/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** One of the two stages of retention, erasing and deleting; each has an index of the runs that it is still due for. */
+/** One of the two stages of retention, erasing and deleting. Each has an index of the runs that it is still due for. */
 export interface Stage {
   readonly name: 'content' | 'runs';
-  /** SQL condition on runs that this stage is next for, in the words of its partial indexes. */
+  /** SQL condition on runs for which this stage is next, written as its partial indexes have it. */
   readonly next: Sql;
-  /** Days after its end for which a run of any project is kept from this stage at most. */
+  /** The most days after its end that a run of any project is kept from this stage. */
   daysOfAll(rule: RetentionRule): number;
   /** The same days for the runs of a project, as an SQL expression on a row of `projects`. */
   daysOf(rule: RetentionRule, project: Sql): Sql;
@@ -36,10 +36,10 @@ export const RUNS: Stage = {
 };
 
 /**
- * Erases everything that people, models and tools have written into runs which have ended: prompts, variables,
- * messages, arguments and results of tools, results and summaries of runs, their data and changes, and webhook bodies.
- * What was wrong with a result may quote it, and goes too. States, reasons, times, usage and the names of tools stay. A
- * run with a delivery that is still to be made is left for later.
+ * Erases everything that people, models and tools have written into ended runs: prompts, variables, messages, arguments
+ * and results of tools, results and summaries, data and changes, faults of results, which may quote them, and webhook
+ * bodies. States, reasons, times, usage and names of tools stay. A run with a delivery still to be made is left for
+ * later.
  * @param runIds runs that the transaction has locked
  * @returns how many are erased
  */
@@ -62,7 +62,8 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
 }
 
 /**
- * SQL expression for what remains of a gate's verdict. Its error goes too, as it may quote the routine's instructions.
+ * SQL expression for what is left of a gate's verdict. Its error goes too, since it may quote the routine's
+ * instructions.
  */
 const erasedGate = sql`jsonb_build_object(
   'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
@@ -70,9 +71,9 @@ const erasedGate = sql`jsonb_build_object(
     'tool', gate->'call'->'tool', 'url', null, 'status', gate->'call'->'status', 'sent', gate->'call'->'sent'))`;
 
 /**
- * SQL expression for what remains of a tool call. It lists the fields that hold nothing private, so that a new field is
- * erased. The name of a tool that was never offered is the model's invention, that of a connection was written by a
- * person, and the error of a call may quote the response.
+ * SQL expression for what is left of a tool call. It lists the fields that hold nothing private, so that a new field is
+ * erased. The name of a tool that was never offered is the model's invention, a person wrote that of a connection, and
+ * the error of a call may quote the response.
  */
 const erasedTool = sql`jsonb_build_object(
   'name', case when tool->>'toolName' is null then '' else tool->>'name' end,
@@ -84,8 +85,8 @@ const erasedTool = sql`jsonb_build_object(
   'omittedFromStep', tool->'omittedFromStep')`;
 
 /**
- * Deletes runs that have ended with their steps, deliveries and messages. What they used stays in the ledger and in the
- * totals, and a version that one of them has proven stays proven.
+ * Deletes ended runs with their steps, deliveries and messages. Their usage stays in the ledger and the totals, and a
+ * version that one of them proved stays proven.
  * @param runIds runs that the transaction has locked
  * @returns how many are deleted
  */

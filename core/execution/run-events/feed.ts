@@ -10,8 +10,9 @@ import { createWatches, type Watch } from './watches.ts';
 /** Serves one process's followers of runs. */
 export interface RunFeed {
   /**
-   * Follows a run. @throws {AppError} `rate_limited` when the follower has reached the limit of streams,
-   * `service_unavailable` when this process has
+   * Follows a run.
+   * @throws {AppError} `rate_limited` when the follower has its most streams open, `service_unavailable` when this
+   * process has
    */
   follow(
     run: { readonly projectId: string; readonly id: string },
@@ -20,16 +21,16 @@ export interface RunFeed {
   ): Promise<RunWatch>;
   /** Returns the number of open streams. */
   streams(): number;
-  /** Ends every watch and refuses new ones, as the process is about to stop. */
+  /** Ends every watch and refuses new ones: the process is about to stop. */
   close(): void;
-  /** Resolves when, after `close`, no work is left. */
+  /** Resolves when no work is left after `close`. */
   settled(): Promise<void>;
 }
 
 export interface RunWatch extends Watch {
   /** Reads the run with its steps after this index. Concurrent followers share the read. */
   read(afterIndex: number): Promise<RunSnapshot>;
-  /** Returns true when the watch is over because the process stops. */
+  /** Tells whether the watch ended because the process stops. */
   isClosed(): boolean;
 }
 
@@ -39,13 +40,15 @@ export interface RunFeedOptions {
   readonly log: Log;
 }
 
-/** Pause between two looks, unless a look takes longer: they take half of one connection's time at most. */
+/** Pause between two looks, or as long as the last look took: looks take half of one connection's time at most. */
 const PAUSE_MS = 20;
 
-/** The same while no follower waits. While some do and nothing is committed, it is Postgres that waits. */
+/**
+ * Pause while no follower waits. While followers wait and nothing is committed, the waiting happens inside Postgres.
+ */
 const IDLE_PAUSE_MS = 30;
 
-/** First and longest pause while Postgres is away; each is twice the one before. */
+/** First and longest pause while Postgres is away. Each is twice as long as the one before. */
 const AWAY_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
@@ -90,7 +93,7 @@ export function createRunFeed({ database, limits, log }: RunFeedOptions): RunFee
     } catch (err) {
       if (failures === 0) log.warn({ err }, 'followed runs could not be read');
       failures += 1;
-      // Postgres may have lost the leases.
+      // Postgres may have lost the leases, so renew them at once.
       renewAt = 0;
       return Math.min(AWAY_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
     }
@@ -102,7 +105,7 @@ export function createRunFeed({ database, limits, log }: RunFeedOptions): RunFee
     ending ??= endAll();
   }
 
-  /** Deletes the records of streams that end together, in one statement; a lease that stays behind expires. */
+  /** Deletes the records of streams that end together in one statement. A lease that is left expires. */
   async function endAll(): Promise<void> {
     await turnOver();
     try {

@@ -5,16 +5,16 @@ import type { RunFeed, RunWatch } from './feed.ts';
 import type { RunCursor } from './watches.ts';
 
 export interface StreamRequest {
-  /** Identity of the follower: streams are counted by API key or session, and by organization. */
+  /** Who follows: streams are counted by API key or session, and by organization. */
   readonly follower: { readonly credential: string; readonly organizationId: string };
   readonly lastEventId: string;
-  /** Ends the stream; if its reason is a `StreamEnd`, the follower is told so. */
+  /** Ends the stream. The follower is told the reason when it is a `StreamEnd`. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Opens the events of a run after the one that `lastEventId` names, until `signal` aborts.
- * @returns undefined when that was the last event of all
+ * Opens the events of a run that follow the one named by `lastEventId`, until `signal` aborts.
+ * @returns undefined when no event follows it
  * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
  */
 export async function openRunEvents(
@@ -29,7 +29,7 @@ export async function openRunEvents(
 }
 
 /**
- * Waits until a run has ended, `signal` aborts, or this process stops. Meanwhile it counts as a stream.
+ * Waits until a run has ended, `signal` aborts, or this process stops. It counts as a stream meanwhile.
  * @throws {AppError} `run_not_found`, `rate_limited`, `service_unavailable`
  */
 export async function waitForRunEnd(
@@ -54,7 +54,7 @@ export async function waitForRunEnd(
   }
 }
 
-/** Stands for a step after the last one, where steps are not waited for. */
+/** An index above that of any step, for a follower that waits for no steps. */
 const NO_STEPS = 2_147_483_647;
 
 export type RunEvent =
@@ -62,7 +62,7 @@ export type RunEvent =
   | { readonly event: 'step'; readonly id: string; readonly data: RunDetail['steps'][number] }
   | StreamEndEvent;
 
-/** Says why the stream ends although the run has not. It has no id, so a follower goes on after the event before. */
+/** Says why the stream ends before its run. It has no id, so a follower goes on after the event before. */
 export interface StreamEndEvent {
   readonly event: 'end';
   /** Milliseconds after which a follower should reconnect. */
@@ -71,9 +71,9 @@ export interface StreamEndEvent {
 }
 
 /**
- * Yields the events of a run from `after` on: each state in which it is found, and each step in order once it is
- * finished. The final state comes last. Events are read from the tables, so a follower that reconnects misses nothing.
- * While Postgres is away it waits, until `signal` aborts.
+ * Yields the events of a run from `after` on: each state that is seen, each step in order once it is finished, and the
+ * final state last. Events are read from the tables, so a follower that reconnects misses nothing. While Postgres is
+ * away, waits until it is back or `signal` aborts.
  */
 async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let sent = after;
@@ -103,7 +103,7 @@ async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal
   if (reason !== undefined) yield endEvent(reason);
 }
 
-/** Converts the error of an ended stream into undefined. */
+/** Turns the error of a stream that has ended into undefined. */
 function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
   return (error) => {
     if (!signal.aborted) throw error;
@@ -111,17 +111,15 @@ function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
   };
 }
 
-/**
- * Returns the steps before the first unfinished one, so that events keep their order even where calls end out of order.
- */
+/** Returns the steps before the first unfinished one: events keep their order even where calls end out of order. */
 function upToUnfinished(steps: RunDetail['steps']): RunDetail['steps'] {
   const first = steps.findIndex(({ state }) => state === 'pending' || state === 'started');
   return first === -1 ? steps : steps.slice(0, first);
 }
 
 /**
- * Makes the last event of a stream. Delays differ, so that the followers of a process that stops do not all reconnect
- * at once.
+ * Makes the last event of a stream. Delays vary, so that the followers of a stopping process do not all reconnect at
+ * once.
  */
 function endEvent(reason: StreamEnd): StreamEndEvent {
   const retryMs = 1_000 + Math.floor(Math.random() * 4_000);
@@ -132,14 +130,14 @@ function eventId({ steps, state }: RunCursor): string {
   return `${steps}.${state ?? 'unknown'}`;
 }
 
-/** Parses the id of an event; with any other text the follower starts from the beginning. */
+/** Parses the id of an event. With any other text the follower starts from the beginning. */
 function readEventId(id: string): RunCursor {
   const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
   if (steps === undefined) return { steps: 0, state: undefined };
   return { steps: Number(steps), state: RUN_STATES.find((state) => state === name) };
 }
 
-/** Reasons for which an event stream ends before its run does, each with the message to the follower. */
+/** Reasons for which a stream ends before its run, each with the message to the follower. */
 const STREAM_ENDS = {
   access_ended: 'The credential of this stream may not read the run any more.',
   server_stopping: 'The server stops; go on with Last-Event-ID.',
@@ -148,7 +146,7 @@ const STREAM_ENDS = {
 
 export type StreamEnd = keyof typeof STREAM_ENDS;
 
-/** Returns the reason for which the signal was aborted, where it is one that the follower is told. */
+/** Returns the reason of the abort, where it is one that the follower is told. */
 function streamEndOf(signal: AbortSignal): StreamEnd | undefined {
   const reason: unknown = signal.reason;
   return STREAM_END_NAMES.find((name) => name === reason);

@@ -1,7 +1,7 @@
 import { deleteBatch, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** A recorded event stream, by which streams are counted over all replicas. */
+/** The record of an event stream, by which streams are counted over all replicas. */
 export interface StreamLease {
   readonly id: string;
   readonly organizationId: string;
@@ -14,12 +14,12 @@ export interface StreamLimits {
   readonly perOrganization: number;
 }
 
-/** Time for which a stream still counts after its process has died. Leases are renewed three times as often. */
+/** How long a stream counts after its process has died. Leases are renewed three times as often. */
 const LEASE = sql`interval '90 seconds'`;
 
 /**
- * Records a stream, unless its credential or organization has reached its limit over all replicas. Streams of one
- * organization are opened one after the other, so that a burst cannot exceed the limit.
+ * Records a stream, unless its credential or organization has its most streams open over all replicas. Streams of one
+ * organization open one after the other, so that a burst cannot exceed the limit.
  * @throws {AppError} `rate_limited`
  */
 export function takeLease(database: Database, lease: StreamLease, limits: StreamLimits): Promise<void> {
@@ -47,10 +47,7 @@ function tooMany(holder: string, limit: number): AppError {
   );
 }
 
-/**
- * Renews leases. A row that is gone, because Postgres has crashed or was away for longer than a lease, is inserted
- * again.
- */
+/** Renews leases. Inserts a row again that is gone because Postgres crashed, or was away for longer than a lease. */
 export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promise<void> {
   await db.run`
     insert into run_followers (id, organization_id, credential, leased_until)

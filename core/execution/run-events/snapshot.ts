@@ -6,10 +6,10 @@ import { runColumns, stepColumns, type Run, type RunDetail } from '#core/executi
 /** Reads a run with its steps after an index. @throws {AppError} `run_not_found` */
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 
-/** Snapshots of one read: many small ones cost little more than one, and large ones are not in memory together. */
+/** Snapshots of one read. Many small ones cost little more than one; more large ones would fill the memory. */
 const BATCH = 20;
 
-/** Reads at a time: a large one delays no others, and a burst takes only part of the pool. */
+/** Reads at a time: a large one delays no others, and a burst takes a part of the pool only. */
 const READS = 3;
 
 interface Waiting extends PromiseWithResolvers<RunSnapshot> {
@@ -17,16 +17,16 @@ interface Waiting extends PromiseWithResolvers<RunSnapshot> {
 }
 
 /**
- * Reads for all followers of a process: those that want the same share what is read, and all that wait while reads are
- * under way go together into the next. Each read begins after its followers have asked, so none is given a state
- * older than the change that it was told.
+ * Reads for all followers of a process. Followers that want the same snapshot share it; followers that ask while reads
+ * are under way go into the next read together. Each read begins after its followers have asked, so none gets a state
+ * older than the change that it was told of.
  */
 export function createSnapshotReader(db: Db): SnapshotReader {
   const waiting = new Map<string, Waiting>();
   let reads = 0;
 
   async function readWaiting(): Promise<void> {
-    // What is asked in the same turn of the event loop goes together from the first read on.
+    // Wait for all requests of this turn of the event loop, so that they share the first read.
     await turnOver();
     while (waiting.size > 0) {
       const batch = [...waiting].slice(0, BATCH);
@@ -86,17 +86,17 @@ export interface SnapshotRequest {
   readonly afterIndex: number;
 }
 
-/** Steps in the memory of a follower that reads slowly, however many the run has. */
+/** Steps that a slow follower keeps in memory, however many the run has. */
 const STEPS_AT_ONCE = 10;
 
 type Step = RunDetail['steps'][number];
 
-/** A step as JSON has it. */
+/** A step as JSON writes it, with times as text. */
 type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> & Readonly<Record<'startedAt' | 'finishedAt', string | null>>;
 
 /**
- * Reads snapshots in the order of the requests; undefined where a project has no such run. One statement, so that all
- * steps of the state that is read are there, and only one round trip is waited for.
+ * Reads snapshots in the order of the requests; undefined where a project has no such run. One statement reads a run
+ * and all its steps in one state of the database, in one round trip.
  */
 async function readSnapshots(db: Db, requests: readonly SnapshotRequest[]): Promise<(RunSnapshot | undefined)[]> {
   const found = await db.rows<Run & { n: number; stepsJson: readonly StepJson[] }>`

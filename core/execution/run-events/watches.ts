@@ -1,12 +1,12 @@
 import type { Db } from '#lib/database/index.ts';
 import type { RunState } from '#core/execution/run-states/index.ts';
 
-/** Followers of one process that wait until the run which each follows moves on. */
+/** The followers of one process, each waiting until its run moves on. */
 export interface Watches {
   add(runId: string, signal: AbortSignal): Watch;
   /** Tells whether no follower waits. */
   isEmpty(): boolean;
-  /** Waits a moment for something to look at: for a commit since the last look, or for followers that are new. */
+  /** Waits a moment for a reason to look: a commit since the last look, or a new follower. */
   mayHaveMoved(db: Db): Promise<boolean>;
   /** Wakes the followers whose run has moved on. */
   look(db: Db): Promise<void>;
@@ -17,7 +17,7 @@ export interface Watches {
 export interface Watch {
   /**
    * Resolves with true when the run is further than `from`, with false when the watch has ended. The first call does
-   * not wait, as a new follower has read nothing yet.
+   * not wait: a new follower has read nothing yet.
    */
   changed(from: RunCursor): Promise<boolean>;
 }
@@ -36,9 +36,9 @@ interface Place extends RunCursor {
 
 export function createWatches(): Watches {
   const places = new Map<string, Place>();
-  /** Counts the places that were ever added. */
+  /** Counts all places that were ever added. */
   let added = 0;
-  /** The snapshot of the last look, and what was added by then: no run has left its places within it. */
+  /** The snapshot of the last look, and the places added by then. Within that snapshot no run has left its places. */
   let last = { snapshot: '', added };
   let closed = false;
 
@@ -97,13 +97,12 @@ export function createWatches(): Watches {
   };
 }
 
-/** Longest wait for a commit. It is also the longest that a process which stops has to wait. */
+/** Longest wait for a commit, and so the longest that a stopping process waits. */
 const PATIENCE_MS = 250;
 
 /**
- * Waits until a statement would see other transactions than in the snapshot `seen`, and returns what it would see.
- * While that stays the same nothing has been committed, so no run is read, which takes a hundred times as long for
- * 1,000 runs.
+ * Waits until a transaction has been committed since the snapshot `seen`, and returns the new snapshot. Without a
+ * commit no run is read: reading 1,000 runs takes a hundred times as long as this wait costs.
  */
 async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
   const found = await db.row<{
@@ -113,9 +112,9 @@ async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
 }
 
 /**
- * Finds the places that their run has left: the step that would be sent next is finished, or the run is
- * in another state. All of this is read from rows that are written anyway, each by its primary key. A run that is under
- * way in a step leaves its state together with the step, so most runs are not read themselves.
+ * Finds the places that their runs have left: the next step is finished, or the state is another. Reads only rows that
+ * are written anyway, each by its primary key. A run that is in a step leaves its state together with the step, so most
+ * runs are not read themselves.
  */
 async function findLeft(
   db: Db,
@@ -145,7 +144,9 @@ async function findLeft(
   return { snapshot, left: left.flatMap((n) => places[n - 1] ?? []) };
 }
 
-/** Writes an array as Postgres reads it. Ids, numbers and states need no quotes, and pg is slow to find that out. */
+/**
+ * Writes an array literal for Postgres. Ids, numbers and states need no quotes, and pg would check each of them slowly.
+ */
 function arrayOf(places: readonly Place[], field: 'runId' | 'steps' | 'state'): string {
   return `{${places.map((place) => place[field] ?? 'none').join(',')}}`;
 }

@@ -24,8 +24,8 @@ export async function cancelRun(deps: AfterEndDeps, projectId: string, id: strin
 }
 
 /**
- * Records the request, and ends a run that is still queued. The next step and every tick check for the request, so it
- * is carried out even when Temporal cannot be reached now.
+ * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so it
+ * holds even when Temporal cannot be reached now.
  */
 function requestCancellation(
   database: Database,
@@ -48,9 +48,8 @@ function requestCancellation(
 }
 
 /**
- * Cancels the open runs of routines, also those that a person started. Each has a transaction of its own, which waits
- * for its row: the transaction that holds the row needs nothing else that is held here. A run that is started meanwhile
- * is wanted.
+ * Cancels the open runs of routines, also those that a person started. Each run has a transaction of its own, which
+ * waits for the run's row and holds nothing that another could wait for. A run that starts meanwhile stays.
  * @throws the first error of a run that could not be stopped, after the others were
  */
 export async function stopRuns(deps: AfterEndDeps, routineIds: readonly string[]): Promise<void> {
@@ -73,7 +72,7 @@ export async function stopRuns(deps: AfterEndDeps, routineIds: readonly string[]
       failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be stopped'),
     });
   } finally {
-    // Those that have been stopped are followed up, also when others could not be.
+    // Runs that have stopped are followed up, even when others could not be stopped.
     await afterReplacing(deps, {
       ends: stopped.flatMap(({ ends }) => ends),
       cancelled: stopped.flatMap(({ cancelled }) => cancelled),
@@ -92,7 +91,7 @@ export async function pauseWithRuns(
 ): Promise<Routine> {
   const { projectId, id, cancelRuns } = input;
   const routine = await pauseRoutine(deps, by, projectId, id);
-  // Not in the transaction that holds the routine: a run that is ending holds its row and waits for the routine's.
+  // Outside the transaction that holds the routine: a run that is ending holds its row and waits for the routine's.
   if (cancelRuns) await stopRuns(deps, [id]);
   return routine;
 }

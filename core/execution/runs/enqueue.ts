@@ -26,30 +26,30 @@ export interface ManualRun {
   readonly plan: Plan;
   readonly routineId: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** True when they are material and no instructions, as the caller who gave them may not write routines. */
+  /** True when the caller may not write routines: then the values are material, and no instructions. */
   readonly valuesFenced: boolean;
   readonly retryOf: string | null;
   /** Earliest start; null for at once. */
   readonly runAt: Date | null;
-  /** The instant of the run that it repeats, where that one had an instant. */
+  /** The schedule's instant of the run that it repeats, where that run had one. */
   readonly standsFor: Date | null;
   /** Model providers that are switched off here. */
   readonly disabledProviders: readonly string[];
 }
 
-/** Limit of runs in a project that wait for their times. */
+/** How many runs of a project may wait for their times. */
 const MAX_HELD = 1_000;
 
 export interface EnqueuedRun {
   readonly run: Run;
-  /** Set when the run was admitted at once; the caller then starts its workflow. Otherwise it waits for admission. */
+  /** Set when the run was admitted at once: the caller starts its workflow. Otherwise it waits for admission. */
   readonly startable: StartableRun | undefined;
 }
 
 /**
- * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. When no
- * other run waits, there is room also in its share, and the organization has no bound of its own, the same statement
- * admits it, which spares an idle service a round of admission. Otherwise it waits its turn.
+ * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. The same statement
+ * admits it when no other run waits, its share has room and its organization has no bound of its own, which spares an
+ * idle service a round of admission. Otherwise it waits its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
  */
@@ -122,7 +122,7 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
   if (found.routineState === 'archived') throw new AppError('routine_archived');
   assertMayBeGiven(found);
   const { id, projectId, routineId } = input;
-  // Not inserted: an earlier attempt of the same request did that, or the month's runs are used up.
+  // Not inserted: an earlier attempt of this request did it, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   if (found.admitted !== true) return { run, startable: undefined };
@@ -138,7 +138,10 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
   return { run, startable };
 }
 
-/** @throws {AppError} `invalid_variable` naming each variable that the routine lacks, or keeps as it is */
+/**
+ * @throws {AppError} `invalid_variable` naming each variable that the routine does not have, or does not let callers
+ * set
+ */
 export function assertMayBeGiven(given: {
   readonly unknown: readonly string[];
   readonly closed: readonly string[];
@@ -184,7 +187,7 @@ export async function enqueueRetry(
   const run: Run = await readRun(db, input.projectId, input.runId);
   if (!isEndState(run.state)) throw new AppError('run_not_finished');
   if (run.contentErasedAt !== null) throw new AppError('content_erased');
-  // Values keep the rank that they were given with.
+  // Values keep the rank that they were first given with.
   const { routineId, variables, scheduledFor: standsFor } = run;
   const again = {
     routineId,

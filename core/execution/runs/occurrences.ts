@@ -9,16 +9,16 @@ export interface OccurrenceRow {
   readonly routine_id: string;
   readonly state: Extract<RunState, 'queued' | 'skipped'>;
   readonly reason: RunReason | null;
-  /** Detail beyond the reason. */
+  /** What the reason leaves out, in words. */
   readonly error_message: string | null;
   readonly scheduled_for: Date;
   readonly skipped_count: number | null;
   readonly skipped_until: Date | null;
-  /** True when it waits until no earlier run of the routine is open. */
+  /** True when the run waits until no earlier run of the routine is open. */
   readonly after_previous: boolean;
 }
 
-/** Lasting reasons: consecutive occurrences that are skipped for one of them become one row. */
+/** Lasting reasons. Consecutive occurrences that are skipped for the same one share a row. */
 const LASTING: readonly RunReason[] = [
   'overlap',
   'budget_exceeded',
@@ -29,8 +29,8 @@ const LASTING: readonly RunReason[] = [
 
 /**
  * Records occurrences of routines that the transaction has locked. An occurrence that is skipped for the same lasting
- * reason as the one before is added to that row, as long as nothing else has happened to the routine since: the row
- * then is its latest run, and the latest of its schedule too.
+ * reason as the one before joins that row, while the row is the latest run of the routine and the latest of its
+ * schedule.
  * @returns the ids of the rows that were inserted
  */
 export async function insertOccurrences(tx: Db, occurrences: readonly OccurrenceRow[]): Promise<ReadonlySet<string>> {
@@ -77,10 +77,10 @@ export async function insertOccurrences(tx: Db, occurrences: readonly Occurrence
   return new Set(inserted.map(({ id }) => id));
 }
 
-/** Time that a run of a backfill may wait for its turn, which comes after everything else. */
+/** How long a run of a backfill may wait for its turn, which comes after everything else. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
-/** A run of a backfill and the instant of the schedule that it makes up for. */
+/** A run of a backfill, and the instant of the schedule that it stands for. */
 interface BackfillRun {
   readonly id: string;
   readonly scheduledFor: Date;
@@ -90,7 +90,7 @@ interface BackfillRun {
 interface OnRecord {
   readonly scheduledFor: Date;
   /**
-   * True when the instant has a run, by schedule or by hand, that was not skipped, or when the gate saw no change then.
+   * True when a run by schedule or by hand stands for the instant and was not skipped, or when the gate saw no change.
    */
   readonly ran: boolean;
   /** The backfill run of the instant, and the backfill that it belongs to. */
@@ -129,8 +129,8 @@ export async function countWaitingBackfills(db: Db, organizationId: string): Pro
 }
 
 /**
- * Inserts a run for each instant, the earliest first in line, with the routine's present version. The transaction has
- * locked the routine.
+ * Inserts a run for each instant, the earliest first in line, with the routine's present version. The caller has locked
+ * the routine.
  */
 export async function insertBackfill(
   tx: Db,

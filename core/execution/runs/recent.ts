@@ -3,7 +3,7 @@ import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { RunState } from '#core/execution/run-states/index.ts';
 
-/** Limit of runs of one routine in a list of recent runs. */
+/** How many runs of one routine a list of recent runs holds. */
 export const MAX_RECENT = 20;
 
 /** A recent run in a list: how it went, and when. */
@@ -12,7 +12,7 @@ export interface RecentRun {
   readonly state: RunState;
   readonly reason: string | null;
   readonly outcome: Outcome | null;
-  /** Time at which it began; for a run that has not begun, the time at which it was due or requested. */
+  /** When it began; for a run that has not begun, when it was due or requested. */
   readonly at: string;
 }
 
@@ -33,7 +33,7 @@ interface RoutineRecentRuns {
   readonly id: string;
   /** Runs, newest first. */
   readonly runs: readonly RecentRun[];
-  /** Null while none has ended; skipped runs do not count, as they never ran. */
+  /** Null while none has ended. Skipped runs never ran, so they do not count. */
   readonly lastEnded: LastEnded | null;
 }
 
@@ -81,7 +81,7 @@ export function listRecentRuns(
   `;
 }
 
-/** Selects the latest run in one state, which is a literal so that the partial index of ended runs serves. */
+/** Selects the latest run in one state. The state is a literal so that the partial index of ended runs serves. */
 function latestId(projectId: string, state: Sql): Sql {
   return sql`(select id from runs
               where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId} and state = ${state}

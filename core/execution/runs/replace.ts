@@ -4,22 +4,22 @@ import { waiting } from '#core/execution/admission/index.ts';
 import { replacement, type RunEnding, type RunState } from '#core/execution/run-states/index.ts';
 import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from './end-run.ts';
 
-/** Open runs that are to stop, because the next occurrence replaces them or a person stops them. */
+/** Open runs that stop, because the next occurrence replaces them or a person stops them. */
 export interface ReplacedRuns {
   /** Ends of the runs that had not begun. */
   readonly ends: readonly RecordedEnd[];
-  /** Ids of running runs that are now to stop. */
+  /** Ids of running runs that have been asked to stop. */
   readonly cancelled: readonly string[];
 }
 
-/** Cancels the open runs of routines in favour of the next occurrence, as `cancelOpenRuns` does. */
+/** Cancels the open runs of routines to make way for the next occurrence, as `cancelOpenRuns` does. */
 export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<ReplacedRuns> {
   return cancelOpenRuns(tx, routineIds, { ending: replacement, which: inTheWay });
 }
 
 /**
- * Cancels the open runs that a waiting occurrence replaces and that its claim found locked, which is rare; the
- * occurrence waits for them meanwhile. A run that is locked once more is left to the next call.
+ * Cancels the open runs that a waiting occurrence replaces and that were locked when it was claimed, which is rare. A
+ * run that is locked again is left to the next call; the occurrence waits meanwhile.
  */
 export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
   const missed = await deps.database.rows<{ id: string; routineId: string }>`
@@ -46,10 +46,10 @@ export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
 }
 
 /**
- * Cancels the open runs of routines, in the caller's transaction: queued runs end, running ones get a request that
- * their next step and every sweep check. The caller calls `afterReplacing` after its commit.
- * @param cancel.waits waits for runs that are locked instead of passing them by; only for a transaction that holds no
- * routine, as the end of a run locks the run before its routine
+ * Cancels the open runs of routines in the caller's transaction: queued runs end, running ones get a request that their
+ * next step and every sweep look for. The caller calls `afterReplacing` after its commit.
+ * @param cancel.waits waits for locked runs instead of skipping them; only for a transaction that holds no routine,
+ * because the end of a run locks the run before its routine
  */
 export async function cancelOpenRuns(
   tx: Db,
@@ -76,19 +76,19 @@ export async function cancelOpenRuns(
 }
 
 /**
- * Asks an open run to stop, and says why: assignments for an update of `runs`. The first request counts; a person who
- * cancels a run that is already being replaced changes nothing.
+ * Asks an open run to stop and says why: assignments for an update of `runs`. The first request counts, so a person who
+ * cancels a run that is being replaced changes nothing.
  */
 export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
   return sql`cancel_requested_at = coalesce(cancel_requested_at, now()),
         cancel_reason = case when cancel_requested_at is null then ${reason} else cancel_reason end`;
 }
 
-/** Does what follows the cancellations: follows up the recorded ends, and tells Temporal, which the sweep repeats. */
+/** Follows up the recorded ends, and tells Temporal of the cancellations. The sweep repeats the latter. */
 export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns): Promise<void> {
   for (const end of replaced.ends) await afterEnd(deps, end, { kicks: false });
   if (replaced.ends.some(({ deliveries }) => deliveries.length > 0)) await kickDeliveries(deps);
-  // All at once, so that a caller waits for one deadline and not for many while Temporal is away.
+  // All at once: while Temporal is away the caller waits for one deadline, not for many.
   await Promise.all(
     replaced.cancelled.map((id) =>
       deps.engine
@@ -99,7 +99,7 @@ export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns)
 }
 
 /**
- * SQL condition on `runs`: an open run holds up the next occurrence of its routine. A run that is held for a later time
- * does not, as that may be in a year, nor does one of a backfill, which comes after everything else.
+ * SQL condition on `runs`: an open run holds up the next occurrence of its routine. A run that waits for its time does
+ * not, since that may be a year away, nor does one of a backfill, which comes last.
  */
 export const inTheWay = sql`not held and trigger <> 'backfill'`;

@@ -12,15 +12,15 @@ interface OpenRun {
   readonly cancelRequested: boolean;
 }
 
-/** Runs checked in one tick; each costs one call to Temporal, a few milliseconds. */
+/** Runs that one tick checks. Each costs a call to Temporal of a few milliseconds. */
 const BATCH = 200;
 
 /**
- * Checks open runs. First of all makes up for cancellations that were missed and repeats those that Temporal may not
- * have received, so that they never wait behind thousands of others. Ends runs whose time is long over, also
- * those that Temporal calls open. Then, the one checked longest ago first, settles a run whose workflow is gone: one
- * that never began is started again, also when its workflow waits for a build that is no more, and one that was under
- * way ends as `workflow_lost`, so that nothing waits for ever.
+ * Checks open runs, in this order. Carries out cancellations that were missed or that Temporal may not have received,
+ * so that they never wait behind thousands of runs. Ends runs whose time is long over, also those that Temporal calls
+ * open. Settles runs whose workflow is gone, the one checked longest ago first: a run that never began is started
+ * again, also when its workflow waits for a build that no worker serves; one that was under way ends as
+ * `workflow_lost`.
  * @returns how many runs had lost their workflow
  */
 export async function sweepOpenRuns(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
@@ -29,7 +29,7 @@ export async function sweepOpenRuns(deps: AfterEndDeps, signal: AbortSignal): Pr
     await replaceMissed(deps);
     cancelled = await check(deps, await takeCancelled(deps.database), signal);
   } finally {
-    // Also while Temporal is away: the deadline of a run does not wait for it.
+    // Also while Temporal is away: a run's deadline does not wait for it.
     await endOverdue(deps, signal);
   }
   return cancelled + (await check(deps, await takeOpenRuns(deps.database), signal));
@@ -54,15 +54,15 @@ async function check(deps: AfterEndDeps, waiting: OpenRun[], signal: AbortSignal
       waiting.shift();
     }
   } finally {
-    // When Temporal goes away the rest have not been checked, and the next tick does it.
+    // Temporal went away, so the rest is unchecked: the next tick checks it.
     await giveBack(database, waiting);
   }
   return settled;
 }
 
 /**
- * The step under way ends its run when the time is over, and that is a `timeout`. Where none has for so long, the
- * platform lost the run, which is no fault of the routine's.
+ * A step ends its run as `timeout` when the time is over. If none has done so for this long, the platform lost the run,
+ * which is no fault of the routine.
  */
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
@@ -82,8 +82,8 @@ async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void
       async ({ id }) => {
         deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
         await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE), { kicks: false });
-        // Its row is settled; a workflow that lives on finds nothing to do. While Temporal is away each would wait for
-        // the deadline of its call.
+        // The row is settled, so a workflow that lives on finds nothing to do. While Temporal is away each call would
+        // wait for its deadline.
         if (reachable) {
           await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
         }
@@ -104,7 +104,7 @@ async function giveBack(database: Database, waiting: readonly OpenRun[]): Promis
   await database.run`update runs set checked_at = null where id = any(${ids})`;
 }
 
-/** Takes runs that were cancelled since their last check, or whose last check is a while ago. */
+/** Takes runs that were cancelled since their last check, or that were checked a while ago. */
 function takeCancelled(database: Database): Promise<OpenRun[]> {
   return database.rows<OpenRun>`
     update runs set checked_at = now()
@@ -150,8 +150,8 @@ async function settle(deps: AfterEndDeps, run: OpenRun, workflow: 'completed' | 
 }
 
 /**
- * Tells whether the workflow of a run stays on a build that has no worker any more, while another build takes new runs.
- * A run that has not begun may then begin on that one; one that has begun waits for workers of its own build.
+ * Tells whether a run's workflow belongs to a build without workers while another build takes new runs. A run that has
+ * not begun may then begin on that one; a run that has begun waits for workers of its own build.
  */
 async function isStranded({ database, engine, admission }: AfterEndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);
@@ -159,12 +159,12 @@ async function isStranded({ database, engine, admission }: AfterEndDeps, runId: 
   return buildIsGone(database, admission.rule.taskQueue, buildId);
 }
 
-/** Runs skipped in one round; the next tick goes on. */
+/** Runs skipped in one round. The next tick goes on. */
 const SKIPPED_AT_ONCE = 500;
 
 /**
- * Skips the runs that have waited longer than `limits.maxQueueSeconds` without beginning, whether they were admitted or
- * not. Stops between two of them when `signal` aborts.
+ * Skips runs that have waited longer than `limits.maxQueueSeconds` without beginning, admitted or not. Stops between
+ * two runs when `signal` aborts.
  * @returns the number of skipped runs
  */
 export async function expireQueued(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {

@@ -9,13 +9,13 @@ import { sql, afterCommit, type Db } from '#lib/database/index.ts';
 import type { Admission } from '#core/execution/admission/index.ts';
 import { skip } from '#core/execution/run-states/index.ts';
 
-/** The reason why a queued run is no longer wanted: its routine was paused, changed or archived. */
+/** Why a queued run is no longer wanted: its routine was paused, changed or archived. */
 type UnwantedReason = 'paused' | 'superseded' | 'archived';
 
 /**
- * Selects why a run that has not begun is no longer wanted, null when it is; reads `runs` and its routine as `r`. What
- * a schedule starts is the proven version of an active routine and nothing else; what a person starts is the version
- * that it was started with.
+ * Selects why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its routine as
+ * `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run keeps the
+ * version that it was started with.
  */
 export const unwantedReason = sql`case
   when runs.state <> 'queued' then null
@@ -30,10 +30,10 @@ export const unwantedReason = sql`case
 end`;
 
 /**
- * Skips the runs of routines that have not begun, in the transaction that pauses, changes or archives the routines. A
- * run that is locked just now is passed by: the step that begins it looks at the routine again, and waiting for it
- * could be a deadlock, as the end of a run locks the run before its routine.
- * @returns those that were skipped
+ * Skips the waiting runs of routines, in the transaction that pauses, changes or archives the routines. A locked run is
+ * left alone: the step that begins it looks at the routine again, and waiting for it could deadlock, because the end of
+ * a run locks the run before its routine.
+ * @returns the skipped runs
  */
 async function skipUnwanted(tx: Db, routineIds: readonly string[], reason: UnwantedReason): Promise<string[]> {
   if (routineIds.length === 0) return [];
@@ -58,8 +58,8 @@ interface SkipNews extends Pick<Core, 'metrics'> {
 }
 
 /**
- * Skips the scheduled runs of the routines that have not begun, and those that people started too when the routine is
- * archived; after the commit, reports them and admits others.
+ * Skips the scheduled runs of routines that have not begun, and those that people started too when the routine is
+ * archived. After the commit, reports them and admits others.
  */
 export async function skipQueued(
   news: SkipNews,
@@ -69,7 +69,7 @@ export async function skipQueued(
   tellSkipped(tx, news, { runIds: await skipUnwanted(tx, routineIds, reason), reason });
 }
 
-/** Counts skipped runs after the commit of the transaction that skips them, and admits others. */
+/** Counts skipped runs after the commit, and admits others. */
 function tellSkipped(
   tx: Db,
   { metrics, admission }: SkipNews,
@@ -83,18 +83,17 @@ function tellSkipped(
 }
 
 interface FollowedPause {
-  /** The queued runs of the routines that are skipped for it. */
+  /** The queued runs of the routines that are skipped because of the pause. */
   readonly skipped: readonly string[];
-  /** The webhook deliveries that report it. */
+  /** The webhook deliveries that report the pause. */
   readonly deliveries: readonly StartableDelivery[];
 }
 
 /**
- * Does what follows whenever the service itself pauses routines, in the transaction that does it: records an audit
- * event, skips their scheduled runs that have not begun, unless their schedules have only ended, and queues the webhook
- * events. The caller calls `kickDeliveries` after its commit, and tells the subscribers, who get one mail of a run that
- * failed and of the pause that it led to.
- * @param runIds the run because of which each was paused, by routine
+ * Records pauses that the service makes by itself, in their transaction: writes an audit event, skips waiting scheduled
+ * runs unless the schedule has merely ended, and queues the webhook events. The caller calls `kickDeliveries` after its
+ * commit and mails the subscribers, who get one mail about a failed run and the pause that it caused.
+ * @param runIds by routine, the run because of which it was paused
  */
 export async function followPause(
   tx: Db,
@@ -124,7 +123,7 @@ export async function followPause(
   return { skipped, deliveries };
 }
 
-/** Follows pauses by the service, as `followPause` does, and reports the skipped runs once they are committed. */
+/** Does what `followPause` does, and reports the skipped runs after the commit. */
 export async function followPausesByService(
   news: SkipNews,
   tx: Db,
