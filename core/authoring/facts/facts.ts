@@ -4,12 +4,12 @@ import { sql, transaction, type Database, type Db } from '#lib/database/index.ts
 import { AppError } from '#lib/errors.ts';
 import { findLineChanges } from '#lib/line-changes.ts';
 
-/** Limit of the text, in Unicode code points as schemas count them. */
+/** The longest text, in Unicode code points as schemas count them. */
 export const MAX_FACTS = 24_000;
 
-/** The text of a project that its routines are told, in one of its versions. */
+/** The text of a project that its routines are told, in one version. */
 export interface Facts {
-  /** Counts the changes; 0 while no one has written any. */
+  /** Counts the changes; 0 before the first text. */
   readonly version: number;
   readonly text: string;
   readonly createdBy: Author | null;
@@ -29,7 +29,7 @@ export async function readFacts(db: Db, projectId: string): Promise<Facts> {
 }
 
 /**
- * Writes the facts of a project as a new version. The text that holds already makes none.
+ * Writes the facts of a project as a new version. The same text again makes none.
  * @param input.expectedVersions the versions that the caller expects (`If-Match`); undefined for any
  * @throws {AppError} `project_not_found`, `precondition_failed`
  */
@@ -70,20 +70,22 @@ export function writeFacts(
   });
 }
 
-/** Has the writers of a project's facts follow one another; the row to lock is not there before the first. */
+/** Makes writers of a project's facts wait for each other. Before the first version there is no row to lock. */
 async function lockFacts(tx: Db, projectId: string): Promise<void> {
   await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:facts:' || ${projectId}, 0))`;
 }
 
-/** The newest versions that are always kept. */
+/** How many of the newest versions are always kept. */
 export const KEPT_FACTS = 100;
 
-/** Changes after which the oldest versions are looked at: it reads the runs of the routines that are told facts. */
+/**
+ * The oldest versions are looked at once in so many changes: that reads the runs of all routines that are told facts.
+ */
 const FORGET_EVERY = 20;
 
 /**
- * Deletes the versions beyond the newest hundred that nothing names: no version of a routine, by its proof or its
- * activation, and no run that is kept. A program can write facts ten times a second.
+ * Deletes versions beyond the newest hundred, except those that a routine's version names as proof or activation, or
+ * that a kept run was told. A program can write facts ten times a second.
  */
 async function forgetFacts(
   tx: Db,

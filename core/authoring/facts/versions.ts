@@ -7,9 +7,9 @@ import type { Page } from '#lib/paging.ts';
 /** A version of a project's facts, as lists show it: without its text. */
 export interface FactsVersionSummary {
   readonly version: number;
-  /** Length of the text in Unicode code points, as the limit counts it. */
+  /** Length in Unicode code points, as the limit counts it. */
   readonly length: number;
-  /** Lines that differ from the version before; of the first one all are added. */
+  /** Lines that differ from the version before. All lines of the first version count as added. */
   readonly changes: LineChanges;
   readonly createdBy: Author | null;
   readonly createdAt: Date;
@@ -17,7 +17,7 @@ export interface FactsVersionSummary {
 
 export interface FactsVersion extends FactsVersionSummary {
   readonly text: string;
-  /** Text of the version before; null for the first one, and where that is no longer kept. */
+  /** Text of the version before; null for the first version, and when that text is no longer kept. */
   readonly before: string | null;
 }
 
@@ -51,8 +51,8 @@ export async function readFactsVersion(db: Db, projectId: string, version: numbe
 export type ToldFacts = Pick<FactsVersion, 'version' | 'text'>;
 
 /**
- * Selects the facts that a run is told as one JSON value, null where there are none, as part of a statement that reads
- * more of the run. A run that a person starts is told the newest, every other one those of the proof of its routine.
+ * Selects the facts that a run is told as one JSON value, null for none, as a part of a statement that reads the run. A
+ * run that a person starts is told the newest facts, every other run those of its routine's proof.
  */
 export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: Sql }): Sql {
   return sql`(
@@ -62,7 +62,7 @@ export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: 
   )`;
 }
 
-/** Deletes the facts of deleted projects, `limit` versions at most; returns how many. */
+/** Deletes at most `limit` versions of facts of deleted projects; returns how many. */
 export function forgetFactsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with own as (

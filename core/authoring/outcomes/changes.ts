@@ -15,9 +15,9 @@ export interface ChangeCounts {
   readonly changed: number;
 }
 
-/** The difference between two results: applied to the items of the earlier one, it gives those of the later one. */
+/** The difference between two results. Applied to the items of the earlier one, it gives those of the later one. */
 export interface Changes {
-  /** Key by which items were matched; null where the data was compared as a whole. */
+  /** The key by which items were matched; null where the data was compared as a whole. */
   readonly by: ResultKey | null;
   readonly counts: ChangeCounts;
   /** Added items, in the order of the later list. */
@@ -25,31 +25,31 @@ export interface Changes {
   /** Removed items, in the order of the earlier list. */
   readonly removed: readonly unknown[];
   readonly changed: readonly ChangedItem[];
-  /** True when items are left out; `counts` includes them all the same. */
+  /** True when items are left out. `counts` includes them. */
   readonly truncated: boolean;
 }
 
-/** The changes of a run against the one that it was compared with. */
+/** The changes of a run against the run that it was compared with. */
 export interface ComparedResult extends Changes {
-  /** The run that was delivered last; null for the first, to which everything is new. */
+  /** Id of the run that was delivered last; null for the first run, to which everything is new. */
   readonly against: string | null;
-  /** Consecutive runs without a change: up to this one, or, where it brings a change, up to the one before it. */
+  /** How many runs in a row brought no change, this one included; where it brings one, up to the run before. */
   readonly unchangedRuns: number;
 }
 
-/** Data with which a new result is compared. */
+/** The data that a new result is compared with. */
 export interface DeliveredData {
-  /** The run with which it was delivered. */
+  /** Id of the run whose webhook carried this data. */
   readonly against: string;
   readonly data: unknown;
   readonly by: ResultKey | null;
-  /** Consecutive runs without a change since. */
+  /** How many runs in a row have brought no change since. */
   readonly unchangedRuns: number;
 }
 
 /**
- * Compares the data of a run with the data delivered last. Data that was matched by another key says nothing about
- * these items, so everything is new then.
+ * Compares the data of a run with the data delivered last. Where that was matched by another key, its items cannot be
+ * compared and everything is new.
  */
 export function compareWith(delivered: DeliveredData | undefined, data: unknown, by: ResultKey | null): ComparedResult {
   const known = isDeepStrictEqual(delivered?.by, by) ? delivered : undefined;
@@ -61,14 +61,14 @@ export function compareWith(delivered: DeliveredData | undefined, data: unknown,
   return { ...boundChanges(changes), against, unchangedRuns };
 }
 
-/** Reads the items of recorded data, which its key has fitted before. */
+/** Reads the items of recorded data. Its key fitted when the data was recorded. */
 function itemsOf(data: unknown, by: ResultKey | null): Items {
   const read = readItems(data, by);
   if (!read.ok) throw new Error(read.issue);
   return read.items;
 }
 
-/** Finds the differences. The order of items does not count, nor does data beside the list. */
+/** Finds the differences. Neither the order of items counts, nor data beside the list. */
 export function findChanges(before: Items, after: Items, by: ResultKey | null): Changes {
   const added = missingFrom(before, after);
   const removed = missingFrom(after, before);
@@ -81,23 +81,23 @@ export function findChanges(before: Items, after: Items, by: ResultKey | null): 
   return { by, counts, added, removed, changed, truncated: false };
 }
 
-/** Counts of no difference, as JSON, for statements that compare what is on record. */
+/** The counts of two equal results as JSON, for statements that compare recorded changes. */
 export const NO_CHANGES = JSON.stringify({
   added: 0,
   removed: 0,
   changed: 0,
 } satisfies ChangeCounts);
 
-/** Returns true when there is no difference. */
+/** Tells whether there is no difference. */
 export function areNone({ counts: { added, removed, changed } }: Changes): boolean {
   return added + removed + changed === 0;
 }
 
-/** Items of each kind that are kept with a run, and their length as JSON, all together. */
+/** The most items of each kind that are kept with a run, and the most characters of JSON for all of them. */
 const MAX_ITEMS = 100;
 const MAX_LENGTH = 64 * 1024;
 
-/** Bounds the changes that are kept with a run: the first items of each kind, as far as there is room for them. */
+/** Cuts the changes that are kept with a run to the first items of each kind that fit. */
 export function boundChanges(changes: Changes): Changes {
   let room = MAX_LENGTH;
   function first<T>(items: readonly T[]): T[] {

@@ -1,7 +1,7 @@
 import type { ResultCheckType, ResultCheck } from '#core/authoring/definition/index.ts';
 import { countSources, type CallCount } from './evidence.ts';
 
-/** Lists the outcomes of a run that succeeded. A run that could not do its work has failed, with `could_not`. */
+/** The outcomes of a run that succeeded. A run that could not do its work has failed, with `could_not`. */
 export const OUTCOMES = {
   done: 'the work was done',
   nothing_to_report: 'the work was done, and nothing was found that is worth reporting',
@@ -13,7 +13,7 @@ export type Outcome = keyof typeof OUTCOMES;
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Describes the finding without repeating anything of the result. */
+  /** Says what was found, without repeating anything of the result. */
   readonly detail: string;
 }
 
@@ -21,7 +21,7 @@ export interface CheckResult {
 export interface RunOutcome {
   /** Null unless the run succeeded. */
   readonly outcome: Outcome | null;
-  /** The model's words at the end of the run; null when it wrote none. */
+  /** The model's own words at the end of the run; null when it wrote none. */
   readonly outcomeSummary: string | null;
   /** Empty when nothing was checked. */
   readonly checks: readonly CheckResult[];
@@ -32,14 +32,13 @@ export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
   /**
-   * True, by the index of the check, where the result matches the check's pattern; undefined where that could not be
-   * determined.
+   * By the index of the check, whether the result matches its pattern; undefined where that could not be determined.
    */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }
 
-/** Decides which checks of its routine a run passes. The same evidence always gets the same results. */
+/** Decides which of its routine's checks a run passes. It is pure: the same evidence gets the same results. */
 export function decideChecks(checks: readonly ResultCheck[], evidence: Evidence): CheckResult[] {
   return checks.map((check, index) => ({
     type: check.type,
@@ -79,8 +78,8 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
 }
 
 /**
- * Types of checks on the content of a report. They do not apply to a run that states that it has nothing to report;
- * those on its tool calls, and on what no result may contain, do.
+ * Checks of a report's content, which do not apply to a run that has nothing to report. Checks of tool calls, and of
+ * what no result may contain, do.
  */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 

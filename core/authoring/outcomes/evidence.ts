@@ -12,14 +12,14 @@ export interface CallCount {
   readonly refused: number;
 }
 
-/** Returns true when any of the checks is about the run's tool calls. */
+/** Tells whether any of the checks is about tool calls. */
 export function asksForCalls(checks: readonly ResultCheck[]): boolean {
   return checks.some(({ type }) => type === 'tool_succeeded' || type === 'no_refused_calls');
 }
 
 /**
- * Counts the calls of a run, all of which are recorded when its last step is. A refused call of `finish` is not
- * counted: it did nothing.
+ * Counts the calls of a run. All of them are recorded when its last step is. A refused call of `finish` did nothing, so
+ * it does not count.
  */
 export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   return db.rows<CallCount>`
@@ -33,7 +33,10 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   `;
 }
 
-/** Searches a result for the patterns of the checks, before the transaction that ends the run, as it takes time. */
+/**
+ * Searches a result for the patterns of the checks. This takes time, so it comes before the transaction that ends the
+ * run.
+ */
 export async function findPatterns(
   { projectId, checks }: { readonly projectId: string; readonly checks: readonly ResultCheck[] },
   result: string,
@@ -54,12 +57,12 @@ async function isIn(projectId: string, result: string, pattern: string): Promise
   }
 }
 
-/** Limit of addresses that are read from a text; a check asks for far fewer. */
+/** How many addresses are read from a text. A check asks for far fewer. */
 const MAX_READ = 10_000;
 
 /**
  * Counts the distinct web addresses in a text. Addresses that differ only in their fragments are one source.
- * @param enough stops the count
+ * @param enough where the count stops
  */
 export function countSources(text: string, enough: number): number {
   const written = new Set<string>();

@@ -6,11 +6,11 @@ import { isJsonObject } from '#lib/json.ts';
 interface Call {
   readonly name: string;
   readonly input: unknown;
-  /** True when its arguments could not be read; the model has been told that already. */
+  /** True when its arguments could not be read. The model has been told so. */
   readonly invalid: boolean;
 }
 
-/** Relation of a response to the end of a run that is offered `finish`. */
+/** What a response means for the end of a run that is offered `finish`. */
 export type Finish =
   | {
       readonly kind: 'stated';
@@ -20,11 +20,11 @@ export type Finish =
       /** JSON text of the result; null where the call holds none. */
       readonly result: string | null;
     }
-  /** No call of `finish` in the response counts, for this reason; the run goes on. */
+  /** No call of `finish` in the response counts, for this reason, and the run goes on. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
-/** Reads whether a response ends the run: only by a single call of `finish` that holds what the routine requires. */
+/** Tells whether a response ends the run: only a single call of `finish` does that holds what the routine requires. */
 export function readFinish(calls: readonly Call[], rule: OutcomeRule): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };
@@ -53,7 +53,7 @@ function readInput(input: unknown, rule: OutcomeRule): Finish {
   return { kind: 'stated', outcome: stated, summary: summary.trim(), result: text };
 }
 
-/** Returns the JSON text of a result; models often send it as a text already. */
+/** Returns the JSON text of a result, which models often send as text already. */
 function jsonText(result: unknown): string {
   if (typeof result !== 'string') return JSON.stringify(result, null, 2);
   try {
@@ -64,7 +64,7 @@ function jsonText(result: unknown): string {
   }
 }
 
-/** Reminds a model, once, that it has to state its outcome; kept with the step that it follows. */
+/** Reminds a model, once, to state its outcome. It is kept with the step before it. */
 export const REMINDER = {
   role: 'user',
   content: [
@@ -75,7 +75,7 @@ export const REMINDER = {
   ].join(' '),
 } as const satisfies ModelMessage;
 
-/** Finds the reminder among the messages of a run; no other message has its text. */
+/** Finds the reminder among the messages of a run. No other message has its text. */
 function reminderIn(transcript: readonly ModelMessage[]): number {
   return transcript.findIndex(({ role, content }) => role === REMINDER.role && content === REMINDER.content);
 }
@@ -84,7 +84,7 @@ export function wasReminded(transcript: readonly ModelMessage[]): boolean {
   return reminderIn(transcript) !== -1;
 }
 
-/** Returns the text that was taken for the end before the reminder; null when there is none. */
+/** Returns the text before the reminder, which would have been the result; null when there is none. */
 export function textBeforeReminder(transcript: readonly ModelMessage[]): string | null {
   const message = transcript[reminderIn(transcript) - 1];
   const text = message === undefined ? '' : textOf(message);

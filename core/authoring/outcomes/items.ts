@@ -7,14 +7,14 @@ export interface Item {
   /** Null for data that is compared as a whole. */
   readonly key: KeyValue | null;
   readonly value: unknown;
-  /** Equal for equal values. */
+  /** The same text for equal values. */
   readonly json: string;
 }
 
 /** Items of one result, by their keys as JSON: `1` and `"1"` are different. */
 export type Items = ReadonlyMap<string, Item>;
 
-/** Items, or the reason why the data has none, which names the place. */
+/** The items; or why the data has none, naming the place. */
 export type ReadItems = { readonly ok: true; readonly items: Items } | { readonly ok: false; readonly issue: string };
 
 /** Reads the items of a result. Without a key, the data as a whole is the only item. */

@@ -5,15 +5,13 @@ import { FINISH } from '#core/integrations/tools/index.ts';
 import { storableJson } from '#lib/database/index.ts';
 import { readItems } from './items.ts';
 
-/** The data of a result, or the fault of its text. */
+/** The data of a result, or what is wrong with its text. */
 export type ReadData = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly issue: string };
 
-/** Limit of the data of a result, as JSON in bytes of UTF-8. */
+/** The most data of a result, as JSON in bytes of UTF-8. */
 const MAX_DATA_BYTES = 256 * 1024;
 
-/**
- * Reads data from a text and checks it against the form. The text is JSON, or holds one Markdown fence with it.
- */
+/** Reads data from a text and checks it against the form. The text is JSON, or holds JSON in one Markdown fence. */
 export async function readData(projectId: string, text: string, { schema, key }: ResultForm): Promise<ReadData> {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
@@ -30,10 +28,10 @@ export async function readData(projectId: string, text: string, { schema, key }:
   }
 }
 
-/** Matches a fence; words around it are the model's, not the result's. */
+/** Matches a fence. Words around it are the model's and no part of the result. */
 const FENCED = /(?:^|\n)```(?:json)?[ \t]*\r?\n([\s\S]*?)\n```(?=\s|$)/gi;
 
-/** Parses the text into the value that the tables would store. */
+/** Parses the text into the value that Postgres would store. */
 function parse(text: string): ReadData {
   const fences = [...text.matchAll(FENCED)];
   const json = (fences.length === 1 ? fences[0]?.[1] : undefined) ?? text;
@@ -55,8 +53,8 @@ function fault(issue: string): ReadData {
 }
 
 /**
- * Asks a model for its result once more: in the response to the call that would have ended the run, as every call has
- * to have one, or else as the user.
+ * Asks a model for its result once more: in the response to the call that would have ended the run, since every call
+ * needs one, or else as the user.
  */
 export function repairRequest(
   issue: string,
@@ -82,7 +80,7 @@ const REQUEST =
   'Send the whole result again, corrected: one JSON value that satisfies the JSON Schema, and nothing else.';
 const REFUSED = 'The call was refused. Call this again, with the whole result, corrected.';
 
-/** Returns true for a request to repair a result, which only the service itself can make. */
+/** Tells whether a message asks for a repair of a result. Only the service itself makes such messages. */
 export function asksForRepair(message: ModelMessage): boolean {
   return (
     asksForText(message) ||
@@ -101,7 +99,7 @@ function asksForText({ role, content }: ModelMessage): boolean {
   return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
 }
 
-/** Returns true when the next step has to repair a result that was written as text, for which it needs no tools. */
+/** Tells whether the next step repairs a result that was written as text, for which it needs no tools. */
 export function repairsText(transcript: readonly ModelMessage[]): boolean {
   const last = transcript.at(-1);
   return last !== undefined && asksForText(last);

@@ -10,8 +10,9 @@ import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
- * Reasons why a routine cannot be activated, by the code of the error that an attempt would get. That of
- * `own_variables_required` is `successful_run_required`: runs have succeeded, all with other variables.
+ * Reasons why a routine cannot be activated: the codes of the errors that an attempt would get.
+ * `own_variables_required` has no code of its own: runs have succeeded, but all with other variables, and the error is
+ * `successful_run_required`.
  */
 export const ACTIVATION_REASONS = [
   'successful_run_required',
@@ -34,9 +35,9 @@ export interface RoutineDetail extends Routine {
   readonly activation: Activation;
   readonly callableTools: readonly HintedTool[];
   readonly warnings: readonly RoutineWarning[];
-  /** Skills with a newer text than its scheduled runs take; empty unless it is active. */
+  /** Skills of an active routine with a newer text than its scheduled runs take; else empty. */
   readonly skillsBehind: readonly SkillBehind[];
-  /** The facts of the project, where they are newer than its scheduled runs take; null where not, and unless active. */
+  /** The facts of the project when they are newer than an active routine's scheduled runs take; else null. */
   readonly factsBehind: FactsBehind | null;
 }
 
@@ -68,13 +69,13 @@ export async function readRoutineDetail(
 
 type Behind = Pick<RoutineDetail, 'skillsBehind' | 'factsBehind'>;
 
-/** Finds the texts that are newer than those which the scheduled runs of an active routine take. */
+/** Finds the texts that are newer than those that the scheduled runs of an active routine take. */
 async function behind(db: Db, catalogue: SkillCatalogue, routine: ProvenRoutine): Promise<Behind> {
   const custom = routine.skills.filter((reference) => catalogue.find(reference) === undefined);
   const none: Behind = { skillsBehind: [], factsBehind: null };
   if (routine.state !== 'active' || (custom.length === 0 && !routine.facts)) return none;
   const { active, proven, proofRunId } = await readProvenTexts(db, routine);
-  // A routine without a proof has proven no text, where null would stand for the first of each.
+  // A routine without a proof has proven no text. Null would stand for the first text of each skill.
   const skills = { active: active.skills, proven: proofRunId === null ? {} : proven.skills };
   return {
     skillsBehind: await skillsBehind(db, routine.projectId, custom, skills),

@@ -3,10 +3,10 @@ import { routineStatesBefore } from './states.ts';
 
 /**
  * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. It is a part of the
- * statement that ends the run, whose common table expression `ended` it reads (`routine_id`, `trigger`); its own,
- * `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this
- * run paused it.
- * @param end.ownFault whether a failure is the routine's own; those of others neither count nor clear
+ * statement that ends the run and reads that statement's `ended` (`routine_id`, `trigger`). Its own CTE, `routine`,
+ * returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this run paused
+ * it.
+ * @param end.ownFault whether a failure is the routine's own. Failures of others neither count nor clear the count
  */
 export function routineAfterRun(end: {
   state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
@@ -29,14 +29,14 @@ export function routineAfterRun(end: {
       )`;
 }
 
-/** Counts the failures in a row of scheduled runs; a person's own attempts neither count nor clear. */
+/** Counts the failures in a row of scheduled runs. Runs that people start neither count nor clear the count. */
 const counted = sql`case when ended.trigger = 'schedule' then r.consecutive_failures + 1
             else r.consecutive_failures end`;
 
 const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.consecutive_failures + 1 >= r.pause_after_failures)`;
 
-/** Locks the routine before it is updated, so that of two runs that end at the same time one has paused it. */
+/** Locks the routine before the update, so that one of two runs that end at the same time is the one that paused it. */
 const countFailure = sql`before as (
         select r.id, r.state from ended join routines r on r.id = ended.routine_id for no key update of r
       ), routine as (

@@ -26,11 +26,11 @@ export interface RoutineChecks {
 
 /**
  * Checks what the request's schema cannot: schedule, time zone, placeholders, form of the result, webhook URL,
- * patterns, skills and model. A change is checked as the whole routine that it results in.
- * @param attached skill references that the change does not touch; they are not checked again, so that a skill deleted
+ * patterns, skills and model. A change is checked as the whole routine that it makes.
+ * @param attached skill references that the change leaves alone: they are not checked again, so that a skill deleted
  * since does not block a new name
- * @param textChanged false when neither instructions nor variables nor skills nor facts change; a skill that has grown
- * since does not block a new name either
+ * @param textChanged false when instructions, variables, skills and facts all stay: a skill that has grown since does
+ * not block a new name either
  * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
  * `invalid_webhook_url`, `invalid_skill`, `invalid_model`, `models_unavailable`
  */
@@ -59,7 +59,8 @@ export async function checkRoutine(
   checkPatterns(fields.checks);
   const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
   if (textChanged) {
-    // As long as facts may become, in UTF-16 code units, so that a change of them keeps no run from its text.
+    // The longest that facts may be, in UTF-16 code units: a later change of the facts must not make the text of a run
+    // too long.
     const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
     checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
   }
@@ -76,8 +77,8 @@ export async function checkRoutine(
 }
 
 /**
- * Checks the form of results: a JSON Schema that compiles within the limits for schemas. Whether any data satisfies it,
- * and whether that has the key, the run shows that has to prove the version.
+ * Checks the form of results: a JSON Schema that compiles within the limits. Only the run that proves the version shows
+ * whether data satisfies the schema and has the key.
  * @throws {AppError} `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
 async function checkForm(
@@ -106,7 +107,7 @@ function checkOverridable({ overridable, variables }: RoutineFields): void {
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
-/** Stands in for the values of a run: these have the lengths that those will have, at most. */
+/** Stands in for the values of a run, with the longest texts that those may have. */
 function builtInsOf({ name }: RoutineFields) {
   const now = new Date(0).toISOString();
   const carried = ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH);
@@ -124,7 +125,7 @@ function builtInsOf({ name }: RoutineFields) {
   };
 }
 
-/** Length above that of the marks around a fenced text, of their announcement and of its heading. */
+/** Longer than the marks around a fenced text, its announcement and its heading together. */
 const FENCE_LENGTH = 500;
 
 function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {
@@ -137,7 +138,7 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
 }
 
 /**
- * Checks who is to be told: members only, and a monitor that the guarded client may reach.
+ * Checks who is told: members only, and a monitor that the guarded client may reach.
  * @throws {AppError} `invalid_request`
  */
 export async function checkNotifications(
@@ -163,8 +164,8 @@ export async function checkGate(...asked: Parameters<typeof gateFault>): Promise
 }
 
 /**
- * Finds why a gate may not be asked: it asks a public address, or a confirmed tool of this routine that only reads and
- * takes the arguments. What has become of them since is looked at again in each run.
+ * Finds why a gate may not be asked. It may ask a public address, or a confirmed tool of this routine that only reads
+ * and takes the arguments. Each run checks again.
  */
 export async function gateFault(
   db: Db,

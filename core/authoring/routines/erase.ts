@@ -1,12 +1,11 @@
 import { sql, type Db } from '#lib/database/index.ts';
 
-/** SQL condition on `routine_versions v`: a run of the routine is open, which needs its version. */
+/** SQL condition on `routine_versions v`: an open run of the routine needs its version. */
 const hasOpenRun = sql`exists (
   select from runs where runs.routine_id = v.routine_id and runs.state in ('queued', 'running'))`;
 
 /**
- * Deletes the versions of routines in deleted projects, `limit` at most, except of those with open runs; returns how
- * many.
+ * Deletes at most `limit` versions of routines in deleted projects, except those that open runs need; returns how many.
  */
 export function forgetVersionsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
@@ -22,8 +21,8 @@ export function forgetVersionsOf(db: Db, projectIds: readonly string[], limit: n
 }
 
 /**
- * Erases what people wrote in routines of deleted projects that have no version left, `limit` at most, with the
- * addresses they gave. Schedules, limits and the model stay: what was used is counted by routine.
+ * Erases the texts and addresses of at most `limit` routines of deleted projects that have no version left. Schedules,
+ * limits and the model stay, because usage is counted by routine.
  * @returns how many were erased
  */
 export function eraseRoutines(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
@@ -42,7 +41,7 @@ export function eraseRoutines(db: Db, projectIds: readonly string[], limit: numb
   `;
 }
 
-/** Finds those of the projects in which a routine still has something that people wrote. */
+/** Finds the projects in which a routine still holds something that people wrote. */
 export async function projectsWithTexts(db: Db, projectIds: readonly string[]): Promise<string[]> {
   const found = await db.rows<{ id: string }>`
     select distinct project_id as id from routines r
@@ -51,7 +50,7 @@ export async function projectsWithTexts(db: Db, projectIds: readonly string[]): 
   return found.map(({ id }) => id);
 }
 
-/** SQL condition on `routines r`: it has not been erased. No name is empty before. */
+/** SQL condition on `routines r`: it has not been erased. Only an erased routine has an empty name. */
 const hasText = sql`r.name <> ''`;
 
 const hasVersion = sql`exists (select from routine_versions v where v.routine_id = r.id)`;

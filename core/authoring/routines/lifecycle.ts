@@ -17,13 +17,13 @@ export interface ActivationInput {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** Judges a routine that could be activated, before its row is locked, as that may take a request. */
+  /** Judges a routine that could be activated. Called before the row is locked, as it may send a request. */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
 }
 
 /**
- * Puts the routine on its schedule, with the texts of its latest proof. Activating an active routine changes nothing,
- * except that its scheduled runs take the newer texts of a later proof.
+ * Puts the routine on its schedule, with the texts of its latest proof. Activating an active routine only makes its
+ * scheduled runs take the texts of a later proof.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `successful_run_required`,
  * `schedule_ended`, `allowance_exceeded`, and the verdict of `judge`
  */
@@ -34,7 +34,7 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
   const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
     if (!hasToMove(routine, 'active')) return takeNewerTexts(tx, by, routine);
-    // Another request changed it in between: what was judged is not what would run, so start again.
+    // Another request changed it in between, so what was judged is not what would run: start again.
     if (routine.version !== seen.version) return undefined;
     if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
@@ -57,7 +57,7 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
   return activated ?? activateRoutine(database, by, input);
 }
 
-/** Has an active routine take the texts of its latest proof, where they are newer. */
+/** Makes an active routine take the texts of its latest proof, where they are newer. */
 async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Routine> {
   const { proven, active, proofRunId } = await readProvenTexts(tx, routine);
   const newer = Object.entries(proven.skills ?? {}).filter(
@@ -80,7 +80,7 @@ async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Rout
 }
 
 /**
- * Takes the routine off its schedule; its scheduled runs that have not begun are skipped.
+ * Takes the routine off its schedule and skips its waiting scheduled runs.
  * @throws {AppError} `routine_not_found`, `routine_archived`
  */
 export function pauseRoutine(
@@ -93,7 +93,7 @@ export function pauseRoutine(
 }
 
 /**
- * Archives for good; runs and their history stay, those that have not begun are skipped. Archiving again changes
+ * Archives a routine for good. Its runs and their history stay; waiting runs are skipped. Archiving again changes
  * nothing.
  * @throws {AppError} `routine_not_found`
  */
@@ -122,8 +122,8 @@ function stopRoutine(
 }
 
 /**
- * Archives every routine of a project that is being deleted and forgets its addresses and webhook secrets. Runs that
- * have not begun are skipped.
+ * Archives every routine of a project that is being deleted, and forgets their addresses and webhook secrets. Waiting
+ * runs are skipped.
  * @returns the ids of all its routines
  * @throws {AppError} `routines_active` while one is on its schedule
  */
@@ -152,10 +152,9 @@ export async function retireRoutines(
 }
 
 /**
- * Returns routines to draft as new versions with the tools as they are now: they lose their proof run and their next
- * time, and scheduled runs that have not begun are skipped. An active routine that loses its schedule by it is on
- * record.
- * @returns the ids of those that were changed
+ * Returns routines to draft as new versions with their tools as they are now: they lose their proof run and their next
+ * time, and waiting scheduled runs are skipped. The audit log records each active routine that loses its schedule.
+ * @returns the ids of the changed routines
  */
 export async function takeNewTools(
   { emit }: Pick<Core, 'emit'>,

@@ -7,9 +7,8 @@ const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.proj
           and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'`;
 
 /**
- * Selects the latest manual run that has succeeded with the present version of a row of `routines`, its own variables
- * included: with other values it has proven something else. Where retention has
- * deleted it, the version remembers its id.
+ * Selects the latest manual run that has succeeded with the present version of a row of `routines` and with its own
+ * variables; other values prove something else. Once retention has deleted the run, the version remembers its id.
  */
 export const proofRunId = sql`coalesce((
         select p.id from runs p
@@ -29,12 +28,12 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
 }
 
 /**
- * Selects whether a manual run has succeeded with the present version of a row of `routines`, be it with other variables;
- * null where the state of the routine makes it meaningless.
+ * Selects whether a manual run has succeeded with the present version of a row of `routines`, with any variables; null
+ * unless the routine is a draft or paused.
  */
 export const hasSucceeded = sql`case when state in ('draft', 'paused') then exists (select from runs p where ${succeeded}) end`;
 
-/** The texts beside its definition that a run is told, by their revisions. */
+/** The texts that a run is told besides its definition, by their revisions. */
 export interface ToldTexts {
   readonly skills: SkillRevisions;
   /** Version of the facts of the project; null for none. */
@@ -51,7 +50,7 @@ interface ProvenTexts {
 
 const NO_TEXTS: ToldTexts = { skills: null, facts: null };
 
-/** Reads which texts of its skills and its project a routine has proven, and which it runs. */
+/** Reads which texts of skills and facts a routine has proven, and which its scheduled runs take. */
 export async function readProvenTexts(db: Db, { id, projectId }: Routine): Promise<ProvenTexts> {
   const found = await db.row<ProvenTexts>`
     select proof.id as "proofRunId",
@@ -67,7 +66,7 @@ export async function readProvenTexts(db: Db, { id, projectId }: Routine): Promi
   return found ?? { proofRunId: null, proven: NO_TEXTS, active: NO_TEXTS };
 }
 
-/** Has the scheduled runs of the present version take these texts. */
+/** Makes the scheduled runs of the present version take these texts. */
 export async function activateTexts(tx: Db, routine: Routine, { skills, facts }: ToldTexts): Promise<void> {
   const revisions = skills === null ? null : JSON.stringify(skills);
   await tx.run`
@@ -78,7 +77,7 @@ export async function activateTexts(tx: Db, routine: Routine, { skills, facts }:
 
 /**
  * Notes on their versions which of these runs are proof, in the transaction that deletes the runs. Versions are locked
- * in one order, as two that delete at the same time may meet on them.
+ * in one order, since two such transactions may meet on them.
  */
 export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`

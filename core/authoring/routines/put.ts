@@ -7,14 +7,14 @@ import { createRoutine, patchRoutine, type SaveDeps, type SavedRoutine } from '.
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or gives the one that has it these fields. Fields that are as they were are not
- * checked, and where all are nothing is written.
+ * Creates the routine of a key, or gives these fields to the routine that has the key. Unchanged fields are not
+ * checked; when all are unchanged, nothing is written.
  * @throws {AppError} `precondition_failed`, and what `createRoutine` and `patchRoutine` throw
  */
 export function putRoutine(
   deps: SaveDeps,
   input: {
-    /** The id of a routine that is created. */
+    /** The id for a routine that is created. */
     id: string;
     projectId: string;
     fields: RoutineFields & { readonly externalKey: string };
@@ -46,7 +46,7 @@ export function putRoutine(
   });
 }
 
-/** Returns the fields that differ from those of the routine, which are compared as they are stored. */
+/** Returns the fields that differ from the stored ones. */
 function differing(before: Routine, fields: RoutineFields): Partial<RoutineFields> {
   const { maxCostUsdPerMonth: cost, ...budget } = fields.budget;
   const maxCostUsdPerMonth = cost === null ? null : cost.replace(ZEROS, '');
@@ -59,5 +59,5 @@ function differing(before: Routine, fields: RoutineFields): Partial<RoutineField
   return Object.fromEntries(Object.entries(stored).filter(([name, value]) => !isDeepStrictEqual(value, given[name])));
 }
 
-/** The zeros that a decimal number has at its ends without another value. */
+/** Zeros at the ends of a decimal number that do not change its value. */
 const ZEROS = /^0+(?=\d)|\.0+$|(?<=\.\d*[1-9])0+$/g;

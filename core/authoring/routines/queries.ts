@@ -27,26 +27,28 @@ const settingColumns = sql`
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 
-/** A routine as it is read by itself. */
+/** A routine, as a read of one returns it. */
 export interface ProvenRoutine extends Routine {
-  /** The latest manual run that has succeeded with its present version, which may be deleted by now. */
+  /** The latest manual run that has succeeded with its present version. It may be deleted by now. */
   readonly proofRunId: string | null;
-  /** Whether a manual run has succeeded with its present version, be it with other variables; null unless it can activate. */
+  /**
+   * Whether a manual run has succeeded with its present version and any variables; null unless it is a draft or paused.
+   */
   readonly hasSucceeded: boolean | null;
-  /** The days for which its project chose to keep the content of runs; null where the operator's choice holds. */
+  /** The days for which its project chose to keep the content of runs; null for the operator's days. */
   readonly chosenContentDays: number | null;
-  /** The tools that a run which began now would be offered. */
+  /** The tools that a run would be offered now. */
   readonly callableTools: readonly HintedTool[];
 }
 
-/** Selects what `routineOf` makes a routine of. */
+/** The columns that `routineOf` reads. */
 export const columns = sql`${settingColumns}, definition`;
 
 export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & {
   readonly definition: unknown;
 };
 
-/** Makes a routine of the columns of its row. */
+/** Makes a routine from the columns of its row. */
 export function routineOf<R extends RoutineRow>({
   definition,
   ...row
@@ -69,7 +71,7 @@ interface RoutineKey {
 
 const loaders = new WeakMap<Db, DataLoader<RoutineKey, ProvenRoutine | undefined>>();
 
-/** Batches the reads of one turn of the event loop into one statement, which begins after all of them came. */
+/** Joins the reads of one turn of the event loop into one statement, which begins after all of them. */
 function loaderOf(db: Db) {
   let loader = loaders.get(db);
   if (loader === undefined) {
@@ -105,7 +107,7 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
 }
 
 /**
- * Reads the routine and locks it for the rest of the transaction. Runs of it can still be inserted meanwhile.
+ * Reads the routine and locks it until the transaction ends. Runs of it can still be inserted.
  * @throws {AppError} `routine_not_found`
  */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
@@ -116,7 +118,7 @@ export async function lockRoutine(tx: Db, projectId: string, id: string): Promis
   return routineOf(found);
 }
 
-/** Finds the routine of a key that is not archived. */
+/** Finds the routine of a key, unless it is archived. */
 export async function findRoutineByKey(
   db: Db,
   projectId: string,
@@ -129,9 +131,7 @@ export async function findRoutineByKey(
   return found && loaderOf(db).load({ projectId, id: found.id });
 }
 
-/**
- * Locks the routines that may call a tool of the connection by themselves, in the order of their ids. @returns the ids
- */
+/** Locks the routines that a tool of the connection is automatic for, in the order of their ids. @returns the ids */
 export async function lockUsersOfConnection(tx: Db, projectId: string, connectionId: string): Promise<string[]> {
   const users = await tx.rows<{ id: string }>`
     select id from routines where project_id = ${projectId} and id in (${routinesUsing(connectionId)})
@@ -143,16 +143,16 @@ export async function lockUsersOfConnection(tx: Db, projectId: string, connectio
 export interface RoutineFilter {
   readonly state: RoutineState | undefined;
   readonly stateChangedBy: 'service' | 'person' | undefined;
-  /** Id of a skill, account or connection, or slug of a skill with those that it had before. */
+  /** Id of a skill, account or connection; or the slug of a skill, with its earlier slugs. */
   readonly uses: readonly [string, ...string[]] | undefined;
   readonly sendsResults: boolean | undefined;
-  /** Finds none that is archived. */
+  /** Archived routines have lost their key, so they are never found by it. */
   readonly externalKey: string | undefined;
   readonly managedBy: Routine['managedBy'] | undefined;
   readonly page: Page;
 }
 
-/** Lists routines, the newest first. A filter reads at most the routines of the project, whose number is bounded. */
+/** Lists routines, newest first. A filter reads at most all routines of the project, whose number is bounded. */
 export async function listRoutines(db: Db, projectId: string, filter: RoutineFilter): Promise<RoutineSummary[]> {
   const state = filter.state ?? null;
   const stateChangedBy = filter.stateChangedBy ?? null;

@@ -13,9 +13,9 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
- * Records what a change does to a routine's runs, to its budget and to where its results go, in the transaction of the
- * change. Of an address the host alone: paths and queries of webhooks hold secrets. When results of a routine that is or was
- * active go to another host than before, the owners of the organization are mailed.
+ * Records in the audit log, in the transaction of a change, what it does to a routine's runs, its budget and the
+ * destination of its results. Of an address it records the host alone: paths and queries of webhooks hold secrets. The
+ * owners of the organization are mailed when results of a routine that is or was active go to another host.
  */
 export async function recordChanges(tx: Db, { before, after, by, restoredFrom }: RecordedChange): Promise<void> {
   const record = (action: AuditAction, details: AuditDetails) =>
@@ -43,11 +43,11 @@ interface RecordedChange {
   readonly before: Routine;
   readonly after: Routine;
   readonly by: Actor;
-  /** The revision that was restored, if one was. */
+  /** The revision that was restored; undefined when none was. */
   readonly restoredFrom: number | undefined;
 }
 
-/** Records that a material change has taken an active routine off its schedule, in the transaction of the change. */
+/** Records that a material change took an active routine off its schedule, in the transaction of the change. */
 export function recordDeactivation(
   tx: Db,
   by: Actor,
@@ -62,8 +62,8 @@ function hostOf(url: string | null): string | null {
 }
 
 /**
- * Mails the owners that results of a routine go elsewhere, unless it has never been active. Its present state says too
- * little: who means to steal results pauses it first, or makes it a draft. There is no unsubscribing from this mail.
+ * Mails the owners that results of a routine go elsewhere, unless the routine has never been active. Its present state
+ * is no answer: a thief pauses it first, or makes it a draft. No one can unsubscribe from this mail.
  */
 async function mailOwners(
   tx: Db,

@@ -8,23 +8,23 @@ export type RoutineState = (typeof ROUTINE_STATES)[number];
 
 /** Lists the choices of a routine's policies. */
 export const POLICIES = {
-  /** What becomes of an occurrence that falls due while an earlier run of the routine is still open. */
+  /** What happens to an occurrence that falls due while an earlier run of the routine is open. */
   overlap: ['skip', 'queue', 'cancel_previous', 'allow'],
-  /** What becomes of occurrences that no tick claimed in time. */
+  /** What happens to occurrences that no tick claimed in time. */
   misfire: ['run_once', 'skip'],
-  /** Which runs the webhook is told. */
+  /** Which runs the webhook is told of. */
   deliver: ['always', 'changed', 'failed'],
 } as const;
 
 /** Recipients of mails about the routine's runs. */
 export interface Notifications {
-  /** Null follows the project. */
+  /** Null for the project's settings. */
   readonly mail: MailSettings | null;
-  /** Gets a GET after each run that succeeded. */
+  /** Called with a GET after each run that succeeded. */
   readonly successPingUrl: string | null;
 }
 
-/** The fields that a caller sets beside the definition: when a routine runs, what it may spend, and who is told. */
+/** The fields beside the definition: when a routine runs, what it may spend, and who is told. */
 export interface RoutineSettings extends TimingFields {
   readonly name: string;
   readonly overlap: (typeof POLICIES.overlap)[number];
@@ -43,17 +43,18 @@ export interface Routine extends RoutineFields {
   readonly id: string;
   readonly projectId: string;
   readonly state: RoutineState;
-  /** The reason why the service itself last changed the state; null when a person did. */
+  /** Why the service itself changed the state last; null when a person did. */
   readonly stateReason: string | null;
   /**
-   * Says which field of its definition this release cannot read: its runs fail, and it cannot be changed; else null.
+   * The field of its definition that this release cannot read, so that its runs fail and it cannot be changed; else
+   * null.
    */
   readonly blocked: string | null;
-  /** Counts material changes; a proof run holds for one revision. */
+  /** Counts material changes. A proof run holds for one revision. */
   readonly revision: number;
-  /** Counts every change; serves as the `ETag`. */
+  /** Counts all changes. It is the `ETag`. */
   readonly version: number;
-  /** When it was changed otherwise than by what keeps it, which has not put it since. */
+  /** When something other than its files changed it, since the files last put it; else null. */
   readonly driftedAt: Date | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;

@@ -27,7 +27,7 @@ export interface SaveDeps extends RoutineChecks, WarningDeps, Pick<Core, 'databa
 
 export interface SavedRoutine {
   readonly routine: Routine;
-  /** The secret in plain text, shown once: when the routine first gets a webhook URL. */
+  /** The secret in plain text, shown once: when the routine gets its first webhook URL. */
   readonly webhookSecret: string | undefined;
   readonly warnings: readonly RoutineWarning[];
 }
@@ -58,7 +58,7 @@ export async function createRoutine(
   const routine = await readRoutine(deps.database, projectId, id);
   const warnings = await routineWarnings(deps.database, deps, routine);
   if (created !== undefined) return { routine, webhookSecret, warnings };
-  // An earlier attempt of this request committed but its response was lost, so the secret has not been seen yet.
+  // An earlier attempt of this request committed but its response was lost, so no one has seen the secret.
   const stored = await readWebhookSecret(deps.database, projectId, id);
   return {
     routine,
@@ -69,7 +69,7 @@ export async function createRoutine(
 
 /**
  * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
- * scheduled runs that have not begun are skipped.
+ * waiting scheduled runs are skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
  * `external_key_taken`, and what `checkRoutine` and `checkGate` throw
  */
@@ -86,7 +86,7 @@ export async function patchRoutine(
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // Checked before the row is locked: the checks may call the gateway, and no transaction waits for HTTP.
+  // Checked before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   const attached = patch.skills === undefined ? seen.skills : [];
@@ -96,17 +96,17 @@ export async function patchRoutine(
   const changed = applyPatch(seen, patch);
   await checkRoutine(deps.database, deps, projectId, changed, attached, textChanged);
   await checkTiming(deps.database, changed, seen);
-  // Not when it stays as it is: a tool that was disabled since does not block a new name.
+  // Unchanged, it is not checked: a tool that was disabled since does not block a new name.
   if (patch.gate !== undefined) {
     await checkGate(deps.database, deps, { projectId, routineId: id }, patch.gate);
   }
-  // A person named before may have left since, which blocks no other change.
+  // A person who has left since blocks no other change.
   if (patch.notifications !== undefined) await checkNotifications(deps, projectId, changed);
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
     assertPatchable(before, expectedVersions);
-    // Another request changed it in between: what was checked is not what would be written, so start again.
+    // Another request changed it in between, so what was checked is not what would be written: start again.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
@@ -137,7 +137,7 @@ export async function patchRoutine(
   return saved ?? patchRoutine(deps, input);
 }
 
-/** A change of a routine: limits, budget and notifications field by field, everything else as a whole. */
+/** A change of a routine. Limits, budget and notifications are changed field by field, everything else as a whole. */
 export type RoutinePatch = Partial<Omit<RoutineFields, 'limits' | 'budget' | 'notifications'>> & {
   readonly limits?: Partial<RoutineFields['limits']>;
   readonly budget?: Partial<RoutineFields['budget']>;
@@ -155,7 +155,7 @@ function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
 }
 
 /**
- * Replaces the webhook secret. Both sign for 24 hours, so that a receiver can switch without losing a delivery.
+ * Replaces the webhook secret. Both secrets sign for 24 hours, so that a receiver can switch without losing a delivery.
  * @param input.force drops the previous secret when an earlier rotation is not over yet
  * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rotation_in_progress`
  */
@@ -169,7 +169,7 @@ export async function rotateWebhookSecret(
     const routine = await lockRoutine(tx, projectId, id);
     if (routine.state === 'archived') throw new AppError('routine_archived');
     if (routine.webhookUrl === null) throw new AppError('webhook_not_configured');
-    // The receiver may still have the secret that a second rotation would drop.
+    // The receiver may still use the secret that a second rotation would drop.
     const cutsOff = await isRotating(tx, projectId, id);
     if (cutsOff && !force) throw new AppError('rotation_in_progress');
     const secret = deps.webhookSecrets.seal(id, webhookSecret);
@@ -182,7 +182,7 @@ export async function rotateWebhookSecret(
 
 function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
-  // Written as this release has it, it would lose what a newer one has put there.
+  // Written by this release, it would lose the fields of a newer one.
   if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
   if (expected !== undefined && !expected.includes(routine.version)) {
     throw new AppError('precondition_failed');
@@ -190,8 +190,8 @@ function assertPatchable(routine: Routine, expected: readonly number[] | undefin
 }
 
 /**
- * Gives a routine everything material of one of its versions again, as a new revision without a proof run. The
- * tools of its connections stay as they are confirmed now. A version that is the present one changes nothing.
+ * Restores everything material of an earlier version, as a new revision without a proof run. The tools stay as they are
+ * confirmed now. Restoring the present version changes nothing.
  * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `checkRoutine` throws
  */
 export async function restoreVersion(
@@ -213,13 +213,13 @@ export async function restoreVersion(
 }
 
 /**
- * The most routines of a project that are not archived, five times as many as any plan keeps active, and the most that
- * it ever has: archived ones are kept.
+ * The most routines of a project that are not archived, five times as many as any plan keeps active; and the most that
+ * it ever has, since archived routines are kept.
  */
 const MAX_ROUTINES = 5_000;
 const MAX_EVER = 50_000;
 
-/** Refuses a further routine. @throws {AppError} `limit_reached` */
+/** Refuses a routine too many. @throws {AppError} `limit_reached` */
 async function assertRoomForRoutine(
   db: Db,
   { id, projectId }: { readonly id: string; readonly projectId: string },

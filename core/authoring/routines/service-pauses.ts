@@ -3,15 +3,15 @@ import type { PausedRoutine } from '#core/events.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { routineStatesBefore } from './states.ts';
 
-/** Routines that cannot go on, by reason, each with its id. */
+/** Ids of routines that cannot go on, by reason. */
 interface Stopped {
-  /** Their stored schedule cannot be computed by this process. */
+  /** This process cannot compute their stored schedule. */
   readonly unreadable: readonly string[];
   /** Their window is over. */
   readonly ended: readonly string[];
 }
 
-/** Pauses routines that cannot go on; the caller follows the pauses up. */
+/** Pauses routines that cannot go on. The caller calls `followPause`. */
 export async function pauseStopped(tx: Db, stopped: Stopped): Promise<PausedRoutine[]> {
   return [...(await pauseUnreadable(tx, stopped.unreadable)), ...(await pauseEnded(tx, stopped.ended))];
 }
@@ -23,19 +23,19 @@ export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<P
   return pauseByService(tx, { those: sql`id = any(${ids})`, reason });
 }
 
-/** The state reason of a routine whose window is over, as a word that clients can switch on. */
+/** The reason that a routine shows whose window is over: a word that clients can switch on. */
 export const SCHEDULE_ENDED = 'schedule_ended';
 
-/** Pauses routines whose windows are over. Their last runs may still be queued, and stay so. */
+/** Pauses routines whose windows are over. Their last runs stay queued. */
 async function pauseEnded(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
   if (ids.length === 0) return [];
   return pauseByService(tx, { those: sql`id = any(${ids})`, reason: SCHEDULE_ENDED });
 }
 
 /**
- * Pauses the active routines on these accounts, and skips their scheduled runs that have not begun. `reason` is shown
- * on each routine. The caller holds no row of an account yet.
- * @returns the ids of those that were active
+ * Pauses the active routines on these accounts and skips their waiting scheduled runs. `reason` is shown on each
+ * routine. The caller has locked no account yet.
+ * @returns the ids of the paused routines
  */
 export async function pauseRoutinesOn(
   { emit }: Pick<Core, 'emit'>,
@@ -49,7 +49,7 @@ export async function pauseRoutinesOn(
   return paused.map(({ id }) => id);
 }
 
-/** Pauses active routines in the order of their ids, so that two that do it at the same time cannot deadlock. */
+/** Pauses active routines in the order of their ids, so that two callers cannot deadlock. */
 function pauseByService(tx: Db, { those, reason }: { those: Sql; reason: string }): Promise<PausedRoutine[]> {
   return tx.rows<PausedRoutine>`
     update routines set state = 'paused', state_reason = ${reason}, next_run_at = null,

@@ -2,8 +2,8 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { RoutineState } from './routine.ts';
 
 /**
- * Lists the routine's transitions. SQL takes its conditions on `state` from here, a test walks every state through
- * every operation, and the docs print them.
+ * The transitions of a routine. SQL takes its conditions on `state` from here, a test walks every state through every
+ * operation, and the docs print them.
  */
 export const ROUTINE_TRANSITIONS = [
   {

@@ -6,8 +6,8 @@ import type { Page } from '#lib/paging.ts';
 import { type Definition, definitionForm, type VersionField } from '#core/authoring/definition/index.ts';
 
 /**
- * Inserts the version of each routine that the same statement writes: its common table expression `written` returns
- * whole rows of `routines`. A version never changes afterwards, so what differs from the one before is found out once.
+ * Inserts the version of each routine that the same statement writes. The statement's CTE `written` has to return whole
+ * rows of `routines`. A version never changes afterwards, so its differences from the one before are found once, here.
  */
 export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
@@ -24,10 +24,10 @@ export function insertVersions(origin: VersionOrigin): Sql {
   `;
 }
 
-/** The versions of a routine that are kept: it can be changed ten times a second. */
+/** How many versions of a routine are kept: a program can change it ten times a second. */
 export const KEPT_VERSIONS = 200;
 
-/** Deletes the oldest versions of routines that have just got a new one, except those that open runs were made with. */
+/** Deletes the oldest versions of routines that have just got a new one, except those that open runs need. */
 export async function forgetVersions(tx: Db, routineIds: readonly string[]): Promise<void> {
   await tx.run`
     delete from routine_versions v using routines r

@@ -19,7 +19,7 @@ export async function isRotating(tx: Db, projectId: string, id: string): Promise
   return found !== undefined;
 }
 
-/** Replaces the sealed secret; the previous one may sign beside it for 24 hours. */
+/** Replaces the sealed secret. The previous one may sign beside it for 24 hours. */
 export async function writeWebhookSecret(
   tx: Db,
   input: { id: string; projectId: string; secret: string; keepPrevious: boolean },
@@ -35,9 +35,9 @@ export async function writeWebhookSecret(
 }
 
 /**
- * Marks the routine's webhook as failed after a 410. A routine that has another URL by now is left alone: the response
- * says nothing about that one.
- * @returns whether the URL was still the routine's
+ * Marks the routine's webhook as failed after a 410, unless the routine has another URL by now, of which the response
+ * says nothing.
+ * @returns whether it was marked
  */
 export async function markWebhookGone(
   tx: Db,
@@ -71,7 +71,7 @@ export function createSealedWebhookSecrets(box: SecretBox): SealedWebhookSecrets
   };
 }
 
-// The previous secret has the same place, so that a rotation can move the sealed text from column to column in SQL.
+// The previous secret is sealed to the same place, so that a rotation can move the text from column to column in SQL.
 function place(row: string): SecretPlace {
   return { table: 'routines', row, column: 'webhook_secret' };
 }

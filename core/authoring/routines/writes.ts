@@ -8,8 +8,8 @@ import { routineStatesBefore, type StateMove } from './states.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
- * Inserts a draft with its first version; returns undefined when an earlier attempt of the same request has inserted
- * it. @throws {AppError} `external_key_taken`
+ * Inserts a draft with its first version. Undefined when an earlier attempt of the same request has inserted it.
+ * @throws {AppError} `external_key_taken`
  */
 export async function insertRoutine(
   db: Db,
@@ -46,20 +46,23 @@ export async function insertRoutine(
   return inserted && routineOf(inserted);
 }
 
-/** A change of a routine as it is written to its row. */
+/** A change of a routine, as it is written to the row. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
-  /** Returns the routine to draft as a new version, of this origin; undefined when nothing material changes. */
+  /** The origin of the new version with which the routine returns to draft; undefined when nothing material changes. */
   readonly version: VersionOrigin | undefined;
   /** The next time, unless the change is material. */
   readonly nextRunAt: Date | null;
-  /** Starts deliveries again that a 410 has stopped. */
+  /** Starts deliveries again after a 410 has stopped them. */
   readonly rearmWebhook: boolean;
-  /** Sets, takes away or leaves the mark that it differs from what keeps it. */
+  /** Sets, removes or leaves the mark that the routine differs from its files. */
   readonly drift: keyof typeof DRIFT;
 }
 
-/** Writes everything that a caller may change; the caller holds the row. @throws {AppError} `external_key_taken` */
+/**
+ * Writes everything that a caller may change. The caller has locked the row.
+ * @throws {AppError} `external_key_taken`
+ */
 export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
   const { fields, version } = change;
   const { budget, notifications } = fields;
@@ -91,7 +94,7 @@ export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: 
   return routineOf(updated);
 }
 
-/** Moves a routine whose row the caller holds, and resets its count of failures in a row. */
+/** Moves a routine to another state and resets its count of failures in a row. The caller has locked the row. */
 export async function moveRoutine(
   tx: Db,
   { id, projectId }: Routine,
@@ -110,9 +113,9 @@ export async function moveRoutine(
 }
 
 /**
- * Returns routines to draft after a material change that is not in their own rows, like one of their tools.
+ * Returns routines to draft after a material change outside their own rows, such as one of a tool.
  * @param input.reason shown on the routine; null where a person made the change on the routine itself
- * @returns those that were changed
+ * @returns the changed routines
  */
 export async function returnToDraft(
   tx: Db,
@@ -145,15 +148,15 @@ export async function returnToDraft(
   return changed;
 }
 
-/** A routine after a material change that is not in its own row. */
+/** A routine after a material change outside its own row. */
 export interface ReturnedToDraft {
   readonly id: string;
   readonly revision: number;
-  /** True when the change has taken it off its schedule. */
+  /** True when the change took it off its schedule. */
   readonly wasActive: boolean;
 }
 
-/** Assigns the columns of a material change: a new revision, which has no proof run and no next time. */
+/** Assigns the columns of a material change: a new revision without a proof run and a next time. */
 function draft(reason: string | null): Sql {
   return sql`state = 'draft', state_reason = ${reason}, revision = revision + 1, next_run_at = null`;
 }
@@ -166,7 +169,7 @@ function mayMove(to: StateMove): Sql {
   return sql`state = any(${routineStatesBefore(to)})`;
 }
 
-/** Writes the next times of routines whose rows the transaction holds. */
+/** Writes the next times of routines. The caller has locked the rows. */
 export async function setNextTimes(
   tx: Db,
   next: readonly { readonly id: string; readonly next: Date }[],

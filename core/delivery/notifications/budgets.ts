@@ -3,7 +3,7 @@ import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { followsBudgets, readSubscriptions, type Subscription } from './subscription.ts';
 import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
 
-/** A budget of which a threshold is reached for the first time in its period, for the followers of one project. */
+/** A budget that reaches a threshold for the first time in its period, as the followers of one project are told. */
 interface Crossing {
   readonly scope: keyof typeof WHO;
   readonly budget: keyof typeof WORDS;
@@ -30,10 +30,10 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 };
 
 /**
- * Finds the highest reached threshold of each budget that has followers and that has not been reported in this
- * period, and marks it as reported.
- * @param usedUp the budget into which a step no longer fitted, which counts as used up above four fifths; where that is
- * unknown, the one with the highest share does
+ * Finds the highest threshold that each followed budget has reached and not yet reported in this period, and marks it
+ * as reported.
+ * @param usedUp the budget into which a step no longer fitted: it counts as used up above four fifths. Where that
+ * budget is unknown, the fullest one counts as used up
  */
 export async function findCrossings(
   tx: Db,
@@ -52,7 +52,7 @@ export async function findCrossings(
   const used = await sharesUsed(tx, limits);
   const highest = Math.max(...used.map(({ share }) => share));
   const crossed: Crossing[] = [];
-  // In one order everywhere, so that two steps that pass marks at once never deadlock.
+  // In one order everywhere, so that two steps that set marks at the same time cannot deadlock.
   const inOrder = used.toSorted((a, b) => a.budget.localeCompare(b.budget));
   for (const { scope, scopeId } of scopes) {
     for (const each of inOrder.filter((share) => share.scopeId === scopeId)) {
@@ -77,7 +77,7 @@ interface Notice extends Pick<Crossing, 'budget' | 'percent'> {
   readonly period: string;
 }
 
-/** Marks a threshold as reported to those of the projects that have not been told, and returns those. */
+/** Marks a threshold as reported to the projects that have not been told of it, and returns those. */
 function markReported(tx: Db, following: Sql, { scopeId, budget, period, percent }: Notice): Promise<Followers[]> {
   return tx.rows<Followers>`
     with marked as (
@@ -95,7 +95,7 @@ function markReported(tx: Db, following: Sql, { scopeId, budget, period, percent
   `;
 }
 
-/** Words the thresholds of the routine's own budget as news. */
+/** Writes the news about the routine's own budget. */
 export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
   return crossings
     .filter(({ scope }) => scope === 'routine')
@@ -103,8 +103,9 @@ export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
 }
 
 /**
- * Mails the subscribers of projects about the budgets of the project and of its organization, which belong to no single
- * routine, outside the limit of one mail an hour. Followers in another project are not told which routine it was.
+ * Mails the subscribers of projects about the budgets of the project and its organization. These belong to no single
+ * routine, so the limit of one mail an hour does not apply. Followers in other projects do not learn which routine it
+ * was.
  */
 export async function tellOfSharedBudgets(
   tx: Db,
@@ -135,7 +136,7 @@ function wordsOf({ scope, budget, percent }: Crossing): Pick<News, 'heading' | '
   };
 }
 
-/** Deletes notices of periods that are long over. */
+/** Deletes notices of periods that ended long ago. */
 export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'budget_notices',
@@ -145,8 +146,8 @@ export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
 }
 
 /**
- * Mails about the budgets of which a step has used four fifths, or all, in the transaction that settles it: its run may
- * go on for long. A share is reported once in its period, so the end of the run does not report it again.
+ * Mails about the budgets that a step has filled to four fifths, or used up, in the transaction that settles the step:
+ * its run may go on for long. Each threshold is reported once in a period, so the end of the run does not repeat it.
  */
 export async function notifySpending(
   tx: Db,

@@ -5,12 +5,12 @@ import { eachApart, sql, transaction, type Db, type Sql } from '#lib/database/in
 import { readSubscriptions, type Subscription } from './subscription.ts';
 import { leftOut, MAIL_INTERVAL, mailTo, takeProjectTurn, heldInWords, mailProject } from './tell.ts';
 
-/** Routines, and projects, whose digests are queued in one tick; the next goes on. */
+/** Routines, or projects, whose digests one tick queues. The next tick goes on. */
 const MOST = 500;
 
 /**
- * Queues a mail for each routine about which something was held back and whose hour is over; without it, its
- * people would learn of that only with the next event.
+ * Queues a mail for each routine whose hour is over and about which events were held back. Without it people would
+ * learn of them only with the next event.
  */
 export function queueDigests(core: DigestCore, signal: AbortSignal): Promise<void> {
   const due = sql`
@@ -51,11 +51,11 @@ async function queueDigest(tx: Db, routineId: string): Promise<void> {
   `;
   if (mine === undefined) return;
   const [subscription] = await readSubscriptions(tx, [routineId]);
-  // Its people may have turned it off meanwhile.
+  // Its people may have turned mails off meanwhile.
   const to = subscription?.mail?.on.length === 0 ? undefined : subscription?.mail?.to;
   const isWanted = subscription !== undefined && to !== undefined;
   if (!isWanted) await cancelHeld(tx, routineId);
-  // Digests of many routines are a storm as well: beyond ten, the project's digest counts them.
+  // Digests of many routines would be a storm, too: beyond ten, the project's digest counts them.
   if (!isWanted || !(await takeProjectTurn(tx, subscription.projectId))) {
     await tx.run`update notification_states set held = false where routine_id = ${routineId}`;
     return;
@@ -73,8 +73,8 @@ async function queueDigest(tx: Db, routineId: string): Promise<void> {
 }
 
 /**
- * Queues a mail for each project whose hour is over and in which more failed than was mailed: the model of a hundred
- * routines may be away for all of them.
+ * Queues a mail for each project whose hour is over and in which more runs failed than were mailed. A model that is
+ * away fails the runs of a hundred routines at once.
  */
 export function queueProjectDigests(core: DigestCore, signal: AbortSignal): Promise<void> {
   const due = sql`
@@ -114,7 +114,7 @@ async function queueProjectDigest(tx: Db, projectId: string): Promise<void> {
   }
 }
 
-/** Groups subscriptions by recipients, without those whose mail is turned off. */
+/** Groups subscriptions by their recipients, without those whose mail is turned off. */
 function byRecipients(subscriptions: readonly Subscription[]) {
   const groups = new Map<string, [MailSettings['to'], [Subscription, ...Subscription[]]]>();
   for (const subscription of subscriptions) {

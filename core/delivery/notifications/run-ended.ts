@@ -12,11 +12,11 @@ interface EndedRun {
   readonly reason: string | null;
   /** Outcome of a run that succeeded; null for all others. */
   readonly outcome: string | null;
-  /** The reason as a sentence of the closed list, never in the words of a model, a tool or a provider. */
+  /** The reason as a sentence of the closed list, without words of a model, a tool or a provider. */
   readonly reasonInWords: string | null;
-  /** The reason why the service paused the routine because of this run; null when it did not. */
+  /** Why the service paused the routine because of this run; null when it did not. */
   readonly pausedBecause: string | null;
-  /** The budget that left too little for its next step; undefined where none did, or where it is not known which. */
+  /** The budget that left too little for the next step; undefined when none did, or when it is unknown which. */
   readonly passedLimit?: PassedLimit | undefined;
 }
 
@@ -29,7 +29,7 @@ export async function notifyRunEnded(tx: Db, run: EndedRun, subscription: Subscr
   if (run.state === 'succeeded' && url !== null) {
     await enqueuePing(tx, { ...messageSubjectOf(subscription, run.id), url });
   }
-  // Before the routine's own state is written, as in settling a step: locks are taken in one order everywhere.
+  // Before the state of the routine, as when a step is settled: locks are taken in one order everywhere.
   const crossings = await findCrossings(tx, subscription, usedUpBy(run));
   if (subscription.mail !== null) {
     const news = [
@@ -44,7 +44,7 @@ export async function notifyRunEnded(tx: Db, run: EndedRun, subscription: Subscr
   await tellOfSharedBudgets(tx, subscription, { runId: run.id, crossings });
 }
 
-/** Says which budget counts as used up because a step no longer fitted into it. */
+/** Returns the budget that counts as used up because a step no longer fitted into it. */
 function usedUpBy({ reason, passedLimit }: EndedRun): PassedLimit | 'unknown' | undefined {
   return passedLimit ?? (reason === 'budget_exceeded' ? 'unknown' : undefined);
 }
@@ -55,7 +55,7 @@ const PARTIAL: News = {
   lines: ['A run succeeded, and says that it could do only a part of its work.'],
 };
 
-/** Words the news that the service has paused a routine, with the reason that the routine itself shows. */
+/** Writes the news that the service has paused a routine, with the reason that the routine shows. */
 function paused(because: string): News {
   const lines = [`The service has taken it off its schedule: ${because}.`];
   return { event: 'paused', heading: 'Paused', lines };
@@ -70,7 +70,7 @@ async function failed(tx: Db, { reason, reasonInWords }: EndedRun, { routineId }
   return { event: 'failed', heading: 'Failed', lines: [`A run failed${why}.`] };
 }
 
-/** Makes the news of the first success after failures that were, or could have been, mailed. */
+/** Writes the news of the first success after failures that were mailed, or would have been. */
 async function recovered(tx: Db, { routineId }: Subscription): Promise<News[]> {
   const was = await tx.row`
     update notification_states set failing = false where routine_id = ${routineId} and failing returning 1

@@ -3,7 +3,7 @@ import type { MessageSubject } from '#core/foundation/outbox/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** Recipients of a routine's mails, maybe none, and what the mails say of the routine. */
+/** Who is mailed about a routine, maybe no one, and what the mails say of it. */
 export interface Subscription {
   readonly organizationId: string;
   readonly projectId: string;
@@ -18,8 +18,8 @@ export interface Subscription {
 }
 
 /**
- * Selects the subscription of a routine as JSON, for the statement that ends its run; null without subscribers,
- * as for most routines. It reads three rows by their keys, and the projects of an organization that has a budget.
+ * Selects the subscription of a routine as JSON, for the statement that ends its run; null for the many routines
+ * without subscribers. Reads three rows by their keys, and the projects of an organization that has a budget.
  */
 export function subscriptionOf(routineId: Sql): Sql {
   return sql`(select ${columns} from routines r join projects p on p.id = r.project_id
@@ -27,26 +27,24 @@ export function subscriptionOf(routineId: Sql): Sql {
     where r.id = ${routineId} and ${hasSubscription})`;
 }
 
-/** Returns an SQL condition that is true when there may be subscribers to a routine's success. */
+/** SQL condition: a routine's success may have subscribers. */
 export function hasAudience(routine: Sql): Sql {
   return sql`(${routine}.notify_mail is not null or ${routine}.success_ping_url is not null
     or exists (select from projects p join organizations o on o.id = p.organization_id
       where p.id = ${routine}.project_id and (p.notify_mail is not null or ${isFollowedByAnother})))`;
 }
 
-/** Returns an SQL condition that is true when the people of a project are mailed about its budgets. */
+/** SQL condition: people of a project are mailed about its budgets. */
 export function followsBudgets(project: Sql): Sql {
   return sql`${project}.notify_mail->'on' @> '["budget"]'`;
 }
 
-/**
- * True when an organization has a budget that some project follows; routines of another project may spend it.
- */
+/** SQL condition: some project follows the organization's budget, which routines of any of its projects may spend. */
 const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost_usd_per_month is not null)
   and exists (select from projects f
     where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;
 
-/** Reads the subscriptions of these routines, ordered by id, without those that have no subscribers. */
+/** Reads the subscriptions of routines, ordered by id. Routines without subscribers are left out. */
 export async function readSubscriptions(db: Db, routineIds: readonly string[]): Promise<Subscription[]> {
   const found = await db.rows<{ subscription: Subscription }>`
     select ${columns} as subscription from routines r join projects p on p.id = r.project_id
@@ -66,7 +64,7 @@ const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'pro
   'budgets', jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
     'organization', ${budgetColumns('o')}))`;
 
-/** Returns the subject under which the messages of a subscription are stored. */
+/** Returns what the messages of a subscription are about, as the outbox stores it. */
 export function messageSubjectOf(
   { organizationId, projectId, routineId }: Subscription,
   runId: string | null,

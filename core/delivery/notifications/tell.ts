@@ -12,7 +12,7 @@ import {
 import { sql, type Db } from '#lib/database/index.ts';
 import { messageSubjectOf, type Subscription } from './subscription.ts';
 
-/** An event of a routine, worded for its mail. */
+/** An event of a routine, as its mail words it. */
 export interface News {
   readonly event: MailEvent;
   /** The beginning of the subject line, like `Failed`. */
@@ -20,14 +20,14 @@ export interface News {
   readonly lines: readonly string[];
 }
 
-/** Shortest time between two mails about a routine. */
+/** The shortest time between two mails about a routine. */
 export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
 /**
- * Tells the routine's subscribers an event that they asked for: by a mail, which also counts the events held back
- * before it, or, if this hour's mail has been sent, by holding the event back. So are failures beyond ten mails an hour
- * about the project. Locks the row of the routine's state, so that only one of several runs that end at the same time
- * sends the mail.
+ * Mails a routine's subscribers about an event that they asked for. The mail also counts the events held back before
+ * it. The event is held back instead when the routine's mail of this hour has gone, or when it is a failure beyond the
+ * ten mails an hour of the project. Locks the row of the routine's state, so that only one of several runs that end at
+ * the same time sends the mail.
  */
 export async function tell(
   tx: Db,
@@ -54,7 +54,7 @@ export async function tell(
   await mailTo(tx, subscription, {
     runId,
     to: mail.to,
-    // The pause matters more than the failure that led to it.
+    // The pause matters more than the failure that caused it.
     kind: wanted.some(({ event }) => event === 'paused') ? 'paused' : first.event,
     heading: wanted.map(({ heading }) => heading).join(', '),
     lines: [...wanted.flatMap(({ lines }) => lines), ...leftOut(held)],
@@ -82,7 +82,7 @@ export async function mailTo(
   });
 }
 
-/** News for the subscribers of a project that are of no routine in it. */
+/** News for the subscribers of a project that is about no routine of it. */
 export interface ProjectNews extends Omit<News, 'event'> {
   readonly organizationId: string;
   readonly projectId: string;
@@ -115,13 +115,13 @@ async function mailRecipients(
   else await enqueueMail(tx, { ...subject, userIds, content });
 }
 
-/** Lists what was held back since the last mail, as lines for the mail. */
+/** Lists the events held back since the last mail, as lines of the mail. */
 export function leftOut(held: readonly HeldCount[]): string[] {
   if (held.length === 0) return [];
   return [`Since the last mail, and not mailed, as there is at most one an hour: ${heldInWords(held)}.`];
 }
 
-/** Counts what was held back by its kinds: `3 × failed, 1 × paused`. */
+/** Counts held events by kind: `3 × failed, 1 × paused`. */
 export function heldInWords(held: readonly HeldCount[]): string {
   const counts = new Map<string, number>();
   for (const { kind, count } of held) counts.set(kind, (counts.get(kind) ?? 0) + count);
@@ -129,7 +129,7 @@ export function heldInWords(held: readonly HeldCount[]): string {
   return inOrder.map(([kind, count]) => `${count} × ${kind}`).join(', ');
 }
 
-/** Takes this hour's mail. @returns false when it was taken before */
+/** Takes the routine's mail of this hour. @returns false when it has gone */
 async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   const taken = await tx.row`
     insert into notification_states as s (routine_id, mailed_at) values (${routineId}, now())
@@ -140,11 +140,12 @@ async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   return taken !== undefined;
 }
 
-/** Mails of failures an hour about a project; what is more comes in one digest. */
+/** Mails an hour about failures in a project. One digest reports the rest. */
 const MOST_OF_PROJECT = 10;
 
 /**
- * Takes one of the hour's mails about failures in a project. While some are held back the hour ends with their digest.
+ * Takes one of the hour's mails about failures in a project. While failures are held back, the hour ends with their
+ * digest.
  * @returns false when all were taken
  */
 export async function takeProjectTurn(tx: Db, projectId: string): Promise<boolean> {

@@ -14,13 +14,13 @@ import { sendAttempt, unanswered, type SendDeps } from './send.ts';
 
 export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
 
-/** The delivery's state after the attempt; `not_due` when there was none to make. */
+/** The state of the delivery after the attempt; `not_due` when no attempt was made. */
 export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
 
 /**
- * Makes one attempt of a delivery that is due: claims it, sends, records. No transaction and no connection is held
- * while sending. Errors of the receiver are outcomes. An error that is thrown is our own: the lease runs out, and a
- * tick has the same event sent again under the same id.
+ * Makes one attempt of a due delivery: claims it, sends, records. No transaction and no connection is held while
+ * sending. What the receiver does is an outcome; an error that is thrown is our own, after which the lease ends and a
+ * tick sends the same event again under the same id.
  * @param options.after number of the caller's own attempt that broke off, whose lease it takes over
  */
 export async function attemptDelivery(
@@ -61,7 +61,7 @@ async function perform(
   const { webhookUrl } = attempt;
   if (attempt.isArchived) return unsent('routine_archived', 'the routine was archived');
   if (webhookUrl === null) return unsent('webhook_removed', 'the routine has no webhook URL any more');
-  // An attempt that crashes gets no verdict, so attempts are counted here too.
+  // An attempt that crashed got no verdict, so attempts are counted here too.
   if (attempt.rung > MAX_ATTEMPTS) return unsent('retries_exhausted', 'all attempts are used up');
   const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);
   return { exchange, verdict: decideVerdict(attempt.rung, exchange) };
@@ -79,7 +79,7 @@ async function record(
 ): Promise<AttemptOutcome> {
   if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
   if (await recordAttempt(database, attempt, exchange, verdict)) return verdict.state;
-  // A redelivery was requested meanwhile, so this is now the first attempt of a new schedule.
+  // A redelivery was requested meanwhile, so this was the first attempt of a new schedule.
   const rung = await currentRung(database, attempt);
   if (rung === undefined) return verdict.state;
   const renewed = decideVerdict(rung, exchange);
@@ -88,8 +88,8 @@ async function record(
 }
 
 /**
- * Records the outcome of an attempt and moves its delivery, in one statement. An attempt that was overtaken, because
- * its lease had run out or a 410 stopped the delivery, is still recorded, but moves the delivery only if it succeeded.
+ * Records the outcome of an attempt and moves its delivery, in one statement. An attempt whose lease had ended, or
+ * whose delivery a 410 stopped, is recorded too, but moves the delivery only if it succeeded.
  * @returns whether the delivery was moved
  */
 export async function recordAttempt(
@@ -128,7 +128,7 @@ export async function recordAttempt(
   return settled > 0;
 }
 
-/** Reads the place of an attempt on the retry schedule as it is now; undefined when the attempt was overtaken. */
+/** Reads the place of an attempt on the retry schedule; undefined when the attempt was overtaken. */
 async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | undefined> {
   const found = await db.row<{ rung: number }>`
     select attempt_count - ladder_offset as rung from webhook_deliveries
@@ -138,15 +138,15 @@ async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | un
 }
 
 /**
- * Records a 410: marks the routine's webhook as failed and gives up all of its open deliveries. Does nothing when the
- * routine has another URL by now, because the response says nothing about that one.
- * @returns whether the webhook was marked; when not, nothing was written
+ * Records a 410: marks the routine's webhook as failed and gives up its open deliveries. Does nothing when the routine
+ * has another URL by now, of which the response says nothing.
+ * @returns whether the webhook was marked
  */
 async function recordGone(database: Database, attempt: ClaimedAttempt, exchange: Exchange): Promise<boolean> {
   return transaction(database, async (tx) => {
     if (!(await markWebhookGone(tx, attempt))) return false;
     await recordAttempt(tx, attempt, exchange, { state: 'failed', reason: 'gone' });
-    // Including those that are being sent right now: their attempts find the delivery over, unless they succeed.
+    // Also those being sent right now: their attempts find the delivery over, unless they succeed.
     await tx.run`
       update webhook_deliveries set
         state = 'failed', reason = 'gone', next_attempt_at = null, finished_at = now()

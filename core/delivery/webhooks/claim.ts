@@ -1,25 +1,25 @@
 import { sql, type Db } from '#lib/database/index.ts';
 
-// All times are the database's: workers' clocks may differ.
+// All times are those of the database: workers' clocks may differ.
 
 /**
- * Leases a pending delivery while its workflow is started. Shorter than the minute between ticks, so that the next tick
- * tries again if the start failed.
+ * The time in which a pending delivery's workflow has to start. Shorter than the minute between ticks, so that the next
+ * tick tries again.
  */
 export const START_LEASE = sql`interval '55 seconds'`;
 
 /**
- * Leases a delivery to an attempt, for longer than the activity may take, so that it runs out only when the worker is
- * gone.
+ * The time for which an attempt holds its delivery: longer than the activity may take, so that it ends only when the
+ * worker is gone.
  */
 const SENDING_LEASE = sql`interval '60 seconds'`;
 
-/** An attempt that this process alone is to make. */
+/** An attempt that the caller alone makes. */
 export interface ClaimedAttempt {
   readonly deliveryId: string;
   readonly projectId: string;
   readonly routineId: string;
-  /** Null when the event is not of a run. */
+  /** Null when the event is about no run. */
   readonly runId: string | null;
   readonly body: string;
   /** Counts all attempts of the delivery, from 1. */
@@ -27,9 +27,9 @@ export interface ClaimedAttempt {
   /** Counts the attempts of the current retry schedule, from 1. */
   readonly rung: number;
   readonly startedAt: Date;
-  /** A run that was under way when its routine was archived ends later than that. */
+  /** True for a run that ended after its routine was archived. */
   readonly isArchived: boolean;
-  /** The routine's webhook as it is now, not as it was when the run ended. */
+  /** The routine's webhook now, not that of the time when the run ended. */
   readonly webhookUrl: string | null;
   readonly sealedSecret: string | null;
   /** The secret before the last rotation; null once it is no longer valid. */
@@ -37,10 +37,10 @@ export interface ClaimedAttempt {
 }
 
 /**
- * Claims the delivery for one attempt and records the attempt, in one statement: if the process dies after it, the
- * record stays and the lease runs out.
+ * Claims the delivery for one attempt and records the attempt, in one statement: if the process dies afterwards, the
+ * record stays and the lease ends.
  * @param after number of the caller's own attempt that broke off, whose lease it takes over
- * @returns undefined when there is nothing to do: not due, being sent by another, over, or unknown
+ * @returns undefined when no attempt is due: the delivery waits, is being sent by another worker, is over, or unknown
  */
 export function claimAttempt(db: Db, deliveryId: string, after?: number): Promise<ClaimedAttempt | undefined> {
   return db.row<ClaimedAttempt>`

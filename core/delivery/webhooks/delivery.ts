@@ -2,8 +2,8 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { EventType } from './event.ts';
 
 /**
- * A delivery is `pending` until its next attempt, `sending` while an attempt holds its lease, `delivered` after a 2xx
- * and `failed` when it was given up, for a reason.
+ * A delivery is `pending` until its next attempt, `sending` while an attempt holds its lease, `delivered` after a 2xx,
+ * and `failed` once it was given up for a reason.
  */
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed';
 
@@ -21,7 +21,7 @@ export interface Delivery {
   readonly eventType: EventType;
   readonly state: DeliveryState;
   readonly reason: FailureReason | null;
-  /** The time of the next attempt while the delivery is pending, else null. */
+  /** When the next attempt of a pending delivery is due, else null. */
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
@@ -34,9 +34,9 @@ interface DeliveryAttempt {
   readonly index: number;
   readonly startedAt: Date;
   readonly durationMs: number | null;
-  /** The receiver's HTTP status; null without a complete response. */
+  /** The receiver's HTTP status; null without a response. */
   readonly status: number | null;
-  /** The reason why there is no complete response; null when there is one, and while the attempt is under way. */
+  /** Why there is no response; null when there is one, and while the attempt is under way. */
   readonly error: string | null;
   /** The first 1,024 bytes of the response. */
   readonly responseExcerpt: string | null;
@@ -72,28 +72,28 @@ export async function listDeliveries(db: Db, runId: string): Promise<Delivery[]>
   }));
 }
 
-/** Returns an SQL condition that is true when the event of a run's end was given up. */
+/** SQL condition: the event of a run's end was given up. */
 export function hasLostDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d
     where d.run_id = ${runId} and d.state = 'failed' and d.event_type <> 'routine.paused')`;
 }
 
-/** The outcome of sending: a response, or in our own words why there was none. */
+/** What came of sending: a response, or our own words on why there was none. */
 export interface Exchange {
   readonly status: number | null;
   readonly error: string | null;
   readonly responseExcerpt: string | null;
   readonly durationMs: number;
   readonly retryAfterMs: number | undefined;
-  /** True when we broke it off ourselves, which is not the receiver's fault. */
+  /** True when this service broke the exchange off, which is no fault of the receiver. */
   readonly interrupted: boolean;
 }
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Waiting times between attempts: the first attempt comes at once, the last about three days later. */
+/** Waits between attempts. The first attempt comes at once, the last about three days later. */
 export const RETRY_LADDER_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -108,10 +108,10 @@ export const RETRY_LADDER_MS: readonly number[] = [
 
 export const MAX_ATTEMPTS = RETRY_LADDER_MS.length + 1;
 
-/** Limits `Retry-After` to the longest wait of our own. */
+/** A `Retry-After` counts up to the longest wait of our own. */
 export const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
 
-/** Varies each wait by up to this fraction, so that what failed together does not come back together. */
+/** Each wait varies by up to this fraction, so that deliveries that failed together do not return together. */
 const JITTER = 0.1;
 
 /**
@@ -129,7 +129,7 @@ export function deliveryRetryMs(
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
 }
 
-/** The consequence of an attempt for its delivery. */
+/** What an attempt means for its delivery. */
 export type Verdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }

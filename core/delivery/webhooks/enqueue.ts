@@ -4,8 +4,8 @@ import { newId } from '#lib/ids.ts';
 import { eventBody, eventType, pausedBody, type EndedRun, type EventType, type PausedByService } from './event.ts';
 
 /**
- * Queues the event of a run in the transaction that ends the run, so that there is never one without the other. The
- * caller calls `kickDeliveries` after its commit; if that fails, a tick does. Costs nothing without a webhook.
+ * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. The caller
+ * calls `kickDeliveries` after its commit; if that fails, a tick starts the delivery. Costs nothing without a webhook.
  * @returns the delivery, or undefined when the routine has no webhook or its receiver is gone
  */
 export async function enqueueDelivery(tx: Db, run: EndedRun & Webhook): Promise<StartableDelivery | undefined> {
@@ -64,7 +64,10 @@ async function insertDelivery(tx: Db, event: NewDelivery): Promise<StartableDeli
   return { id, attempt: 1, projectId: event.projectId };
 }
 
-/** Returns the receiver by which deliveries take turns; the routine may have another one by the time of the attempt. */
+/**
+ * Returns the host of the receiver, by which deliveries take turns. The routine may have another one when the attempt
+ * is made.
+ */
 function hostOf(webhookUrl: string | null): string {
   return URL.parse(webhookUrl ?? '')?.host ?? '';
 }

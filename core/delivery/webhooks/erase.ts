@@ -1,15 +1,15 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** Returns an SQL condition that is true while a delivery of the run is still to be made. */
+/** SQL condition: a delivery of the run is still to be made. */
 export function hasOpenDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d where d.run_id = ${runId} and d.state in ('pending', 'sending'))`;
 }
 
 /**
- * Erases what the deliveries of runs hold of them: the bodies, and the beginnings of the receivers' responses. An open
- * delivery keeps its body, which it has yet to send.
- * @returns the runs that have such a delivery, because a redelivery was requested meanwhile
+ * Erases the bodies of runs' deliveries, and the beginnings of the receivers' responses. An open delivery keeps its
+ * body, which is yet to be sent.
+ * @returns the runs that have an open delivery, because a redelivery was requested meanwhile
  */
 export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<string[]> {
   const erased = await tx.rows<{ id: string }>`
@@ -58,12 +58,12 @@ export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promi
   await tx.run`delete from webhook_deliveries where id = any(${ids})`;
 }
 
-/** Deletes deliveries that are about no run, 90 days after they ended, with their attempts. */
+/** Deletes deliveries that are about no run, with their attempts, 90 days after they ended. */
 export function forgetDeliveries(db: Db, limit: number): Promise<number> {
   return forget(db, sql`finished_at < now() - interval '90 days'`, limit);
 }
 
-/** Deletes those of deleted projects, whose bodies name routines, as soon as they have ended. */
+/** Deletes the same deliveries of deleted projects as soon as they have ended: their bodies name routines. */
 export function forgetDeliveriesOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return forget(db, sql`project_id = any(${projectIds})`, limit);
 }

@@ -3,7 +3,7 @@ import type { Routine } from '#core/authoring/routines/index.ts';
 import type { ComparedResult } from '#core/authoring/outcomes/index.ts';
 import { utf8Start } from '#lib/text.ts';
 
-/** A run that has ended, with everything that its event says. Skipped occurrences have no event. */
+/** An ended run with everything that its event says. Skipped occurrences have no event. */
 export interface EndedRun {
   readonly id: string;
   readonly routineId: string;
@@ -35,7 +35,7 @@ export interface EndedRun {
   readonly reasoningTokens: number;
   /** US dollars as a decimal string; null when the model has no price. */
   readonly costUsd: string | null;
-  /** True when any of the usage was estimated, because the provider stated none. */
+  /** True when the provider stated no usage for some step, so that it was estimated. */
   readonly estimatedUsage: boolean;
 }
 
@@ -44,10 +44,10 @@ export interface PausedByService {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
-  /** Reason in the words that the routine itself shows. */
+  /** The reason, as the routine shows it. */
   readonly stateReason: string;
   readonly pausedAt: Date;
-  /** The run because of which it was paused; null when there is none. */
+  /** The run because of which it was paused; null for none. */
   readonly runId: string | null;
 }
 
@@ -60,13 +60,13 @@ export const EVENT_TYPES = [
 ] as const satisfies readonly (`run.${EndedRun['state'] | 'changed'}` | 'routine.paused')[];
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Returns the type of the event: `run.changed` where the routine delivers changes and the run has any. */
+/** Returns the type of the event: `run.changed` where the routine delivers changes and the run has some. */
 export function eventType(run: EndedRun): EventType {
   if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
   return `run.${run.state}`;
 }
 
-/** Limits the result text in an event, in bytes of UTF-8; the run's detail has all of it. */
+/** The longest result text of an event, in bytes of UTF-8. The run's detail has all of it. */
 export const MAX_RESULT_BYTES = 256 * 1024;
 
 /** Builds the JSON text that is signed and sent. It is stored as text, so every attempt sends the same bytes. */

@@ -9,7 +9,7 @@ import { type Exchange, MAX_RETRY_AFTER_MS } from './delivery.ts';
 
 export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
   readonly webhookSecrets: ReturnType<typeof createSealedWebhookSecrets>;
-  /** Limit for the whole exchange. Default 20 seconds; it must stay well below the lease of an attempt. */
+  /** Limit of the whole exchange, 20 seconds by default. It must stay well below the lease of an attempt. */
   readonly webhookTimeoutMs?: number;
 }
 
@@ -22,7 +22,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const EXCERPT_BYTES = 1_024;
 
-/** Signs the event and sends it once. All that the receiver does is an `Exchange`, never an error. */
+/** Signs the event and sends it once. Whether and how the receiver responds is an `Exchange`, never an error. */
 export async function sendAttempt(
   deps: SendDeps,
   attempt: ClaimedAttempt & { readonly webhookUrl: string },
@@ -72,7 +72,7 @@ export function unanswered(error: string, durationMs: number): Exchange {
   return { ...nothing, error, durationMs, interrupted: false };
 }
 
-/** Signs the event; returns undefined when a secret cannot be opened, which an operator can still put right. */
+/** Signs the event. Undefined when a secret cannot be opened, which an operator can still put right. */
 function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
   try {
@@ -87,13 +87,13 @@ function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> |
   }
 }
 
-/** Cuts the excerpt of a response body, without NUL, which Postgres text cannot hold. */
+/** Cuts the excerpt of a response body and removes NUL, which Postgres text cannot hold. */
 function excerpt(body: Uint8Array): string {
   return utf8Start(body, EXCERPT_BYTES).replaceAll('\u0000', '');
 }
 
 interface WebhookMessage {
-  /** The delivery's id, the same on every attempt, so that a receiver can recognize a repetition. */
+  /** Id of the delivery, the same for every attempt, so that a receiver recognizes a repetition. */
   readonly id: string;
   readonly sentAt: Date;
   readonly body: string;
@@ -110,7 +110,7 @@ export function signedHeaders(message: WebhookMessage, secrets: readonly string[
   };
 }
 
-/** Signs with the key that follows the prefix which the standard gives to secrets. */
+/** Signs with the key in the secret, which stands after the prefix of the standard. */
 function signature(secret: string, content: string): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;

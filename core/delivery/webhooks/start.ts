@@ -7,16 +7,16 @@ import { START_LEASE } from './claim.ts';
 
 export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
   readonly engine: Pick<Engine, 'startDelivery'>;
-  /** Names the workers by whose slots the deliveries are bounded. */
+  /** Names the workers whose slots bound the deliveries. */
   readonly admission: { readonly rule: { readonly taskQueue: string } };
 }
 
-/** Deliveries claimed in one round: few enough to start well within their lease. */
+/** Deliveries claimed in one round: few enough to start well within their leases. */
 const BATCH = 50;
 
 /**
- * Starts deliveries that are due, as far as there is room for them: after the commit of what queued them, after each
- * attempt, since it has made room, and in every tick.
+ * Starts due deliveries while there is room: after the commit that queued them, after each attempt, which makes room,
+ * and in every tick.
  * @returns how many were started
  * @throws when Postgres cannot be reached, or the signal's reason
  */
@@ -31,7 +31,7 @@ export async function startDueDeliveries(
     const due = await claimDueDeliveries(database, admission.rule.taskQueue, BATCH);
     for (const delivery of due) {
       signal?.throwIfAborted();
-      // While Temporal is away each start would wait for its deadline. The leases run out and a later tick goes on.
+      // While Temporal is away each start would wait for its deadline. The leases end, and a later tick goes on.
       if (!(await startDelivery(engine, delivery, log))) return started;
       started += 1;
     }
@@ -40,7 +40,7 @@ export async function startDueDeliveries(
   }
 }
 
-/** Does the same where a failure must not matter: it is logged, and the next tick is its retry. */
+/** Starts due deliveries for a caller that must not fail: an error is logged, and the next tick tries again. */
 export async function kickDeliveries(deps: StartDeliveriesDeps): Promise<void> {
   try {
     if (await anyDue(deps.database)) await startDueDeliveries(deps);
@@ -65,8 +65,8 @@ async function startDelivery(
 }
 
 /**
- * Makes a delivery due now, in any state, with a whole new retry schedule; its attempts so far stay on record. An
- * attempt that is under way goes on as the first of the new schedule. The caller calls `kickDeliveries`.
+ * Makes a delivery due now, whatever its state, with a whole new retry schedule. Its attempts stay on record, and one
+ * that is under way becomes the first of the new schedule. The caller calls `kickDeliveries`.
  * @returns the delivery
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased` when its body is gone, `routine_archived`
  */
@@ -106,7 +106,7 @@ const dueAt = sql`greatest(next_attempt_at, claimed_until)`;
 const OF_ORGANIZATION = 2;
 const OF_HOST = 4;
 
-/** Tells whether any delivery waits to be started: a look into a small index. */
+/** Tells whether a delivery waits to be started, by a look into a small index. */
 async function anyDue(db: Db): Promise<boolean> {
   const found = await db.row<{
     due: boolean;
@@ -115,14 +115,12 @@ async function anyDue(db: Db): Promise<boolean> {
 }
 
 /**
- * Claims deliveries whose time has come: pending ones that are due, and ones whose attempt was never recorded. No more
- * are under way than live workers have slots, so that those which are started do not queue behind others. Organizations
- * take turns: the next place goes to the one with the fewest under way, and within it to the host with the fewest, the
- * oldest first. An organization has at most half of the slots and one of its receivers at most a quarter,
- * even where the rest is free: a receiver that hangs holds its slots for twenty seconds each.
- *
- * Claims come one at a time and walk over an index, as the admission of runs does. What is claimed is leased while its
- * workflow is started.
+ * Claims due deliveries: pending ones whose time has come, and those whose attempt was never recorded. No more are
+ * under way than live workers have slots, so that started ones do not queue behind others. Organizations take turns:
+ * the next place goes to the one with the fewest under way, within it to the host with the fewest, the oldest first. An
+ * organization has at most half of the slots and one of its hosts at most a quarter, even while others are free: a
+ * receiver that hangs holds its slots for twenty seconds. One claim runs at a time and walks over an index, as the
+ * admission of runs does. A claimed delivery is leased while its workflow is started.
  */
 export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {
   return transaction(database, async (tx) => {
