@@ -65,7 +65,7 @@ async function startDelivery(
 }
 
 /**
- * Makes a delivery due now, whatever its state, with a whole new retry schedule. Its attempts stay on record, and one
+ * Makes a delivery in any state due now, with a whole new retry schedule. Its attempts stay on record, and one
  * that is under way becomes the first of the new schedule. The caller calls `kickDeliveries`.
  * @returns the delivery
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased` when its body is gone, `routine_archived`
