@@ -23,8 +23,15 @@ export {
   readDailyParts,
   readUsage,
 } from './history.ts';
-export { findLostCalls, lockLostCall } from './lost-calls.ts';
 export { reserve } from './reserve.ts';
-export { isSettled, releaseAttempt, settlement, type Attempt, type Spent } from './settle.ts';
+export {
+  findLostCalls,
+  isSettled,
+  lockLostCall,
+  releaseAttempt,
+  settlement,
+  type Attempt,
+  type Spent,
+} from './settle.ts';
 export { PACE_DAYS, readSpending, sharesUsed, spentBudgets, type Spending } from './spending.ts';
 export { leastOf, MIN_OUTPUT_TOKENS, overBudget, type PassedLimit } from './totals.ts';

@@ -48,7 +48,7 @@ test('a password that was chosen before it was common still opens', async ({ ser
 });
 
 test('the list has ten thousand passwords that our rules would let pass, each once', () => {
-  const file = new URL('../../core/accounts/identity/common-passwords.txt', import.meta.url);
+  const file = new URL('../../lib/secrets/common-passwords.txt', import.meta.url);
   const list = readFileSync(file, 'utf8').trimEnd().split('\n');
   expect(new Set(list).size).toBe(10_000);
   expect(list.filter((text) => text.length < 10 || text !== text.toLowerCase())).toEqual([]);

@@ -76,7 +76,7 @@ async function wait(line: (() => void)[]): Promise<void> {
  * those of `@zxcvbn-ts/language-common` 4.1.3 (MIT) and Django 5.2 (BSD), and after them those of the OWASP SecLists
  * (10 million password list; CC BY-SA 3.0, by Daniel Miessler and Jason Haddix), in its order.
  */
-const FILE = new URL('common-passwords.txt', import.meta.url);
+const FILE = new URL('../../../lib/secrets/common-passwords.txt', import.meta.url);
 
 let common: ReadonlySet<string> | undefined;
 
