@@ -2,10 +2,10 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag';
 import { isUnavailable, type Db } from './database.ts';
 
 /**
- * Deletes rows of a table that meet a condition, `limit` at most, and leaves those that others hold to the next call,
- * so that any number of callers go on beside each other.
+ * Deletes at most `limit` rows of a table that meet a condition. Rows that others have locked are left to the next
+ * call, so any number of callers can work side by side.
  * @param rows.table its name, never a caller's text
- * @param rows.orderBy which go first; with the index of its order, few rows are read however many there are
+ * @param rows.orderBy which rows go first; with the index of this order, few rows are read however many there are
  * @returns how many were deleted; fewer than `limit` when none is left
  */
 export function deleteBatch(
@@ -22,10 +22,11 @@ export function deleteBatch(
 }
 
 /**
- * Works on items one after the other, also on those behind one that fails: each has a transaction of its own.
+ * Works on items one after the other, each in a transaction of its own. An item that fails does not keep the later ones
+ * from their turn.
  * @param given.failed is called with each failure
- * @throws the signal's reason; an error that means that Postgres is away, at once; any other, the first of them, once
- * all have had their turn
+ * @throws the signal's reason; at once an error that means that Postgres is away; else the first error, once all items
+ * have had their turn
  */
 export async function eachApart<T>(
   items: readonly T[],

@@ -18,8 +18,8 @@ export interface Db extends Sender {
   /** Returns all rows. Statements are prepared once a connection under the hash of their text. */
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
-   * Returns all rows of a statement that is planned for its very values. A prepared one soon gets a plan for any
-   * values, which is a bad one where the best depends on them: on a window of time, for example.
+   * Returns all rows of a statement that is planned for its very values. A prepared statement soon gets one plan for
+   * all values, which is a bad one where the best plan depends on them, as for a window of time.
    */
   plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /** Runs a statement for its effect and tells how many rows it touched. */
@@ -29,13 +29,13 @@ export interface Db extends Sender {
 /** The pool itself. Only code that opens transactions needs it; queries take `Db`. */
 export type Database = pg.Pool & Db;
 
-// Counts and sums arrive as numbers: none of ours comes near 2^53.
+// Counts and sums arrive as numbers: none of them gets near 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /**
- * Opens the pool. A connection that cannot be had in five seconds is an error, which the API shows as 503. With
- * `?pgbouncer=true` in its address nothing is left to a session, as a pooler in transaction mode gives each transaction
- * another one: statements are not prepared, and the role's own time limits hold.
+ * Opens the pool. When no connection is free within five seconds, a query fails, and the API responds 503. With
+ * `?pgbouncer=true` in its address nothing is left in a session, since a pooler in transaction mode gives each
+ * transaction another one: statements are not prepared, and the role's own time limits hold.
  */
 export function openDatabase(options: {
   url: string;
@@ -52,7 +52,7 @@ export function openDatabase(options: {
     application_name: options.applicationName,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    // The server enforces its own limit only while it is there: one that has gone silent needs a limit on this side.
+    // The server enforces its own limit only while it responds: a silent one needs a limit on this side.
     query_timeout: options.queryTimeoutMs ?? 35_000,
     keepAlive: true,
     ...(isPooled
@@ -95,7 +95,7 @@ class UnnamedStatements extends pg.Client {
   }
 }
 
-/** Reads the clock that all processes share; it stands still throughout a transaction. */
+/** Reads the clock that all processes share. It stands still during a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
   const time = await db.row<{ now: Date }>`select now()`;
   if (time === undefined) throw new Error('no time from the database');
@@ -103,8 +103,8 @@ export async function databaseTime(db: Db): Promise<Date> {
 }
 
 /**
- * Runs `work` in one transaction on one connection; rolls back when it throws. Queries inside must use the
- * transaction they are given: one on the pool would wait for a second connection while holding the first.
+ * Runs `work` in one transaction on one connection, and rolls back when it throws. Queries inside use the transaction
+ * that they are given: a query on the pool would wait for a second connection while holding the first.
  */
 export async function transaction<T>(database: Database, work: (tx: Db) => Promise<T>): Promise<T> {
   const client = withStatements(await database.connect());
@@ -118,7 +118,7 @@ export async function transaction<T>(database: Database, work: (tx: Db) => Promi
     for (const followUp of following) followUp();
     return result;
   } catch (error) {
-    // A connection that is gone or silent needs no rollback: closing it is one.
+    // A connection that is gone or silent needs no rollback: closing it rolls back.
     if (error instanceof Error && isUnavailable(error)) broken = error;
     else {
       await client.query('rollback').catch((fault: unknown) => {
@@ -136,7 +136,7 @@ const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
  * Calls `work` once the transaction has committed, and never when it rolls back; at once when `db` is no transaction.
- * For what follows a change that its caller, in a lower subject, knows nothing of. `work` must not throw.
+ * It lets a lower subject trigger what its callers do not know about. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
   const following = followUps.get(db);
@@ -157,9 +157,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/**
- * Tells whether the same work may succeed later: Postgres is away, fails over, is full, or others hold what it needs.
- */
+/** Tells whether the same work may succeed later: Postgres is away, fails over or is full, or others hold a lock. */
 export function isTransient(error: unknown): boolean {
   if (isUnavailable(error)) return true;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -205,8 +203,8 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Repeats `work` while Postgres is away, fails over or has others hold what it needs, until `signal` aborts. Only for
- * idempotent work: the response to a commit may be what was lost.
+ * Repeats `work` while Postgres is away, fails over or others hold a lock, until `signal` aborts. Only for idempotent
+ * work: a commit may have succeeded although its response was lost.
  * @throws what `work` throws, unless it may succeed later
  */
 export async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

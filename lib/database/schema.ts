@@ -18,8 +18,8 @@ export function migrationName(file: string): string {
 }
 
 /**
- * Lists the migrations of this release that the database lacks. Later ones that it has are welcome: a schema serves the
- * release before it too.
+ * Lists the migrations of this release that the database lacks. It may have later ones: a schema serves the release
+ * before it too.
  */
 export async function missingMigrations(db: Db): Promise<string[]> {
   const applied = new Set((await appliedMigrations(db)).map(({ name }) => name));
@@ -27,7 +27,7 @@ export async function missingMigrations(db: Db): Promise<string[]> {
 }
 
 /**
- * Says that the database was made before 0.1.0, the first release, or undefined where it was not. Its migrations were
+ * Says that the database was made before 0.1.0, the first release; undefined where it was not. Its migrations were
  * others, and every release begins with the first one of 0.1.0.
  */
 export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined> {

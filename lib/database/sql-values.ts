@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { isJsonObject } from '../json.ts';
 
-/** Replaces what text from outside may hold and Postgres text cannot: a NUL, or half of a surrogate pair. */
+/** Replaces what Postgres text cannot hold: a NUL, or half of a surrogate pair. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
@@ -12,7 +12,7 @@ export function storableJson(value: unknown): string {
   return UNSTORABLE.test(json) ? cleanedJson(value) : json;
 }
 
-/** Finds the escapes that both become in JSON, so that most values need no walk through their parts. */
+/** Finds the JSON escapes of both, so that most values need no walk through their parts. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
 function cleanedJson(value: unknown): string {
@@ -26,16 +26,15 @@ function cleanedJson(value: unknown): string {
 }
 
 /**
- * The present time, for what is to be due or over at once. Columns of times round to milliseconds, upwards too, so that
- * a plain `now()` may lie in the future for half of one.
+ * The present time, for rows that are due or over at once. Columns of times round to milliseconds, upwards too, so a
+ * plain `now()` may lie half a millisecond in the future.
  */
 export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
 
 /**
- * Compares the owner of rows so that only an index which begins with that owner puts them in order; `column` is also
- * the first of the order. By `=` the owner would be no part of the order, and where one owner has most of the rows,
- * Postgres takes the index of all ids for a short cut: for an owner that has few, or none, it reads past the rows of
- * all others.
+ * Compares the owner of rows so that only an index which begins with the owner puts them in order; `column` is also the
+ * first of the order. With `=` the owner would be no part of the order. Where one owner has most of the rows, Postgres
+ * then takes the index of all ids for a short cut, and for an owner with few rows reads past all others.
  */
 export function ownedBy(column: Sql, owner: Sql | string): Sql {
   return sql`${column} = any(array[${owner}])`;

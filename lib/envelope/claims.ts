@@ -5,7 +5,7 @@ const PURPOSES = ['hello', 'verify', 'catalog', 'run', 'cancel'] as const;
 
 export type Purpose = (typeof PURPOSES)[number];
 
-/** The audience of a `hello`, whose sender is about to learn who is there. No other purpose may have it. */
+/** The audience of a `hello`, whose sender does not know the runtime yet. No other purpose may have it. */
 export const ANY_INSTANCE = 'any';
 
 const id = z.string().min(1).max(200);
@@ -44,10 +44,10 @@ export type Claims = z.output<typeof claimsSchema>;
 export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
 
 /**
- * A request's envelope, and a frame of a response: signing and encrypting spell the message in base64url one after the
- * other, each four characters for three bytes.
+ * The longest envelope of a request, and the longest frame of a response: signing and encrypting both write the message
+ * in base64url, four characters for three bytes each time.
  */
 export const MAX_ENVELOPE_BYTES = Math.ceil((MAX_PLAINTEXT_BYTES * 16) / 9) + 8 * 1024;
 
-/** Time for which the runtime goes on with a call without a caller, who may come back. */
+/** How long the runtime goes on with a call whose caller is gone, and may come back. */
 export const LONELY_MS = 45_000;

@@ -37,7 +37,7 @@ interface FrameOptions {
   readonly requestId: string;
 }
 
-/** Seals the frames of one response, numbered as they are given; each is one line without its end. */
+/** Seals the frames of one response and numbers them in the order given. Each is one line without its end. */
 export function createFrameSealer(options: FrameOptions): (content: FrameContent) => Promise<string> {
   const keys = options.keys.responseTo(options.digest);
   const { issuer, requestId } = options;

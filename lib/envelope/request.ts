@@ -81,7 +81,7 @@ export async function openRequest(
   try {
     if (envelope.length > MAX_ENVELOPE_BYTES) throw new EnvelopeError();
     const seconds = now / 1_000;
-    // Looked at first because it costs nothing; only what stands inside is believed.
+    // Looked at first because it is cheap. Only what stands inside is believed.
     if (!isForNow(peek(envelope), instanceId, seconds)) throw new EnvelopeError();
     const { payload, header } = await open(envelope, keys.request);
     if (payload.byteLength > MAX_PLAINTEXT_BYTES) throw new EnvelopeError();

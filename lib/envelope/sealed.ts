@@ -36,7 +36,7 @@ export async function open(sealed: string, keys: DirectionKeys): Promise<Opened>
   return { payload, header: protectedHeader };
 }
 
-/** Reads the header without opening anything, for a cheap refusal; nothing of it is to be believed. */
+/** Reads the header without opening anything, for a cheap refusal. Nothing in it is to be believed. */
 export function peek(sealed: string): Readonly<Record<string, unknown>> {
   return decodeProtectedHeader(sealed);
 }

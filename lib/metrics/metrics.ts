@@ -15,7 +15,7 @@ export interface Metrics {
   claimed(batch: {
     lagSeconds: number;
     runs: number;
-    /** Occurrences passed over, by reason. */
+    /** Skipped occurrences, by reason. */
     skipped: ReadonlyMap<string, number>;
   }): void;
   /** One part of a tick, which the scheduler makes on its own. */

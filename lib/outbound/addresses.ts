@@ -13,8 +13,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
  * decoded to.
  */
 export function isPermittedAddress(address: string, allowPrivateNetwork: boolean): boolean {
-  // Only what the operating system itself reads as an address; ipaddr.js alone also takes octal and
-  // hexadecimal spellings. A zone id (`fe80::1%eth0`) names an interface of this machine.
+  // Only what the operating system itself reads as an address: ipaddr.js also takes octal and hexadecimal spellings. A
+  // zone id (`fe80::1%eth0`) names an interface of this machine.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (isMetadataAddress(parsed)) return false;
@@ -23,10 +23,7 @@ export function isPermittedAddress(address: string, allowPrivateNetwork: boolean
 
 const LOCAL_RANGES: ReadonlySet<string> = new Set(['loopback', 'private', 'carrierGradeNat', 'uniqueLocal']);
 
-/**
- * ipaddr.js names every special-purpose range of IANA's registries; what has no name it calls
- * `unicast`.
- */
+/** ipaddr.js names every special-purpose range of IANA's registries, and calls all other addresses `unicast`. */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
   return address.kind() === 'ipv4' || isGlobalUnicast(address.toByteArray());
@@ -44,9 +41,7 @@ function isGlobalUnicast(bytes: readonly number[]): boolean {
   return first >> 5 === 0b001 && !isIsatap;
 }
 
-/**
- * Metadata and credential endpoints of clouds that lie in ranges which would otherwise be allowed.
- */
+/** Endpoints of clouds for metadata and credentials that lie in ranges which would otherwise be allowed. */
 const METADATA_RANGES = [
   '168.63.129.16/32', // Azure, in a public range
   '100.100.100.200/32', // Alibaba Cloud

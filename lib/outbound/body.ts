@@ -6,16 +6,14 @@ export interface BodyLimit {
   signal: AbortSignal;
   /** Counted after decompression. */
   maxBytes: number;
-  /**
-   * Says what the first byte too many does: fail, or end the body there and close the connection.
-   */
+  /** What happens at the first byte too many: `error` fails, `truncate` ends the body and closes the connection. */
   onOverflow: 'error' | 'truncate';
   /** Called once, however the body ends. */
   onEnd: (end: BodyEnd) => void;
 }
 
 export type BodyEnd =
-  /** Read to its end, or cut off at the limit, or no longer wanted by its reader. */
+  /** Read to its end, cut off at the limit, or no longer wanted by its reader. */
   { how: 'complete' | 'truncated' | 'cancelled' } | { how: 'failed'; fault: unknown };
 
 /**

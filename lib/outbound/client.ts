@@ -6,7 +6,7 @@ import { createGuardedFetch, type FetchLimits } from './guarded-fetch.ts';
 import { sendRequest, type OutboundRequestOptions, type OutboundResponse } from './request.ts';
 import { checkedUrl } from './urls.ts';
 
-/** By which a server knows that a request comes from this service. */
+/** Names this service to servers. */
 export const USER_AGENT = 'routine-automation-service';
 
 export interface OutboundClientOptions {
@@ -24,11 +24,11 @@ export interface OutboundClientOptions {
   /** Resolution, TCP and TLS together. Default 10 seconds. */
   connectTimeoutMs?: number;
   /**
-   * Limits the wait for the response's headers, where no shorter limit is given. Default 5 minutes:
-   * tools may work that long.
+   * Limits the wait for the headers of a response where no shorter limit is given. Default 5 minutes, since tools may
+   * work that long.
    */
   headersTimeoutMs?: number;
-  /** Silence after which a body is given up. Default 5 minutes: event streams may be quiet. */
+  /** A body that is silent for this long is given up. Default 5 minutes, since event streams may be quiet. */
   idleTimeoutMs?: number;
 }
 
@@ -37,7 +37,7 @@ export interface OutboundClient {
   /** Guarded `fetch` with the default limits. */
   fetch: typeof globalThis.fetch;
   fetchWithin: (limits: FetchLimits) => typeof globalThis.fetch;
-  /** The checks that need no network, for saving a URL; throws `OutboundError`. */
+  /** Makes the checks that need no network, when a URL is saved. @throws {OutboundError} */
   checkUrl: (url: string | URL) => void;
   /** Ends all connections; exchanges under way fail with `aborted`. */
   close: () => Promise<void>;
@@ -77,9 +77,8 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
 }
 
 /**
- * Closes a connection that sends content with status 205. HTTP allows none there (RFC 9110,
- * 15.3.6), so `fetch` is done with the headers, drops its abort signal and would read and discard
- * what comes for as long as it comes.
+ * Closes a connection that sends content with status 205. HTTP allows none there (RFC 9110, 15.3.6): `fetch` is done
+ * with the headers, drops its abort signal and would read and discard content without end.
  */
 function refuseResetContent(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
   return (options, handler) => {

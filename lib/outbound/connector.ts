@@ -69,8 +69,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One address that is not permitted refuses the host: an honest host has no such mixture, it is
-  // the mark of a rebinding attempt, and to connect to what is left over would hide it.
+  // One forbidden address refuses the host. An honest host has no such mixture: it is the mark of a rebinding attempt,
+  // and connecting to the other addresses would hide it.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }
@@ -87,9 +87,7 @@ async function lookupAll(hostname: string, lookup: Lookup): Promise<readonly str
   }
 }
 
-/**
- * Says nothing of the address: a name of an internal zone must not tell outsiders where it leads.
- */
+/** Leaves the address out: outsiders must not learn where a name of an internal zone leads. */
 function notPublic(host: string): OutboundError {
   return new OutboundError('blocked_address', 'the host has an address that is not public', {
     host,

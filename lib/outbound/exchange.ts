@@ -58,7 +58,7 @@ const CONNECTION_HEADERS = [
 ];
 
 /**
- * `fetch` hands the body on as a generator, which is written apart from the headers; as the bytes are here, both go
+ * `fetch` passes the body on as a generator, which is written apart from the headers. The bytes are here, so both go
  * out in one packet.
  */
 function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
@@ -95,14 +95,14 @@ export async function readOutgoing(
       const { redirect = 'follow' } = init;
       return { url, method: 'POST', headers, body: Buffer.from(init.body), redirect };
     }
-    // Without the signal, which `Request` would listen to for as long as it lives.
+    // Without the signal, to which `Request` would listen for as long as it lives.
     const request = new Request(input ?? url, { ...init, signal: null });
     const { method, redirect } = request;
     const headers = new Headers(request.headers);
     const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
     return { url, method, headers, body, redirect };
   } catch {
-    // The reason would quote the header or body that is at fault, which may be a credential.
+    // The reason would quote the faulty header or body, which may be a credential.
     throw new OutboundError('protocol_error', 'the request has an invalid method, header or body', {
       host: url.host,
       mayHaveArrived: false,

@@ -9,10 +9,7 @@ export interface Followed {
 }
 
 export interface RedirectOptions {
-  /**
-   * Limits how many are followed before the next one throws; `return` hands a redirect back like
-   * any other response.
-   */
+  /** How many redirects are followed; one more throws. `return` hands a redirect back like any other response. */
   redirects: RedirectLimit;
   /** Throws unless the URL is allowed. */
   check: (url: string) => URL;
@@ -22,10 +19,9 @@ export interface RedirectOptions {
 export type RedirectLimit = number | 'return';
 
 /**
- * Sends a request and follows redirects as fetch does (RFC 9110, 15.4), each target checked as if
- * it had been called in the first place. Stricter than fetch where secrets could leak: across
- * origins only headers that say nothing about the caller are kept, and a request body is never sent
- * to another origin.
+ * Sends a request and follows redirects as fetch does (RFC 9110, 15.4), and checks each target as it checks the first.
+ * It is stricter than fetch where secrets could leak: across origins it keeps only headers that say nothing about the
+ * caller, and never sends a request body to another origin.
  */
 export async function follow(first: OutboundRequest, options: RedirectOptions): Promise<Followed> {
   let request = first;
@@ -85,8 +81,8 @@ function keepsMethod(method: string, status: number): boolean {
 const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type'];
 
 /**
- * Keeps an allow-list, because any header a user configures may be a credential, under any name;
- * so may a session id.
+ * An allow-list, because any header that a user configures may be a credential, under any name; a session id may be one
+ * too.
  */
 function harmlessHeaders(headers: Headers): Headers {
   return new Headers([...headers].filter(([name]) => HARMLESS_HEADERS.has(name)));
@@ -101,10 +97,7 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/**
- * Marks an error on the way to a redirect's target: by then the request itself has reached the
- * first server.
- */
+/** Marks an error on the way to a redirect's target: the request itself has reached the first server by then. */
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;
   const isBlocked = error.code === 'blocked_url' || error.code === 'blocked_address';

@@ -23,8 +23,7 @@ export interface OutboundRequestOptions {
    */
   cutBodyAfterMs?: number;
   /**
-   * Default 0: a redirect is returned like any other response. Otherwise one more than this is
-   * `redirect_refused`.
+   * Default 0: a redirect is returned like any other response. With a limit, one redirect more is `redirect_refused`.
    */
   maxRedirects?: number;
   signal?: AbortSignal;

@@ -11,7 +11,8 @@ export function checkedUrl(input: string | URL, allowPrivateNetwork: boolean): U
   if (text.length > MAX_URL_LENGTH) {
     throw new OutboundError('blocked_url', `a URL may have at most ${MAX_URL_LENGTH} characters`);
   }
-  // The parser silently drops or turns these, so what a person read would not be what is called.
+  // The parser silently drops or turns these characters, so a person would read another address than the one that is
+  // called.
   if (/[\s\\\p{Cc}]/u.test(text)) {
     throw new OutboundError('blocked_url', 'a URL may not contain spaces, backslashes or controls');
   }
@@ -39,7 +40,7 @@ function schemeFault(url: URL, allowPrivateNetwork: boolean): string | undefined
 
 function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
   const { hostname } = url;
-  // A trailing dot makes another name of the same host for certificates, cookies and comparisons.
+  // For certificates, cookies and comparisons a trailing dot makes another name of the same host.
   if (hostname.endsWith('.')) return 'the host may not end with a dot';
   if (allowPrivateNetwork || ipLiteral(hostname) !== undefined) return undefined;
   const labels = hostname.split('.');
@@ -57,9 +58,7 @@ function ipLiteral(hostname: string): string | undefined {
   return isIP(bare) === 0 ? undefined : bare;
 }
 
-/**
- * Top-level names that are reserved (RFC 6761, 6762, 8375, 9476) or by custom used inside networks.
- */
+/** Top-level names that are reserved (RFC 6761, 6762, 8375, 9476), or used inside networks by custom. */
 const LOCAL_SUFFIXES: ReadonlySet<string> = new Set([
   'alt',
   'arpa',

@@ -20,7 +20,7 @@ export interface RuntimeClientSettings {
   readonly url: string;
   /** base64 of 32 bytes, the same as the runtime's. */
   readonly secret: string;
-  /** PEM of the one authority that is taken. */
+  /** PEM of the only authority that is trusted. */
   readonly ca: string;
   /** Name of the calling process, for the envelope. */
   readonly issuer: string;
@@ -36,10 +36,10 @@ export interface RuntimeLease {
   readonly epoch: number;
 }
 
-/** One call on a connection. The credential is of this call: nothing keeps it. */
+/** One call on a connection. The credential belongs to this call and is kept nowhere. */
 export interface RuntimeCall {
   readonly lease: RuntimeLease;
-  /** The same for every delivery of the same call; another only after an outcome was recorded. */
+  /** The same for every delivery of one call. Another id may be used only once an outcome was recorded. */
   readonly requestId: string;
   readonly provider: ProviderSlot;
   readonly fileHash: string;
@@ -59,7 +59,7 @@ export interface RunCall extends RuntimeCall {
 }
 
 export interface RuntimeClient {
-  /** Asks who is there. With the epoch of a lease it renews that. */
+  /** Asks which runtime is there, and renews the lease of a given epoch. */
   hello(options?: { readonly epoch?: number; readonly signal?: AbortSignal }): Promise<HelloResult>;
   verify(call: RuntimeCall): Promise<ResultOf<'verify'>>;
   catalog(call: RuntimeCall): Promise<ResultOf<'catalog'>>;
@@ -69,17 +69,17 @@ export interface RuntimeClient {
   close(): Promise<void>;
 }
 
-/** Deliveries of one call whose stream breaks off, and the pause before the next. */
+/** How often a call whose stream breaks off is delivered, and the pause before the next delivery. */
 const DELIVERIES = 3;
 const PAUSE_MS = 500;
 
-/** Reasons after which the same envelope may have been accepted, or will be in a moment. */
+/** Reasons after which the envelope may have been accepted, or will be in a moment. */
 const DELIVER_AGAIN: ReadonlySet<string> = new Set(['no_connection', 'silent', 'broken']);
 
 /**
  * Calls the provider runtime in sealed envelopes. A call whose stream breaks off is delivered again under the same id,
- * which joins it or gives what came of it; the provider is asked once.
- * Every method throws `CallFailure` for a sealed failure and `RuntimeUnreachable` for none.
+ * which joins the call or returns its result; the provider is asked once. Every method throws `CallFailure` for a
+ * sealed failure, and `RuntimeUnreachable` when there is no sealed response.
  */
 export function createRuntimeClient(settings: RuntimeClientSettings): RuntimeClient {
   const agent = openConnections(settings.ca);
@@ -160,7 +160,7 @@ export function createRuntimeClient(settings: RuntimeClientSettings): RuntimeCli
   };
 }
 
-/** Claims of a call that is on no connection. */
+/** The claims of a call that concerns no connection. */
 function bare(issuer: string, purpose: 'hello' | 'cancel', audience: string, epoch: number): RequestToSeal['claims'] {
   return {
     issuer,

@@ -11,7 +11,7 @@ import {
 } from '#lib/envelope/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 
-/** A runtime that works says so every five seconds. */
+/** A working runtime sends a frame every five seconds. */
 export const SILENCE_MS = 20_000;
 const CONNECT_MS = 5_000;
 /** Longest wait that a busy runtime can ask for. */
@@ -71,7 +71,7 @@ export async function exchange(
       requestId,
     });
     let last: FrameContent | undefined;
-    // Read to its end, as a connection whose response is left unread is closed, and the next call would shake hands.
+    // Read to its end: a connection with an unread response is closed, and the next call would shake hands again.
     for await (const line of linesOf(response.body as AsyncIterable<Buffer>, MAX_ENVELOPE_BYTES)) {
       last = (await open(line)).content;
       silence.restart();
@@ -156,8 +156,8 @@ export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number
 }
 
 /**
- * The reason why there is no sealed response. The call may be running or even over: only the same request id, sent
- * again, can tell.
+ * Why there is no sealed response. The call may be running or even over; only the same request id, sent again, can
+ * tell.
  */
 export type UnreachableReason =
   /** No connection, or none to the runtime that the pinned authority vouches for. */

@@ -1,4 +1,4 @@
-/** Refuses a schedule; `message` is one sentence that tells a person what is wrong with it. */
+/** Refuses a schedule. `message` is one sentence that tells a person what is wrong. */
 export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }

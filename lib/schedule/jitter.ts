@@ -3,8 +3,8 @@ import { type ParsedSchedule, nextScheduledDay } from './parsed-schedule.ts';
 import { MINUTES_PER_DAY, MINUTES_PER_HOUR } from './wall-clock.ts';
 
 /**
- * Returns the milliseconds by which the routine of this id is later than its schedule: whole seconds from none to
- * `jitterSeconds`, the same for the same id, and evenly spread over ids.
+ * Returns by how many milliseconds the routine of this id runs later than its schedule: whole seconds from none to
+ * `jitterSeconds`, always the same for an id, and evenly spread over ids.
  */
 export function jitterMs(id: string, jitterSeconds: number): number {
   if (jitterSeconds === 0) return 0;
@@ -12,14 +12,16 @@ export function jitterMs(id: string, jitterSeconds: number): number {
   return Math.floor(fraction * (jitterSeconds + 1)) * 1_000;
 }
 
-/** Returns the most that the occurrences of a schedule may be late: half of its shortest interval, in whole seconds. */
+/**
+ * Returns the most by which the occurrences of a schedule may be late: half of its shortest interval, in whole seconds.
+ */
 export function maxJitterSeconds(schedule: ParsedSchedule): number {
   return (shortestInterval(schedule) * 60) / 2;
 }
 
 /**
- * Returns the shortest time between two occurrences on a clock that never changes, in minutes. A change may bring two
- * nearer to each other; both are late by the same, so that they keep their order.
+ * Returns the shortest time between two occurrences on a clock that never changes, in minutes. A clock change may bring
+ * two nearer to each other; both are late by the same, so they keep their order.
  */
 function shortestInterval({ hours, minutes, days }: ParsedSchedule): number {
   const times = hours.flatMap((hour) => minutes.map((minute) => hour * MINUTES_PER_HOUR + minute));
@@ -29,7 +31,7 @@ function shortestInterval({ hours, minutes, days }: ParsedSchedule): number {
   return Math.min(...withinDay, fewestDaysApart(days) * MINUTES_PER_DAY + first - last);
 }
 
-// 2000-01-01 and two rounds of 28 years, in which every calendar of this century and the last comes twice.
+// From 2000-01-01 on, two rounds of 28 years: every calendar of this century and the last comes twice.
 const FIRST_DAY = 10_957;
 const LAST_DAY = FIRST_DAY + 2 * 10_227;
 

@@ -15,7 +15,7 @@ export function parseSchedule(expression: string, now = new Date()): ParsedSched
   const schedule = parseStoredSchedule(expression);
   const latest = new Date(now);
   latest.setUTCFullYear(latest.getUTCFullYear() + MAX_YEARS_AHEAD);
-  // The zone does not matter here: it shifts both ends of the eight years by hours only.
+  // The zone does not matter: it moves both ends of the eight years by hours only.
   const next = nextLocalMinute(schedule, minuteAfter(now), minuteAfter(latest));
   if (next === undefined) {
     throw new ScheduleError(`The schedule does not fire in the next ${MAX_YEARS_AHEAD} years.`);
@@ -95,7 +95,7 @@ function parse(texts: readonly string[]): CronFields {
 
 const EPOCH = new Date(0);
 
-/** Finds the field that is wrong by trying each alone: cron-parser's messages do not name it. */
+/** Finds the wrong field by trying each alone, because cron-parser's messages do not name it. */
 function faultOf(texts: FieldTexts, error: unknown): ScheduleError {
   for (const [index, text] of texts.entries()) {
     try {
@@ -113,8 +113,8 @@ function faultOf(texts: FieldTexts, error: unknown): ScheduleError {
 }
 
 /**
- * Matches cron-parser's messages about numbers, which tell a person more than that a form is unknown; without the full
- * stops that some end with.
+ * Matches cron-parser's messages about numbers, which tell a person more than that a form is unknown. Leaves out the
+ * full stop that some end with.
  */
 const VALUE_FAULT =
   /(?:got (?:value|range) [\d-]+ expected range|Invalid range:|cannot repeat at every \d|duplicate values).*?(?=\.*$)/;

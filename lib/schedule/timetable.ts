@@ -8,7 +8,7 @@ import { offsetSpanAt } from './zone-offsets.ts';
 export interface Timetable {
   readonly schedule: ParsedSchedule;
   readonly timezone: string;
-  /** The first and the last instant of the window, both inside; null where it has no such end. */
+  /** The first and the last instant of the window, both inside; null for an open end. */
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
   /** Dates, `2026-12-24`: no occurrence while the clock of the zone shows one of them. */
@@ -53,8 +53,8 @@ function nextTimetableMinute(timetable: Timetable, from: number): number {
 }
 
 /**
- * Returns the minute up to which nothing but the skipped date is shown, undefined when the date is not skipped. Where
- * the clock changes before midnight that is the change: the hours after it are looked at again.
+ * Returns the minute up to which the clock shows nothing but the skipped date; undefined when the date is not skipped.
+ * Where the clock changes before midnight it returns the change, and the hours after it are looked at again.
  */
 function endOfSkippedDate({ timezone, skipDates }: Timetable, minute: number): number | undefined {
   if (skipDates.length === 0) return undefined;

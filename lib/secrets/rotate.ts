@@ -17,8 +17,8 @@ export interface RotationOptions {
 }
 
 /**
- * Seals everything that is not under the current key again, in short transactions while the service runs. Finished
- * batches stay: a rotation that was interrupted is simply started again.
+ * Seals everything again that is not under the current key, in short transactions while the service runs. Finished
+ * batches stay, so an interrupted rotation is simply started again.
  */
 export async function rotateSecrets(
   database: Database,
@@ -90,7 +90,7 @@ function reseal(secrets: SecretBox, where: SealedColumn, row: SealedRow): string
   }
 }
 
-/** A column that holds sealed texts, and how the place that a text was sealed to follows from its row. */
+/** A column that holds sealed texts, and how the row gives the place that a text was sealed to. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
@@ -102,7 +102,7 @@ export interface SealedColumn {
   readonly sealedAs?: string;
 }
 
-/** Every column with sealed texts: a key may only be taken away when all of these have been sealed again. */
+/** Every column with sealed texts. A key may only be removed when all of them have been sealed again. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'routines', column: 'webhook_secret', keys: ['id'], rowOf: only },
   {

@@ -9,7 +9,7 @@ export interface SecretPlace {
 
 export interface SecretBox {
   seal(plaintext: string, place: SecretPlace): string;
-  /** @throws when the text was altered, moved, or sealed under a key this process does not hold */
+  /** @throws when the text was altered, moved, or sealed under a key that this process does not hold */
   open(sealed: string, place: SecretPlace): string;
   /** Begins every text that is sealed under the current key. */
   readonly currentPrefix: string;

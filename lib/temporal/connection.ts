@@ -9,8 +9,8 @@ import {
 } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 
-// By its path, as the entry of the package loads the bundler of workflows, a compiler and a packer that an API has no
-// use for.
+// By its path: the entry of the package also loads the bundler of workflows, a compiler and a packer, which an API does
+// not need.
 import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { Config } from '#lib/config/index.ts';
 import { NO_TRACING, type Tracing } from '#lib/tracing.ts';
@@ -31,8 +31,8 @@ type RpcImplementation = Parameters<typeof WorkflowService.create>[0];
 type RpcCall = Parameters<RpcImplementation>;
 
 /**
- * A native connection (docs/adr/0008) that is made when it is first used, and again by the next who needs it while
- * that fails. Once made, it mends itself.
+ * A native connection (docs/adr/0008), made on first use. While that fails, the next caller tries again; once made, it
+ * mends itself.
  */
 class LazyConnection implements ConnectionLike {
   readonly plugins = [];
@@ -51,7 +51,7 @@ class LazyConnection implements ConnectionLike {
   }
 
   /**
-   * The deadline holds for all that `work` does together: the native half counts it for each of its attempts.
+   * The deadline holds for all that `work` does, although the native half counts it for each of its attempts.
    * @throws {Error} at the deadline
    */
   async withDeadline<T>(deadline: number | Date, work: () => Promise<T>): Promise<T> {
@@ -81,7 +81,7 @@ class LazyConnection implements ConnectionLike {
       (connection) => connection.close(),
       () => undefined,
     );
-    // One that is still being made may take half a minute to fail.
+    // A connection that is still being made may take half a minute to fail.
     if (this.#isOpen) await closed;
   }
 

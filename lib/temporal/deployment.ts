@@ -11,7 +11,7 @@ export interface Build {
   readonly buildId: string;
 }
 
-/** Names the worker deployment of an installation; each task queue is one of its own unless it is named. */
+/** Names the worker deployment of an installation. Unless it is named, each task queue is one of its own. */
 export function deploymentNameOf(config: Pick<Config, 'WORKER_DEPLOYMENT_NAME' | 'TEMPORAL_TASK_QUEUE'>): string {
   return config.WORKER_DEPLOYMENT_NAME ?? config.TEMPORAL_TASK_QUEUE.replaceAll(/[^\w-]/g, '-');
 }
@@ -31,9 +31,9 @@ export async function currentBuildOf(
 }
 
 /**
- * Has workflows start on this build from now on; without a build on workers that have none. Those that are open stay on
- * the build they began on.
- * @throws the server's refusal while the build does not poll every task queue that the current one does
+ * Makes workflows start on this build from now on; without a build, on workers that have none. Open workflows stay on
+ * the build that they began on.
+ * @throws the server's refusal while the build does not poll every task queue that the current one polls
  */
 export async function setCurrentBuild(
   { workflowService, options }: Client,
@@ -71,7 +71,7 @@ export interface KnownBuild {
   readonly isNew: boolean;
 }
 
-/** Counts the open workflows that stay on a build, as the visibility store has them: it may be seconds behind. */
+/** Counts the open workflows that stay on a build, by the visibility store, which may be seconds behind. */
 export async function openWorkflowsOf(client: Client, { deploymentName, buildId }: Build): Promise<number> {
   const version = `${deploymentName}:${buildId}`;
   const { count } = await client.workflow.count(
@@ -86,8 +86,8 @@ const { INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueT
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTE).map(({ name }) => name);
 
 /**
- * Registers the search attributes that the namespace lacks: without them the server refuses to start a workflow.
- * Throws where the credentials may not do that, as in Temporal Cloud, where an administrator does it.
+ * Registers the search attributes that the namespace lacks; without them the server refuses to start a workflow. Throws
+ * where the credentials do not allow it: in Temporal Cloud an administrator registers them.
  * @returns the names registered now
  */
 export async function ensureSearchAttributes(operator: OperatorService, namespace: string): Promise<readonly string[]> {

@@ -4,8 +4,8 @@ import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import type { Log } from '../log.ts';
 
 /**
- * Prepares the one native runtime of this process: its log goes to ours, these signals stop all workers, and at this
- * address it serves its own metrics (slots, pollers, sticky cache, latencies).
+ * Prepares the one native runtime of this process. Its log goes to ours, these signals stop all workers, and it serves
+ * its own metrics (slots, pollers, sticky cache, latencies) at this address.
  */
 export function installRuntime(
   log: Log,
@@ -16,7 +16,7 @@ export function installRuntime(
     logger: temporalLogger(log),
     shutdownSignals,
     telemetryOptions: {
-      // Otherwise the native half writes to standard error, past the log and in a format of its own.
+      // Otherwise the native half writes to standard error, past our log and in its own format.
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },
@@ -24,9 +24,9 @@ export function installRuntime(
 }
 
 /**
- * Drops lines below the log's level before they are kept. To order the lines of both its halves, the runtime keeps each
- * for a tenth of a second, debug lines with whole workflow activations included, and checks the level only then. Call
- * it while a connection is open: without one the runtime may be made again, without this.
+ * Drops lines below the log's level before they are kept. The runtime keeps each line for a tenth of a second to order
+ * those of its two halves, debug lines with whole workflow activations included, and checks the level only afterwards.
+ * Call it while a connection is open: without one the runtime may be made again, and loses this setting.
  */
 export function dropDetail(log: Log): void {
   if (log.isLevelEnabled('debug')) return;
@@ -35,14 +35,12 @@ export function dropDetail(log: Log): void {
   logger.debug = () => undefined;
 }
 
-/**
- * Temporal's ordinary news is detail to us. An error among it goes through our serializer, which drops what it quotes.
- */
+/** What Temporal logs as information is detail here. Our serializer drops what an error among it quotes. */
 function temporalLogger(log: Log) {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, meta: Readonly<Record<string, unknown>> = {}) => {
-      // Who holds an activity's token and reaches Temporal could answer in its place.
+      // A reader of the log who reaches Temporal could answer in the activity's place with its token.
       const { error, taskToken: _token, ...temporal } = meta;
       log[level]({ ...(error === undefined ? {} : { err: error }), temporal }, message);
     };
