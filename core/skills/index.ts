@@ -28,7 +28,7 @@ export {
   type SkillRevision,
   type SkillRevisions,
 } from './revisions.ts';
-export { cutKeepingState } from './state-block.ts';
+export { cutKeepingState, showsState, STATE_SECTION } from './state-block.ts';
 export {
   measureSkills,
   missingSkills,
