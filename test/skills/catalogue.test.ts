@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { operations } from '#core/calculate/operations.ts';
-import { loadCatalogue, SUGGESTED_SCHEDULES, type CuratedSkill } from '#core/skills/index.ts';
+import {
+  loadCatalogue,
+  suggestedSchedule,
+  SUGGESTED_SCHEDULES,
+  type CuratedSkill,
+} from '#core/skills/index.ts';
 import { FRESH_DAYS, staleSkills } from '#core/skills/front-matter.ts';
 import { readSkill } from '#core/skills/catalogue.ts';
 import { stateKeys } from '#core/skills/state-block.ts';
@@ -30,6 +35,12 @@ describe('the catalogue', () => {
     for (const schedule of Object.values(SUGGESTED_SCHEDULES)) {
       expect(() => parseSchedule(schedule)).not.toThrow();
     }
+  });
+
+  test('suggests for one-off work the schedule of its check, or none', () => {
+    expect(suggestedSchedule({ cadence: 'on-demand', check: 'monthly' })).toBe('0 7 1 * *');
+    expect(suggestedSchedule({ cadence: 'on-demand', check: null })).toBeNull();
+    expect(suggestedSchedule({ cadence: 'weekly', check: null })).toBe('0 7 * * 1');
   });
 
   test('has no two skills of one name', () => {
@@ -200,6 +211,12 @@ describe('a broken file stops the start and is named', () => {
       /skills\/x\.md: needs\.0/,
     ],
     ['with an unknown cadence', 'x.md', good.replace('weekly', 'hourly'), /x\.md: cadence/],
+    [
+      'with a check beside a cadence',
+      'x.md',
+      good.replace('cadence: weekly', 'cadence: weekly\ncheck: monthly'),
+      /x\.md: check: belongs to the cadence on-demand/,
+    ],
     ['with no real day', 'x.md', good.replace('2026-11-22', '2026-02-30'), /x\.md: checked/],
     ['with a bare domain', 'x.md', good.replace('https://example.com/page', 'example.com'), /url/],
     [
