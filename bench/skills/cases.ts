@@ -17,8 +17,8 @@ const expectations = {
 /** A question "what do you do if …" with its one right answer. */
 const question = z.strictObject({
   ask: z.string().min(20),
-  right: z.string().min(3),
-  wrong: z.array(z.string().min(3)).length(2),
+  right: z.string().min(2),
+  wrong: z.array(z.string().min(2)).length(2),
 });
 export type Question = z.output<typeof question>;
 
@@ -30,7 +30,7 @@ const evalFile = z.strictObject({
   /** Expressions for `calculate` whose values a report may state. */
   derived: z.array(z.string()).default([]),
   /** What a reader of the text has to know, for `--questions`. */
-  questions: z.array(question).length(5).optional(),
+  questions: z.array(question).length(5).default([]),
   cases: z.strictObject({
     full: z.strictObject(expectations),
     missing: z.strictObject({ without: z.string(), ...expectations }),

@@ -104,7 +104,7 @@ async function examine(): Promise<void> {
   const results: Comprehension[] = [];
   for (const { id, skill } of await chosenSkills()) {
     const { questions } = await readEvalFile(path.join(values.cases, `${id}.yaml`));
-    if (questions === undefined) continue;
+    if (questions.length === 0) continue;
     console.error(`${id} …`);
     results.push(...(await askQuestions(gateway, skill, questions)));
   }

@@ -114,8 +114,9 @@ function hasVerb(sentence: string): boolean {
   });
 }
 
-function numberFaults({ prose, sectionOf }: SkillText): string[] {
-  const count = prose.reduce((sum, { text }) => sum + numbersIn(text), 0);
+function numberFaults(skill: SkillText): string[] {
+  const { sectionOf } = skill;
+  const count = numbersOutside(skill);
   const [numbers, law] = [tableOf(sectionOf('Numbers')), tableOf(sectionOf('Law'))];
   return [
     ...(count > MOST_NUMBERS
@@ -139,6 +140,11 @@ function columnFaults(
   return rows
     .filter((row) => row.length !== columns.length || row.some((cell) => cell === ''))
     .map((row) => `${section}: a row that does not fill its columns: ${row.join(' | ')}`);
+}
+
+/** Counts the numbers of a text outside its tables, its sample page and its state block. */
+export function numbersOutside({ prose }: SkillText): number {
+  return prose.reduce((sum, { text }) => sum + numbersIn(text), 0);
 }
 
 /** Counts the numbers of a line, but for days and for references to steps of the method. */

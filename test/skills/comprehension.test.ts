@@ -11,12 +11,12 @@ const FOLDER = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
 const SLUG = 'rank-watch';
 
 const skill = (await loadCatalogue()).find(SLUG)!;
-const { questions = [] } = await readEvalFile(path.join(FOLDER, `${SLUG}.yaml`));
+const { questions } = await readEvalFile(path.join(FOLDER, `${SLUG}.yaml`));
 const sheet = sheetOf(SLUG, questions);
 const files = await Promise.all(
   (await readdir(FOLDER)).map(async (name) => ({
     slug: name.replace('.yaml', ''),
-    questions: (await readEvalFile(path.join(FOLDER, name))).questions ?? [],
+    questions: (await readEvalFile(path.join(FOLDER, name))).questions,
   })),
 );
 
@@ -73,7 +73,7 @@ test.each(['a', 'b', 'c'])(
   'always answering %s is right in fewer than half of the questions',
   (letter) => {
     const keys = files.flatMap(({ slug, questions: each }) => sheetOf(slug, each).key);
-    expect(keys.length).toBeGreaterThanOrEqual(50);
+    expect(keys).toHaveLength(250);
     expect(keys.filter((each) => each === letter).length).toBeLessThan(keys.length / 2);
   },
 );
@@ -83,6 +83,6 @@ test('neither is always choosing the longest option', () => {
   const longest = asked.filter(({ right, wrong }) =>
     wrong.every(({ length }) => length < right.length),
   );
-  // The right answer is often the fuller one; where it nearly always is, a model need not read the text.
-  expect(longest.length / asked.length).toBeLessThan(0.8);
+  // Where the right answer is nearly always the fuller one, a model need not read the text.
+  expect(longest.length / asked.length).toBeLessThan(0.6);
 });
