@@ -15,7 +15,7 @@ import {
   type Outcome,
 } from './evaluate.ts';
 import { readEvalFile, readProjectSkill, type EvaluatedSkill } from './cases.ts';
-import { readGates } from './worlds.ts';
+import { readGates } from './gates.ts';
 
 export const EVALS = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
 

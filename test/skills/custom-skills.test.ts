@@ -38,6 +38,7 @@ test(
       version: null,
       needs: [],
       cadence: null,
+      check: null,
       suggestedSchedule: null,
       checked: null,
       sourceCount: 0,
@@ -129,6 +130,7 @@ test(
       expect(read.data).toMatchObject({
         needs: ['web'],
         cadence: 'weekly',
+        check: null,
         suggestedSchedule: '0 7 * * 1',
         checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
       });
@@ -163,7 +165,7 @@ test(
     for (const skill of curated) {
       expect(skill).toMatchObject({
         needs: expect.arrayContaining([expect.any(String)]),
-        cadence: expect.stringMatching(/^(?:daily|weekly|monthly|quarterly)$/),
+        cadence: expect.stringMatching(/^(?:daily|weekly|monthly|quarterly|on-demand)$/),
         checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
       });
       expect(skill.sourceCount).toBeGreaterThan(0);
