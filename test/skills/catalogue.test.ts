@@ -94,9 +94,14 @@ describe('the facts of a project', () => {
 
 describe('a skill that was folded into another', () => {
   test.each([
-    ['popup-review', 'form-and-signup-review'],
-    ['community-digest', 'voice-of-customer'],
     ['brand-voice', 'copy-editing'],
+    ['community-digest', 'social-pulse'],
+    ['form-and-signup-review', 'landing-page-review'],
+    ['internal-linking', 'content-refresh'],
+    ['negative-keywords', 'search-ads'],
+    ['popup-review', 'landing-page-review'],
+    ['schema-markup', 'technical-seo'],
+    ['welcome-series', 'lifecycle-flows'],
   ])('%s is found as %s', (former, slug) => {
     expect(find(former)?.slug).toBe(slug);
     expect(skills.map((skill) => skill.slug)).not.toContain(former);
