@@ -82,17 +82,17 @@ test('routines are found by a skill that they have attached, custom or curated',
 test('a routine that names a skill by a former slug runs, is found, and is told its text once', async () => {
   const former = await key.get('/v1/skills/popup-review');
   expect(former.data).toMatchObject({
-    slug: 'form-and-signup-review',
-    formerly: ['popup-review'],
+    slug: 'landing-page-review',
+    formerly: ['form-and-signup-review', 'popup-review'],
   });
-  const id = await createRoutine(key, { skills: ['popup-review', 'form-and-signup-review'] });
+  const id = await createRoutine(key, { skills: ['popup-review', 'landing-page-review'] });
   expect((await key.get(`/v1/routines/${id}`)).data.warnings).not.toContainEqual(
     expect.objectContaining({ code: 'skill_deleted' }),
   );
   const run = await runOnce(key, id);
   expect(run.state).toBe('succeeded');
-  expect(run.prompt.split('## Skill: Form and signup review')).toHaveLength(2);
-  for (const slug of ['popup-review', 'form-and-signup-review']) {
+  expect(run.prompt.split('## Skill: Landing page review')).toHaveLength(2);
+  for (const slug of ['popup-review', 'landing-page-review']) {
     const { data } = await key.get(`/v1/routines?uses=${slug}`);
     expect(data.map((routine: { id: string }) => routine.id)).toEqual([id]);
   }
