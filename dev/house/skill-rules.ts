@@ -142,7 +142,7 @@ function columnFaults(
 }
 
 /** Counts the numbers of a line, but for days and for references to steps of the method. */
-export function numbersIn(line: string): number {
+function numbersIn(line: string): number {
   const bare = line.replaceAll(/\d{4}-\d\d-\d\d|\bsteps? \d+(?:(?:, | and |-)\d+)*/giu, '');
   return bare.match(/(?<![\p{L}\p{N}_.,-])\d[\d.,]*/gu)?.length ?? 0;
 }
