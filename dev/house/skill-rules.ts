@@ -1,7 +1,8 @@
 /** The rules of docs/skills-writing.md that a program can check, one function a rule. */
 import type { Rule } from '../../bench/skills/gates.ts';
+import { capFaults } from './skill-caps.ts';
 import { tableFaults } from './skill-sample.ts';
-import { longestPart, sentencesOf, tableOf, type Line, type SkillText } from './skill-text.ts';
+import { longestPart, sentencesOf, shown, tableOf, type SkillText } from './skill-text.ts';
 import { FINITE, IMPERATIVES } from './verbs.ts';
 
 export interface Neighbours {
@@ -172,18 +173,19 @@ function decisionFaults({ prose, sectionOf }: SkillText, rules: readonly Rule[])
     ),
   );
   const deciding = prose
-    .filter(({ section }) => section === 'Method' || section.startsWith('Compare'))
+    .filter(({ section }) => /^(?:Method|Output|Compare|Three rules)/u.test(section))
     .flatMap(({ section, text }) => sentencesOf(text).map((sentence) => ({ section, sentence })))
     .filter(
       ({ section, sentence }) =>
-        (DECIDES.test(sentence) || (section !== 'Method' && MOVES.test(sentence))) &&
+        (DECIDES.test(sentence) || (section.startsWith('Compare') && MOVES.test(sentence))) &&
         !/^Example\b/u.test(sentence),
     );
   const inTable = tableOf(sectionOf('Numbers'))
     .slice(1)
     .filter(
       ([, meaning = '', source = '']) =>
-        source === 'gates' || /\bworth (?:acting on|reporting)\b/u.test(meaning),
+        source === 'gates' ||
+        /\b(?:worth (?:acting on|reporting)|reported|alerts?)\b/u.test(meaning),
     )
     .map(([value = '']) => ({ section: 'Numbers', sentence: value }));
   return [...deciding, ...inTable].flatMap(({ section, sentence }) =>
@@ -205,55 +207,6 @@ function percentagesIn(sentence: string): number[] {
   );
   const words = Object.keys(FACTORS).filter((word) => new RegExp(`\\b${word}\\b`, 'iu').test(bare));
   return [...written, ...words.map((word) => FACTORS[word] ?? 0)];
-}
-
-const WORDS =
-  'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'.split(
-    ' ',
-  );
-const CAP = new RegExp(
-  `\\b(?:at most|no more than|up to|max(?:imum)?|cap (?:the )?\\w+ at|keep) (\\d+|${WORDS.join('|')})(?: (?:new|such|of the))?(?: ([a-z-]+))?(?: (?:per|an?|each|in) ([a-z-]+))?`,
-  'giu',
-);
-
-interface Cap {
-  readonly count: number;
-  readonly of: string;
-}
-
-/** Finds a cap of Output's lists that another sentence gives with another number. */
-function capFaults({ prose }: SkillText): string[] {
-  const isOutput = ({ section }: Line) => section === 'Output';
-  const caps = prose.filter(isOutput).flatMap(capsIn);
-  return prose
-    .filter((line) => line.section !== 'Work budget')
-    .flatMap((line) =>
-      capsIn(line)
-        .filter(({ count, of }) =>
-          caps.some((cap) => cap.of === of && cap.count !== count && of !== ''),
-        )
-        .map(
-          ({ count, of }) =>
-            `${line.section}: a second cap for ${of}, ${count}: ${shown(line.text)}`,
-        ),
-    );
-}
-
-/** Reads caps of a line. One that qualifies a label, like "New links, at most 10", is of what the label names. */
-function capsIn({ label, text }: Line): Cap[] {
-  const [name = '', qualified = ''] = label.split(/,(.*)/u);
-  const named = [...qualified.matchAll(CAP)].map(([, count = '', noun = '']) => [
-    count,
-    noun || name.split(' ').at(-1),
-  ]);
-  const written = [...text.matchAll(CAP)].map(([, count = '', noun = '', scope = '']) => [
-    count,
-    [noun.replace(/s$/u, ''), scope].filter(Boolean).join(' per '),
-  ]);
-  return [...named, ...written].map(([count = '', of = '']) => ({
-    count: /\d/u.test(count) ? Number(count) : WORDS.indexOf(count.toLowerCase()) + 1,
-    of: of.toLowerCase().replace(/s$/u, ''),
-  }));
 }
 
 function catalogueFaults(
@@ -279,8 +232,4 @@ function catalogueFaults(
     ...(stale === undefined ? [] : [`says "${stale}", which the next skill makes false`]),
     ...(end === undefined ? [] : [`"${end}": registers stand under the headline`]),
   ];
-}
-
-function shown(sentence: string): string {
-  return sentence.length > 110 ? `${sentence.slice(0, 109)}…` : sentence;
 }

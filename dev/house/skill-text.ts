@@ -107,3 +107,8 @@ export function longestPart(sentence: string): number {
     ...parts.map((part) => part.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length),
   );
 }
+
+/** Shortens a sentence for a message. */
+export function shown(sentence: string): string {
+  return sentence.length > 110 ? `${sentence.slice(0, 109)}…` : sentence;
+}

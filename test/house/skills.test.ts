@@ -69,6 +69,13 @@ test.each([
   ],
   ['more than 40 numbers', 'Inputs', `- ${'Read 3 of 4 pages. '.repeat(20)}`, '42 numbers'],
   ['a second cap for a list', 'Method', '1. Propose at most nine pages.', 'a second cap'],
+  ['a cap behind its noun', 'Work budget', 'Print nine pages at most.', 'a second cap'],
+  [
+    'a cap for rows of no named list',
+    'Method',
+    '1. Cap the run at ten suggestions.',
+    'a second cap',
+  ],
   [
     'a claim about the catalogue',
     'Job',
