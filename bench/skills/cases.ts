@@ -14,6 +14,14 @@ const expectations = {
   absent: z.array(pattern).default([]),
 };
 
+/** A question "what do you do if …" with its one right answer. */
+const question = z.strictObject({
+  ask: z.string().min(20),
+  right: z.string().min(2),
+  wrong: z.array(z.string().min(2)).length(2),
+});
+export type Question = z.output<typeof question>;
+
 const evalFile = z.strictObject({
   /** The routine's own instructions. */
   task: z.string().min(20),
@@ -21,6 +29,8 @@ const evalFile = z.strictObject({
   headings: z.array(z.string().min(1)).min(2),
   /** Expressions for `calculate` whose values a report may state. */
   derived: z.array(z.string()).default([]),
+  /** What a reader of the text has to know, for `--questions`. */
+  questions: z.array(question).length(5).default([]),
   cases: z.strictObject({
     full: z.strictObject(expectations),
     missing: z.strictObject({ without: z.string(), ...expectations }),

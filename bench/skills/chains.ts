@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EvalCase } from './cases.ts';
-import { seeded, type Gate, draw, shuffled, table, type Row } from './worlds.ts';
+import { type Gate } from './gates.ts';
+import { seeded, draw, shuffled, table, type Row } from './worlds.ts';
 
 const WEEKS = 6;
 const ROWS = 4;

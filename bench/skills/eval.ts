@@ -14,8 +14,9 @@ import {
   renderReport,
   type Outcome,
 } from './evaluate.ts';
+import { askQuestions, renderComprehension, type Comprehension } from './comprehension.ts';
 import { readEvalFile, readProjectSkill, type EvaluatedSkill } from './cases.ts';
-import { readGates } from './worlds.ts';
+import { readGates } from './gates.ts';
 
 export const EVALS = fileURLToPath(new URL('../../skills/evals/', import.meta.url));
 
@@ -28,6 +29,7 @@ const { values, positionals } = parseArgs({
     json: { type: 'string' },
     worlds: { type: 'string' },
     chains: { type: 'string' },
+    questions: { type: 'boolean', default: false },
   },
 });
 
@@ -47,6 +49,11 @@ if (values.worlds !== undefined) {
 if (values.chains !== undefined) {
   await evaluateTruth('chains', tryChains, Number(values.chains));
   process.exit(0);
+}
+
+if (values.questions) {
+  await examine();
+  process.exit();
 }
 
 const outcomes: Outcome[] = [];
@@ -81,6 +88,23 @@ async function evaluateTruth(what: 'worlds' | 'chains', tryAll: typeof tryWorlds
   if (values.json !== undefined) {
     await writeFile(values.json, JSON.stringify({ model: gateway.model, trials }, null, 2));
   }
+}
+
+/** Asks the questions of the skills that have some; a miss with the text is a fault of the text. */
+async function examine(): Promise<void> {
+  const results: Comprehension[] = [];
+  for (const { id, skill } of await chosenSkills()) {
+    const { questions } = await readEvalFile(path.join(values.cases, `${id}.yaml`));
+    if (questions.length === 0) continue;
+    console.error(`${id} …`);
+    results.push(...(await askQuestions(gateway, skill, questions)));
+  }
+  if (results.length === 0) throw new Error('none of these skills has questions');
+  console.log(renderComprehension(results, gateway.model, gateway.baseUrl));
+  if (values.json !== undefined) {
+    await writeFile(values.json, JSON.stringify({ model: gateway.model, results }, null, 2));
+  }
+  process.exitCode = results.some(({ withSkill, misses }) => withSkill && misses.length > 0) ? 1 : 0;
 }
 
 async function chosenSkills(): Promise<{ id: string; skill: EvaluatedSkill }[]> {

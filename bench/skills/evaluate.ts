@@ -11,7 +11,8 @@ import {
 import { checkReport, type Check } from './checks.ts';
 import { answer, TOOLS, type Gateway } from './gateway.ts';
 import { judgeChain, makeChain, runChain } from './chains.ts';
-import { type Gate, criesWolf, isRight, makeWorld } from './worlds.ts';
+import { type Gate } from './gates.ts';
+import { criesWolf, isRight, makeWorld } from './worlds.ts';
 
 /** One case with the skill or without it. */
 export interface Outcome {

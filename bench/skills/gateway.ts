@@ -56,14 +56,21 @@ export const TOOLS = [
   },
 ];
 
-/** Lets the model work until it writes its report, with `calculate` and a tool that its task does not mention. */
-export async function answer(gateway: Gateway, opening: readonly PromptMessage[]): Promise<GatewayAnswer> {
+/**
+ * Lets the model work until it writes its report, with `calculate` and a tool that its task does not mention, or
+ * without tools.
+ */
+export async function answer(
+  gateway: Gateway,
+  opening: readonly PromptMessage[],
+  { withTools = true }: { withTools?: boolean } = {},
+): Promise<GatewayAnswer> {
   const messages: unknown[] = [...opening];
   const calls: string[] = [];
   const computed: number[] = [];
   let [inputTokens, outputTokens] = [0, 0];
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
-    const { choices, usage } = await complete(gateway, messages, turn < MAX_TURNS - 1);
+    const { choices, usage } = await complete(gateway, messages, withTools && turn < MAX_TURNS - 1);
     inputTokens += usage?.prompt_tokens ?? 0;
     outputTokens += usage?.completion_tokens ?? 0;
     const message = choices[0]?.message;

@@ -26,8 +26,8 @@ function renderTable(skills: readonly CuratedSkill[]): string {
         '| slug | name | what it does | needs | facts | cadence | checked |',
         '|---|---|---|---|---|---|---|',
         ...members.map(
-          ({ slug, name, description, needs, cadence, checked, instructions }) =>
-            `| \`${slug}\` | ${name} | ${description} | ${needs.join(', ')} | ${factsIn(instructions).join(', ')} | ${cadence} | ${checked} |`,
+          ({ slug, name, description, needs, cadence, check, checked, instructions }) =>
+            `| \`${slug}\` | ${name} | ${description} | ${needs.join(', ')} | ${factsIn(instructions).join(', ')} | ${cadence}${check === null ? '' : `, check ${check}`} | ${checked} |`,
         ),
       ].join('\n'),
   );

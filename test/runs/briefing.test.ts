@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { promptRoom } from '#core/authoring/definition/index.ts';
 import { fence, PREAMBLE, renderPrompt } from '#core/execution/prompt/index.ts';
+import { MAX_STATE } from '#core/authoring/skills/state-block.ts';
 
 const RUN = {
   instructions: 'Write about {{topic}} on {{date}}.',
@@ -29,6 +31,8 @@ const RUN = {
   resultForm: null,
 };
 
+const FACTS = { version: 1, text: 'Margin is 40 %.' };
+
 describe('the preamble', () => {
   test.each([
     ['it is unattended', 'unattended: no one reads along and no one can answer a question'],
@@ -52,6 +56,35 @@ describe('the prompt', () => {
     expect(renderPrompt(RUN)?.prompt).toBe(
       'Write about tea on 2026-11-23.\n\n## Skill: First\n\nLead.\n\n## Skill: Second\n\nNest.',
     );
+  });
+
+  test('says once how state blocks are written, behind skills that show one', () => {
+    const showing = ['a', 'b'].map((slug) => ({
+      name: slug,
+      instructions: `Lead.\n\n\`\`\`state ${slug}\nas-of: day\n\`\`\``,
+    }));
+    const { prompt } = renderPrompt({ ...RUN, skills: showing, facts: true, toldFacts: FACTS })!;
+    expect(prompt.match(/^## .*$/gm)).toEqual(['## Skill: a', '## Skill: b', '## State blocks', '## Project facts']);
+    expect(prompt).toContain('Write every key of it, one line each, in the order shown.');
+    expect(prompt).toContain('delete closed items first');
+    // The limit that the model is told is the one that is read.
+    expect(prompt).toContain(`a block over ${MAX_STATE.toLocaleString('en-US')} is not read`);
+  });
+
+  test('is never longer than what was counted for it', () => {
+    const skills = [{ name: 'a', instructions: '```state a\nas-of: day\n```' }];
+    const instructions = 'x'.repeat(1_000);
+    const { prompt } = renderPrompt({ ...RUN, instructions, skills })!;
+    const room = promptRoom({
+      instructions,
+      variables: {},
+      builtIns: {} as Parameters<typeof promptRoom>[0]['builtIns'],
+      skills: skills.map(({ name, instructions: text }) => ({ name, length: text.length })),
+      resultSchema: null,
+      resultKey: null,
+      factsLength: 0,
+    });
+    expect(prompt.length).toBeLessThanOrEqual(400_000 - room!);
   });
 });
 

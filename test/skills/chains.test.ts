@@ -3,7 +3,7 @@ import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import { startGateway } from '#dev/fakes/gateway/server.ts';
 import { renderTrials, tryChains } from '../../bench/skills/evaluate.ts';
 import { judgeChain, makeChain, parsed, runChain, type Chain } from '../../bench/skills/chains.ts';
-import { readGates, verdict, type Gate } from '../../bench/skills/worlds.ts';
+import { readGates, verdict, type Gate } from '../../bench/skills/gates.ts';
 import type { EvalCase } from '../../bench/skills/cases.ts';
 
 const SEEDS = Array.from({ length: 30 }, (_, index) => index);

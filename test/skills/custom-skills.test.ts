@@ -38,6 +38,7 @@ test(
       version: null,
       needs: [],
       cadence: null,
+      check: null,
       suggestedSchedule: null,
       checked: null,
       sourceCount: 0,
@@ -77,17 +78,17 @@ test('routines are found by a skill that they have attached, custom or curated',
 test('a routine that names a skill by a former slug runs, is found, and is told its text once', async () => {
   const former = await key.get('/v1/skills/popup-review');
   expect(former.data).toMatchObject({
-    slug: 'form-and-signup-review',
-    formerly: ['popup-review'],
+    slug: 'landing-page-review',
+    formerly: ['form-and-signup-review', 'popup-review'],
   });
-  const id = await createRoutine(key, { skills: ['popup-review', 'form-and-signup-review'] });
+  const id = await createRoutine(key, { skills: ['popup-review', 'landing-page-review'] });
   expect((await key.get(`/v1/routines/${id}`)).data.warnings).not.toContainEqual(
     expect.objectContaining({ code: 'skill_deleted' }),
   );
   const run = await runOnce(key, id);
   expect(run.state).toBe('succeeded');
-  expect(run.prompt.split('## Skill: Form and signup review')).toHaveLength(2);
-  for (const slug of ['popup-review', 'form-and-signup-review']) {
+  expect(run.prompt.split('## Skill: Landing page review')).toHaveLength(2);
+  for (const slug of ['popup-review', 'landing-page-review']) {
     const { data } = await key.get(`/v1/routines?uses=${slug}`);
     expect(data.map((routine: { id: string }) => routine.id)).toEqual([id]);
   }
@@ -121,6 +122,7 @@ test(
       expect(read.data).toMatchObject({
         needs: ['web'],
         cadence: 'weekly',
+        check: null,
         suggestedSchedule: '0 7 * * 1',
         checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
       });
@@ -147,7 +149,7 @@ test('the catalogue is 49 marketing skills and one of web performance', proves('
   for (const skill of curated) {
     expect(skill).toMatchObject({
       needs: expect.arrayContaining([expect.any(String)]),
-      cadence: expect.stringMatching(/^(?:daily|weekly|monthly|quarterly)$/),
+      cadence: expect.stringMatching(/^(?:daily|weekly|monthly|quarterly|on-demand)$/),
       checked: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
     });
     expect(skill.sourceCount).toBeGreaterThan(0);

@@ -2,18 +2,30 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
-import { quantilesOf, seeded, readGates, verdict, type Gate, type Sample } from '../../bench/skills/worlds.ts';
+import {
+  isGate,
+  readRules,
+  verdict,
+  type Exact,
+  type Gate,
+  type Rule,
+  type Sample,
+  type Threshold,
+} from '../../bench/skills/gates.ts';
+import { quantilesOf, seeded } from '../../bench/skills/worlds.ts';
 
 const PERIODS = 2_000;
 
-const gates = await readGates();
+const rulesOf = await readRules();
 const page = await fileOf('docs/skills-writing.md');
 const catalogue = await loadCatalogue();
 
-describe.each(Object.entries(gates))('the noise gates of %s', (slug, rules) => {
+describe.each(Object.entries(rulesOf))('the noise gates of %s', (slug, rules) => {
   const text = catalogue.find(slug)?.instructions ?? '';
+  const gates = rules.filter(isGate);
+  const thresholds = rules.filter(isThreshold);
 
-  test.each(rules)('are named in its text: $what', (rule) => {
+  test.each(gates)('are named in its text: $what', (rule) => {
     expect(text).toContain(`\`${rule.test}\``);
     expect(text).toMatch(/too few to tell/i);
     expect(text).toMatch(/excludes zero/);
@@ -23,16 +35,37 @@ describe.each(Object.entries(gates))('the noise gates of %s', (slug, rules) => {
     }
   });
 
+  test.each(thresholds)('are named in its text: $what', ({ limit, least, unit }) => {
+    expect(text).toContain(`${limit} %`);
+    expect(text).toContain(`at least ${least.toLocaleString('en-US')} ${unit}`);
+  });
+
+  test.each(rules.filter(isExact))('are named in its text: $what', ({ sizes }) => {
+    for (const size of Object.keys(sizes)) {
+      expect(text).toMatch(new RegExp(`(?<![\\d.])${size} (?:%|points)`));
+    }
+  });
+
+  if (gates.length + thresholds.length === 0) return;
+
   test('report change in at most one of twenty periods without any', () => {
     const random = seeded(1);
     // All lines of a report at once, at the least and at the greatest of the volumes that its sizes demand.
     const worst = Math.max(
       ...[Math.min, Math.max].map((pick) => {
-        const lines = rules.flatMap((rule) => {
-          const draw = drawing(rule, pick(...Object.values(rule.sizes)), unchanged(rule));
-          return Array.from({ length: rule.lines }, () => ({ rule, draw }));
-        });
-        return share(() => lines.some(({ rule, draw }) => verdict(rule, draw(random), 0) !== 'no change shown'));
+        const alarms = [
+          ...gates.flatMap((rule) => {
+            const draw = drawing(rule, pick(...Object.values(rule.sizes)), unchanged(rule));
+            return Array.from({ length: rule.lines }, () => () => {
+              return verdict(rule, draw(random), 0) !== 'no change shown';
+            });
+          }),
+          ...thresholds.flatMap((rule) => {
+            const alarm = crossing(rule, rule.rate, random);
+            return Array.from({ length: rule.lines }, () => alarm);
+          }),
+        ];
+        return share(() => alarms.some((alarm) => alarm()));
       }),
     );
     expect(worst).toBeLessThanOrEqual(0.05);
@@ -41,7 +74,7 @@ describe.each(Object.entries(gates))('the noise gates of %s', (slug, rules) => {
 
   test('find what is worth acting on four times in five', () => {
     const random = seeded(2);
-    const found = rules.flatMap((rule) =>
+    const found = gates.flatMap((rule) =>
       Object.entries(rule.sizes).flatMap(([size, volume]) =>
         changed(rule, Number(size)).map((rates) => {
           const draw = drawing(rule, volume, rates);
@@ -49,14 +82,15 @@ describe.each(Object.entries(gates))('the noise gates of %s', (slug, rules) => {
         }),
       ),
     );
-    const least = Math.min(...found);
+    const crossed = thresholds.map((rule) => share(crossing(rule, rule.limit / 50, random)));
+    const least = Math.min(...found, ...crossed);
     expect(least).toBeGreaterThanOrEqual(0.8);
     expect(rowOf(slug)).toContain(`| ${percent(least)} |`);
   });
 });
 
 test('the interval decides: a change too small to matter is told from none and from one to act on', () => {
-  const rule = { ...gates['search-ads']![0], confidence: 0.95 };
+  const rule = { ...rulesOf['search-ads']!.find(isGate)!, confidence: 0.95 };
   const of = (events: number): [Sample, Sample] => [
     { events: 10_000, exposure: 1 },
     { events, exposure: 1 },
@@ -100,6 +134,23 @@ function drawing(rule: Gate, volume: number, [earlier, later]: [number, number])
     { events: before(random()), exposure: past },
     { events: after(random()), exposure },
   ];
+}
+
+/**
+ * Draws whether a threshold is crossed at a true rate, in the smallest exposure in which its least count is above the
+ * limit: there chance does most.
+ */
+function crossing({ limit, least }: Threshold, rate: number, random: () => number) {
+  const draw = quantilesOf(Math.floor((100 * least) / limit), rate, true);
+  return () => draw(random()) >= least;
+}
+
+function isThreshold(rule: Rule): rule is Threshold {
+  return rule.test === 'threshold';
+}
+
+function isExact(rule: Rule): rule is Exact {
+  return rule.test === 'exact';
 }
 
 function share(hit: () => boolean): number {

@@ -2,16 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
 import { placeboFor, renderTrials, tryWorlds } from '../../bench/skills/evaluate.ts';
-import {
-  readGates,
-  verdict,
-  type Gate,
-  seeded,
-  criesWolf,
-  isRight,
-  makeWorld,
-  type World,
-} from '../../bench/skills/worlds.ts';
+import { readGates, verdict, type Gate } from '../../bench/skills/gates.ts';
+import { seeded, criesWolf, isRight, makeWorld, type World } from '../../bench/skills/worlds.ts';
 
 const SEEDS = Array.from({ length: 90 }, (_, index) => index);
 

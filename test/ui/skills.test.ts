@@ -91,6 +91,14 @@ test('the catalogue is searched by the keyboard alone', async ({ visit, person }
   await expect.poll(() => search.inputValue()).toBe('seo audit');
 });
 
+test('a skill for one-off work says so, with how often its small check is worth a run', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/skills`, { as: person });
+  await page.getByText('Best on demand, its check quarterly').waitFor();
+  await page.getByRole('link', { name: 'Buyer personas' }).click();
+  await page.getByText('on demand, its check quarterly').waitFor();
+  await page.getByText('0 7 1 1,4,7,10 *').waitFor();
+});
+
 test('skills in all their states', async ({ visit, person }) => {
   const session = person.session.with({ 'X-Project-Id': person.projectId });
   const { data } = await session.post('/v1/skills', {

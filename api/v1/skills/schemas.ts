@@ -38,10 +38,14 @@ const summaryShape = {
     .enum(skills.CADENCES)
     .nullable()
     .meta({ description: 'How often a curated skill is best run; null for a custom one.' }),
-  suggestedSchedule: z
-    .string()
-    .nullable()
-    .meta({ description: 'A schedule of that cadence, to begin with.', example: '0 7 * * 1' }),
+  check: z.enum(skills.SCHEDULED).nullable().meta({
+    description:
+      'Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null.',
+  }),
+  suggestedSchedule: z.string().nullable().meta({
+    description: 'A schedule of that cadence, or of the check, to begin with; null without either.',
+    example: '0 7 * * 1',
+  }),
   checked: z.iso.date().nullable().meta({ description: 'When the facts of a curated skill were last checked.' }),
   sourceCount: z.number().int().meta({
     description: 'How many sources those facts have; the skill itself lists them.',
@@ -108,6 +112,7 @@ const NOT_CURATED = {
   version: null,
   needs: [],
   cadence: null,
+  check: null,
   suggestedSchedule: null,
   checked: null,
   sourceCount: 0,
@@ -128,7 +133,7 @@ function curatedRow(curated: skills.CuratedSkill) {
     externalKey: null,
     managedBy: null,
     driftedAt: null,
-    suggestedSchedule: skills.SUGGESTED_SCHEDULES[curated.cadence],
+    suggestedSchedule: skills.suggestedSchedule(curated),
     sourceCount: curated.sources.length,
     length: curated.instructions.length,
     createdAt: null,

@@ -1,4 +1,4 @@
-import { sectionLength, type SkillSize } from '#core/authoring/skills/index.ts';
+import { sectionLength, STATE_SECTION, type SkillSize } from '#core/authoring/skills/index.ts';
 import { invalid } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { resultSection, type ResultKey } from './results.ts';
@@ -34,6 +34,8 @@ export interface PromptParts {
 function promptLength(parts: PromptParts): number {
   const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);
+  // A skill may show a state block or not: counted as if one did, so that a text that was saved also runs.
+  if (skills.length > 0) sections.push(STATE_SECTION.length + 2);
   const form = resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
   return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;
 }

@@ -1,17 +1,30 @@
 import { z } from 'zod';
 import { NEEDS } from './needs.ts';
 
+/** Lists how often a skill, or the small check of one for one-off work, can best be scheduled. */
+export const SCHEDULED = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
 /** Lists how often a skill can best be run. */
-export const CADENCES = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
-export type Cadence = (typeof CADENCES)[number];
+export const CADENCES = [...SCHEDULED, 'on-demand'] as const;
+type Scheduled = (typeof SCHEDULED)[number];
 
 /** A schedule to suggest for each: at seven in the morning of the routine's time zone, weekly on Mondays. */
-export const SUGGESTED_SCHEDULES: Readonly<Record<Cadence, string>> = {
+export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   daily: '0 7 * * *',
   weekly: '0 7 * * 1',
   monthly: '0 7 1 * *',
   quarterly: '0 7 1 1,4,7,10 *',
 };
+
+/** Returns the schedule to suggest for a skill: of one for one-off work that of its check, null without one. */
+export function suggestedSchedule({ cadence, check }: Cadences): string | null {
+  const scheduled = cadence === 'on-demand' ? check : cadence;
+  return scheduled === null ? null : SUGGESTED_SCHEDULES[scheduled];
+}
+
+interface Cadences {
+  readonly cadence: (typeof CADENCES)[number];
+  readonly check: Scheduled | null;
+}
 
 /** Days after which the facts of a skill are checked again. */
 export const FRESH_DAYS = 180;
@@ -24,20 +37,27 @@ const source = z.strictObject({
 
 export const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 
-export const frontMatter = z.strictObject({
-  name: z.string().min(1).max(80),
-  description: z.string().min(20).max(300),
-  category: z.string().regex(/^[a-z]+(-[a-z]+)*$/, 'kebab-case'),
-  version: z.string().regex(/^\d+\.\d+\.\d+$/, 'a version like 1.0.0'),
-  /** Abilities that the routine's tools should offer; empty for a skill that works on its instructions alone. */
-  needs: z.array(z.enum(NEEDS)),
-  cadence: z.enum(CADENCES),
-  /** Slugs of skills that were folded into this one. Routines that name them go on with it. */
-  formerly: z.array(z.string().regex(SLUG)).default([]),
-  /** The day on which a person last held the text against its sources. */
-  checked: z.iso.date(),
-  sources: z.array(source).min(1),
-});
+export const frontMatter = z
+  .strictObject({
+    name: z.string().min(1).max(80),
+    description: z.string().min(20).max(300),
+    category: z.string().regex(/^[a-z]+(-[a-z]+)*$/, 'kebab-case'),
+    version: z.string().regex(/^\d+\.\d+\.\d+$/, 'a version like 1.0.0'),
+    /** Abilities that the routine's tools should offer; empty for a skill that works on its instructions alone. */
+    needs: z.array(z.enum(NEEDS)),
+    cadence: z.enum(CADENCES),
+    /** How often the small check of a skill for one-off work is worth a run; null where it has none. */
+    check: z.enum(SCHEDULED).nullable().default(null),
+    /** Slugs of skills that were folded into this one. Routines that name them go on with it. */
+    formerly: z.array(z.string().regex(SLUG)).default([]),
+    /** The day on which a person last held the text against its sources. */
+    checked: z.iso.date(),
+    sources: z.array(source).min(1),
+  })
+  .refine(({ cadence, check }) => cadence === 'on-demand' || check === null, {
+    path: ['check'],
+    message: 'belongs to the cadence on-demand only',
+  });
 
 /** Returns the skills whose facts were last checked more than so many days before, or are dated in the future. */
 export function staleSkills<Skill extends { readonly checked: string }>(

@@ -17,7 +17,7 @@ export {
   type CustomSkillSummary,
 } from './custom.ts';
 export { putSkill } from './put.ts';
-export { CADENCES, SUGGESTED_SCHEDULES } from './front-matter.ts';
+export { CADENCES, SCHEDULED, SUGGESTED_SCHEDULES, suggestedSchedule } from './front-matter.ts';
 export { NEEDS, unmetNeeds, type Need } from './needs.ts';
 export {
   KEPT_REVISIONS,
@@ -28,7 +28,7 @@ export {
   type SkillRevision,
   type SkillRevisions,
 } from './revisions.ts';
-export { cutKeepingState } from './state-block.ts';
+export { cutKeepingState, showsState, STATE_SECTION } from './state-block.ts';
 export {
   measureSkills,
   missingSkills,

@@ -8,6 +8,20 @@ export interface StateBlock {
 
 export const MAX_STATE = 2_000;
 
+/** Tells a run once, behind its skills, what the State section of each of them leaves out. */
+export const STATE_SECTION = [
+  '## State blocks',
+  '',
+  'End the result with the state block that each skill shows. Write every key of it, one line each, in the order shown. Write "none" where nothing is known.',
+  'Copy what this run did not look at from the previous block, with its date.',
+  `Keep a block to about 600 characters: a block over ${MAX_STATE.toLocaleString('en-US')} is not read. If it exceeds 1,500 characters, delete closed items first. Then delete the oldest entries of the longest line, and end that line with "+n more".`,
+].join('\n');
+
+/** Tells whether a skill's own text shows a state block. */
+export function showsState(instructions: string): boolean {
+  return stateBlocks(instructions).length > 0;
+}
+
 /** The body is bounded, so that a result full of openings is read as fast as any other. */
 const BLOCK = /^```state ([a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*\n([\s\S]{0,2000}?)^```[ \t]*$/gm;
 const ENTRY = /^([a-z][a-z-]{0,30}): ?(.*)$/;

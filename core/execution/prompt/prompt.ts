@@ -6,7 +6,7 @@ import {
   resultSection,
   type ResultForm,
 } from '#core/authoring/definition/index.ts';
-import { skillSection, type AttachedSkill } from '#core/authoring/skills/index.ts';
+import { showsState, skillSection, STATE_SECTION, type AttachedSkill } from '#core/authoring/skills/index.ts';
 import type { ToldFacts } from '#core/authoring/facts/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { fence, steadyFence } from './fence.ts';
@@ -39,8 +39,8 @@ export interface Opening {
 
 /**
  * Renders the text for the model: the routine's own instructions with their placeholders filled, then each skill
- * verbatim under its heading, in the routine's order, then the facts of the project and the form of the result; and the
- * briefing.
+ * verbatim under its heading, in the routine's order, then how to write state blocks where a skill shows one, the facts
+ * of the project and the form of the result; and the briefing.
  * @returns undefined when the text would be too large
  */
 export function renderPrompt(input: PromptInput): Opening | undefined {
@@ -78,6 +78,7 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
   if (room === undefined) return undefined;
   const sections = [
     ...input.skills.map((skill) => skillSection(skill)),
+    ...(input.skills.some((skill) => showsState(skill.instructions)) ? [STATE_SECTION] : []),
     ...(facts === undefined ? [] : [facts]),
     ...(resultForm === null ? [] : [resultSection(resultForm)]),
   ];

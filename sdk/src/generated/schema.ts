@@ -2219,8 +2219,10 @@ export interface components {
         };
         Skill: {
             /** @description How often a curated skill is best run; null for a custom one. */
-            cadence: ("daily" | "weekly" | "monthly" | "quarterly") | null;
+            cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
+            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
@@ -2250,7 +2252,7 @@ export interface components {
                 name: string;
                 url: string;
             }[];
-            /** @description A schedule of that cadence, to begin with. */
+            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -2267,8 +2269,10 @@ export interface components {
         };
         SkillDetail: {
             /** @description How often a curated skill is best run; null for a custom one. */
-            cadence: ("daily" | "weekly" | "monthly" | "quarterly") | null;
+            cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
+            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
@@ -2300,7 +2304,7 @@ export interface components {
                 name: string;
                 url: string;
             }[];
-            /** @description A schedule of that cadence, to begin with. */
+            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -2321,8 +2325,10 @@ export interface components {
         };
         SkillSummary: {
             /** @description How often a curated skill is best run; null for a custom one. */
-            cadence: ("daily" | "weekly" | "monthly" | "quarterly") | null;
+            cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
+            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
@@ -2344,7 +2350,7 @@ export interface components {
             slug: string | null;
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
-            /** @description A schedule of that cadence, to begin with. */
+            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;

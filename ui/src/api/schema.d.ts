@@ -3097,8 +3097,10 @@ export interface components {
         };
         Skill: {
             /** @description How often a curated skill is best run; null for a custom one. */
-            cadence: ("daily" | "weekly" | "monthly" | "quarterly") | null;
+            cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
+            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
@@ -3128,7 +3130,7 @@ export interface components {
                 name: string;
                 url: string;
             }[];
-            /** @description A schedule of that cadence, to begin with. */
+            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -3145,8 +3147,10 @@ export interface components {
         };
         SkillDetail: {
             /** @description How often a curated skill is best run; null for a custom one. */
-            cadence: ("daily" | "weekly" | "monthly" | "quarterly") | null;
+            cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
+            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
@@ -3178,7 +3182,7 @@ export interface components {
                 name: string;
                 url: string;
             }[];
-            /** @description A schedule of that cadence, to begin with. */
+            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -3199,8 +3203,10 @@ export interface components {
         };
         SkillSummary: {
             /** @description How often a curated skill is best run; null for a custom one. */
-            cadence: ("daily" | "weekly" | "monthly" | "quarterly") | null;
+            cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
+            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
@@ -3222,7 +3228,7 @@ export interface components {
             slug: string | null;
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
-            /** @description A schedule of that cadence, to begin with. */
+            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;

@@ -17,7 +17,7 @@ import { Select } from '#ui/parts/select.tsx';
 import { Skeleton, SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { OwnSkills } from './own-skills.tsx';
 import { bodyOf, EMPTY_SKILL, SkillFields, type SkillValues } from './skill-form.tsx';
-import { categoryTitle } from './words.ts';
+import { bestRun, categoryTitle } from './words.ts';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/skills');
 
@@ -189,7 +189,7 @@ function Card({ skill }: { readonly skill: Summary }) {
       </h3>
       <p className="mt-1 line-clamp-3 text-sm text-muted">{skill.description}</p>
       <p className="mt-auto pt-3 text-xs text-faint">
-        {skill.cadence === null ? '' : `Best ${skill.cadence} · `}
+        {skill.cadence === null ? '' : `Best ${bestRun(skill)} · `}
         {plural(skill.sourceCount, 'source')}
       </p>
     </li>

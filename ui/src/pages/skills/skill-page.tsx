@@ -13,7 +13,7 @@ import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { CustomSkill } from './custom-skill.tsx';
 import { UsedBy } from './used-by.tsx';
-import { categoryTitle, needText } from './words.ts';
+import { bestRun, categoryTitle, needText } from './words.ts';
 
 const { useParams } = getRouteApi('/account/p/$projectId/skills/$skillId');
 
@@ -88,7 +88,7 @@ function Facts({ skill }: { readonly skill: Skill }) {
       <KeyValue
         narrow
         facts={[
-          { label: 'Best run', value: skill.cadence ?? 'whenever needed' },
+          { label: 'Best run', value: bestRun(skill) },
           {
             label: 'Works on',
             value:
@@ -98,7 +98,7 @@ function Facts({ skill }: { readonly skill: Skill }) {
           },
           {
             label: 'Schedule',
-            value: <code className="font-mono text-sm">{skill.suggestedSchedule}</code>,
+            value: <code className="font-mono text-sm">{skill.suggestedSchedule ?? 'none'}</code>,
           },
           { label: 'Length', value: `${count(skill.length)} characters` },
           { label: 'Version', value: skill.version },

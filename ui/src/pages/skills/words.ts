@@ -1,3 +1,4 @@
+import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from '#ui/format/capitalized.ts';
 
 const NEEDS: Readonly<Record<string, string>> = {
@@ -24,4 +25,10 @@ export function needText(need: string): string {
 /** Makes a heading of a category like "web-performance". */
 export function categoryTitle(category: string): string {
   return capitalized(category.replaceAll('-', ' '));
+}
+
+/** Says how often a curated skill is best run, and how often its small check. */
+export function bestRun({ cadence, check }: Pick<Shape<'SkillSummary'>, 'cadence' | 'check'>): string {
+  if (cadence !== 'on-demand') return cadence ?? 'whenever needed';
+  return check === null ? 'on demand' : `on demand, its check ${check}`;
 }
