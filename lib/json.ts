@@ -1,4 +1,4 @@
-import { ExactNumber, parseExact } from './json-exact.ts';
+import { ExactNumber, parseExact } from './exact-json/parse.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import sql, { type RawValue } from 'sql-template-tag';
-import { parseExact } from '../json-exact.ts';
+import { parseExact } from '../exact-json/parse.ts';
 
 /** What a statement is sent through: a pool or a connection of the driver. */
 interface Sender {

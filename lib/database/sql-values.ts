@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { isJsonObject } from '../json.ts';
-import { ExactNumber, isTooLong } from '../json-exact.ts';
+import { ExactNumber, isTooLong } from '../exact-json/parse.ts';
 
 /** Replaces what text from outside may hold and Postgres text cannot: a NUL, or half of a surrogate pair. */
 export function storable(text: string): string {

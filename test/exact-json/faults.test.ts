@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { doubledName } from '#lib/json-names.ts';
+import { doubledName } from '#lib/exact-json/faults.ts';
 import '#test/support/properties.ts';
 
 function doubled(text: string) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { storableJson } from '#lib/database/index.ts';
 import { canonicalJson } from '#lib/json.ts';
-import { ExactNumber, findExact, parseExact, sendAsText } from '#lib/json-exact.ts';
+import { ExactNumber, findExact, parseExact, sendAsText } from '#lib/exact-json/parse.ts';
 import '#test/support/properties.ts';
 
 const digits = (maxLength: number) =>

@@ -1,5 +1,22 @@
-import type { JsonPath } from './json-exact.ts';
-import { isJsonObject } from './json.ts';
+import { ExactNumber, findExact, isTooLong, mayBeExact, sendAsText, type JsonPath } from './parse.ts';
+
+/**
+ * Names what would be lost of a JSON text: one of two values with the same name, or digits beyond those that are stored.
+ * @param value what the text was parsed into
+ */
+export function jsonFault(text: string, value: unknown): string | undefined {
+  const doubled = doubledName(text, value);
+  if (doubled !== undefined) return `${shown(doubled)}: ${NAMED_TWICE}`;
+  const found = mayBeExact(text) ? findExact(value, isTooLong) : undefined;
+  return found === undefined ? undefined : `${shown(found.path)}: ${sendAsText(found.number)}`;
+}
+
+export const NAMED_TWICE = 'send this name once';
+
+/** Writes a path for a model, as the checks of schemas do. */
+export function shown(path: JsonPath): string {
+  return path.length === 0 ? 'the value' : path.join('.');
+}
 
 /**
  * Finds the first name that stands twice in an object of a JSON text; a parser drops the first of its values.
@@ -19,7 +36,7 @@ function countMembers(root: unknown): number {
   let members = 0;
   while (waiting.length > 0) {
     const value = waiting.pop();
-    if (!Array.isArray(value) && !isJsonObject(value)) continue;
+    if (typeof value !== 'object' || value === null || value instanceof ExactNumber) continue;
     const values: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
     if (!Array.isArray(value)) members += values.length;
     for (const each of values) waiting.push(each);
