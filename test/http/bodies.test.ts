@@ -20,10 +20,12 @@ const test = serviceTest()
           headers: { ...key.headers, 'Content-Type': 'application/json', ...headers },
           body: typeof body === 'string' ? body : new Uint8Array(body),
         });
-        const parsed = JSON.parse(await response.text());
+        const text = await response.text();
+        const parsed = JSON.parse(text);
         return {
           status: response.status,
           headers: response.headers,
+          text,
           body: parsed,
           data: parsed.data,
         };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refuseLongNumbers } from '#core/clients/json-schemas/index.ts';
 import { POLICY_STATES, type ToolPolicy } from '#core/integrations/tools/index.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
@@ -16,6 +17,7 @@ const maxCallsPerRun = z
 
 const argumentSchema = jsonObject
   .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_LENGTH, 'more than 64 kB')
+  .superRefine(refuseLongNumbers)
   .nullable()
   .meta({
     description:

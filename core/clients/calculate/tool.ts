@@ -1,3 +1,5 @@
+import { shown } from '#lib/exact-json/faults.ts';
+import { findExact, sendAsText } from '#lib/exact-json/parse.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { operations, type CalculateOutcome, type Operation } from './operations.ts';
 
@@ -40,6 +42,8 @@ export const calculateTool: CalculateTool = {
   ].join(' '),
   inputSchema: inputSchema(),
   execute(args) {
+    const exact = findExact(args);
+    if (exact !== undefined) return { ok: false, error: `${shown(exact.path)}: ${sendAsText(exact.number)}` };
     const { operation, ...fields } = isJsonObject(args) ? args : {};
     return operation === SEVERAL ? executeAll(fields) : executeOne(operation, fields);
   },
