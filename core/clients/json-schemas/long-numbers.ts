@@ -43,10 +43,13 @@ export function refuseLongNumbers(schema: unknown, context: z.RefinementCtx): vo
   context.addIssue({ code: 'custom', path: [...found.path], message });
 }
 
-/** Writes JSON with a double for each number that none holds. Those of different numbers differ, for `uniqueItems`. */
+/**
+ * Writes JSON with a double for each number that none holds. For `uniqueItems` it differs from all others of the value.
+ */
 function withDoubles(json: string, step: number): string {
   const doubles = new Map<string, number>();
-  const taken = new Set<number>();
+  const taken = new Set<unknown>();
+  JSON.parse(JSON.stringify(parseExact(json, () => null)), (_name, held: unknown) => void taken.add(held));
   const value = parseExact(json, (source) => {
     const key = new ExactNumber(source).toString();
     let double = doubles.get(key) ?? neighbour(Number(source), step);
