@@ -14,27 +14,23 @@ export class ExactNumber {
   }
 
   toJSON(): unknown {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- newer than the types of the language
     const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
     return rawJSON === undefined ? this.source : rawJSON(this.source);
   }
 }
 
-/** Finds what may be a number of more than 15 digits, or with an exponent. */
-const LONG_NUMBER = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]{0,15}[eE])/;
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
+/** Matches texts, and numbers of more than 15 digits or with an exponent. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d(?:[\d.]{15,}|[\d.]*(?=[eE]))(?:[eE][+-]?\d+)?/g;
 
 /** Parses JSON with an `ExactNumber` for each number that JavaScript would round. @throws {SyntaxError} */
 export function parseExact(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text) as unknown;
   // Not every platform gives a reviver the text of a number, so the number becomes a text that nothing else can be.
   const mark = globalThis.crypto.randomUUID();
-  const marked = text.replaceAll(TOKEN, (token) => (isRounded(token) ? `"${mark}${token}"` : token));
+  const marked = text.replaceAll(TOKEN, (token) =>
+    token.startsWith('"') || String(Number(token)) === token ? token : `"${mark}${token}"`,
+  );
   return JSON.parse(marked, (_name, value: unknown) =>
     typeof value === 'string' && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value,
   );
-}
-
-function isRounded(token: string): boolean {
-  if (token.startsWith('"') || (token.length < 16 && !/e/i.test(token))) return false;
-  return String(Number(token)) !== token;
 }

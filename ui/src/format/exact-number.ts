@@ -18,24 +18,26 @@ export class ExactNumber {
   }
 }
 
+/** Returns true for a number of JSON, however it is kept. */
+export function isNumber(value: unknown): value is number | ExactNumber {
+  return typeof value === 'number' || value instanceof ExactNumber;
+}
+
 /** Finds what may be a number of more than 15 digits, or with an exponent. */
 const LONG_NUMBER = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]{0,15}[eE])/;
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*(?:[eE][+-]?\d+)?/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d(?:[\d.]{15,}|[\d.]*(?=[eE]))(?:[eE][+-]?\d+)?/g;
 
 /** Parses JSON with an `ExactNumber` for each number that JavaScript would round. @throws {SyntaxError} */
 export function parseExact(text: string): unknown {
   if (!LONG_NUMBER.test(text)) return JSON.parse(text);
   // Not every browser gives a reviver the text of a number, so the number becomes a text that nothing else can be.
   const mark = crypto.randomUUID();
-  const marked = text.replaceAll(TOKEN, (token) => (isRounded(token) ? `"${mark}${token}"` : token));
+  const marked = text.replaceAll(TOKEN, (token) =>
+    token.startsWith('"') || String(Number(token)) === token ? token : `"${mark}${token}"`,
+  );
   return JSON.parse(marked, (_name, value: unknown) =>
     typeof value === 'string' && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value,
   );
-}
-
-function isRounded(token: string): boolean {
-  if (token.startsWith('"') || (token.length < 16 && !/e/i.test(token))) return false;
-  return String(Number(token)) !== token;
 }
 
 /** Writes JSON with the names of every object in order. */
