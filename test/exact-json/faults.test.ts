@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { doubledName } from '#lib/exact-json/faults.ts';
-import '#test/support/properties.ts';
 
 function doubled(text: string) {
   return doubledName(text, JSON.parse(text));

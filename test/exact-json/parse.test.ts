@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { storableJson } from '#lib/database/index.ts';
 import { canonicalJson } from '#lib/json.ts';
 import { ExactNumber, findExact, parseExact, sendAsText } from '#lib/exact-json/parse.ts';
-import '#test/support/properties.ts';
+import { TIMES } from '#test/support/properties.ts';
 
-const digits = (maxLength: number) =>
-  fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength }).map((each) => each.join(''));
+function digits(maxLength: number) {
+  return fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength }).map((each) => each.join(''));
+}
 const whole = digits(60).map((text) => text.replace(/^0+(?=\d)/, ''));
 /** Numbers as any program may write them. */
 const source = fc
@@ -32,7 +33,7 @@ test('every number that is parsed is written with its value, and what a double d
       if (isRounded) expect(written).toBe(text);
       else expect(parseExact(text)).toBe(Number(text));
     }),
-    { numRuns: 2_000 },
+    { numRuns: 2_000 * TIMES },
   );
 });
 

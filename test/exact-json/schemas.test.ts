@@ -26,7 +26,11 @@ test.for<[string, string, string]>([
   ['{"type":"integer"}', '0.1000000000000000000000000000001', 'the value must be integer'],
   ['{"maximum":10}', '1234567890123456789', 'the value must be <= 10'],
   ['{"type":"number","maximum":10}', '1e400', 'the value must be <= 10'],
-  ['{"items":{"enum":[9007199254740992]}}', '[9007199254740992,9007199254740993]', '1 must be equal to one of the allowed values'],
+  [
+    '{"items":{"enum":[9007199254740992]}}',
+    '[9007199254740992,9007199254740993]',
+    '1 must be equal to one of the allowed values',
+  ],
   [
     '{"uniqueItems":true}',
     '[9007199254740993,1,9007199254740993.0]',

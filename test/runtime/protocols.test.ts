@@ -78,13 +78,17 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
   });
 
   test('keeps every digit of arguments, there and back, and names what is doubled in them', async () => {
-    const exact = '{"city":"Oslo: 1234567890123456789","order":1234567890123456789,"price":0.1000000000000000000000000001}';
+    const exact =
+      '{"city":"Oslo: 1234567890123456789","order":1234567890123456789,"price":0.1000000000000000000000000001}';
     const doubled = '{"city":"Oslo","city":"Bergen"}';
     rig.providers.control.script({
       kind: 'tool-calls',
       calls: [exact, doubled].map((args) => ({ name: WEATHER.name, arguments: args })),
     });
-    const inputSchema = { ...WEATHER.inputSchema, properties: { order: { maximum: Object(parseExact('[18446744073709551615]'))[0] } } };
+    const inputSchema = {
+      ...WEATHER.inputSchema,
+      properties: { order: { maximum: Object(parseExact('[18446744073709551615]'))[0] } },
+    };
     const body = { ...BODY, tools: [{ ...WEATHER, inputSchema }] };
     const first = await run({ body });
     expect(JSON.stringify(first.toolCalls[0]?.input)).toBe(exact);

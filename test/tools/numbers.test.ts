@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { parseExact } from '#lib/exact-json/parse.ts';
+import { activate, scheduledRun } from '#test/gate/support.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import { runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from './hostile-fixture.ts';
@@ -110,6 +111,26 @@ test('the schemas of a server keep their numbers, and a schema of ours may have 
       `argumentSchema.${place}: a number of more than 15 digits cannot be checked exactly`,
     );
   }
+});
+
+test('a gate asks with every digit, and wakes the model for another number of the same double', async () => {
+  const { hostile, key, service } = fixture;
+  const { mark, routineId } = await routineOf('honest');
+  const [policy] = (await key.get(`/v1/routines/${routineId}/tools`)).data;
+  let order = ORDER;
+  hostile.control.answer = () => ({ content: [], structuredContent: Object(parseExact(`{"last":${order}}`)) });
+  const gate = `{"tool":{"policyId":"${policy.id}","arguments":{"a":${ORDER}}},"pointers":["/last"]}`;
+  const change = `{"gate":${gate},"schedule":"@daily","instructions":"${mark} Last: {{gate.value}}"}`;
+  const { status, text } = await key.send('PATCH', `/v1/routines/${routineId}`, change);
+  expect([status, text]).toEqual([200, expect.stringContaining(`"arguments":{"a":${ORDER}}`)]);
+  await activate(key, routineId);
+  const same = await scheduledRun(service, key, routineId);
+  expect(same).toMatchObject({ state: 'skipped', gate: { reason: 'unchanged' } });
+  order = OTHER;
+  const other = await scheduledRun(service, key, routineId);
+  expect(other).toMatchObject({ state: 'succeeded', gate: { reason: 'changed' } });
+  expect(JSON.stringify(requestsWith(service, mark).at(-1).body)).toContain(OTHER);
+  expect(hostile.control.calls.map(({ arguments: args }) => JSON.stringify(args))).toContain(`{"a":${ORDER}}`);
 });
 
 const RESULT = {

@@ -160,7 +160,11 @@ test('a number that JavaScript would round is shown, sorted, exported and compar
   const items = parseExact(text);
   expect(JSON.stringify(items)).toBe(text);
   expect(sortedJson(items)).toBe(
-    text.replace('"id":1234567890123456790,"b":"c: 9007199254740993"', '"b":"c: 9007199254740993","id":1234567890123456790'));
+    text.replace(
+      '"id":1234567890123456790,"b":"c: 9007199254740993"',
+      '"b":"c: 9007199254740993","id":1234567890123456790',
+    ),
+  );
   const by = { list: '', key: '/id' };
   const changed = [{ key: 0, before: { price: 3 }, after: { price: 4 } }];
   const keyed = { by, added: [], removed: [], changed: [Object.assign(changed[0]!, { key: idOf(items, 1) })] };

@@ -25,7 +25,8 @@ export const withheld = z
   });
 
 export const data = z.unknown().meta({
-  description: 'What the result holds, by the `resultSchema` of its version; null without one.',
+  description:
+    'What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits.',
 });
 
 const count = z.number().int();

@@ -21,7 +21,7 @@ const argumentSchema = jsonObject
   .nullable()
   .meta({
     description:
-      "A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic.",
+      "A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic.",
     example: { properties: { site: { const: 'https://example.com' } } },
   });
 

@@ -66,9 +66,12 @@ export function contentOfRemote(kind: KindName, remote: object, keyOfSkill: (ref
   const content = Object.fromEntries(names.map((name) => [name, all[name]]));
   const { skills } = content;
   if (holdsLongNumber(content)) {
-    throw new CliError(`The ${kind} "${String(all['name'])}" has a number of more than 15 digits, which no file holds.`, {
-      hint: 'Send it as text: change the arguments of its gate in the dashboard or by the API.',
-    });
+    throw new CliError(
+      `The ${kind} "${String(all['name'])}" has a number of more than 15 digits, which no file holds.`,
+      {
+        hint: 'Send it as text: change the arguments of its gate in the dashboard or by the API.',
+      },
+    );
   }
   return stored(
     Array.isArray(skills) ? { ...content, skills: skills.map((each) => keyOfSkill(String(each))) } : content,
