@@ -30,13 +30,18 @@ beforeEach(() => fixture.hostile.control.reset());
 
 const inputSchema = { type: 'object', properties: { a: { type: 'integer' } } };
 
-async function routineOf(scenario: Parameters<HostileFixture['hostile']['url']>[0], limits = {}, fields = {}) {
+async function routineOf(
+  scenario: Parameters<HostileFixture['hostile']['url']>[0],
+  limits = {},
+  fields = {},
+  told = '',
+) {
   const { hostile, key } = fixture;
   hostile.control.tools = [{ name: 'order', inputSchema, annotations: { readOnlyHint: true } }];
   const mark = marker();
   const { routineId } = await routineWith(key, ['order'], {
     connection: { url: hostile.url(scenario) },
-    routine: { instructions: `${mark} Look at the order.`, ...fields },
+    routine: { ...fields, instructions: `${mark} Look at the order. ${told}` },
     limits,
   });
   return { mark, routineId };
@@ -151,7 +156,12 @@ const RESULT = {
 test('typed data keeps its numbers and its keys, up to the webhook and the differences', async () => {
   const { key, service } = fixture;
   const { origin, received } = await startReceiver((_, response) => response.writeHead(204).end());
-  const { mark, routineId } = await routineOf('honest', {}, { ...RESULT, webhookUrl: `${origin}/hook` });
+  const { mark, routineId } = await routineOf(
+    'honest',
+    {},
+    { ...RESULT, webhookUrl: `${origin}/hook` },
+    '{{previous.data}}',
+  );
   const before = `{"orders":[{"id":${ORDER}},{"id":${OTHER}},{"id":12345678901234567890}]}`;
   scriptCalls(service, mark, { name: 'finish', arguments: `{"result":${before}}` });
   const first = await runOnce(key, routineId);
@@ -165,6 +175,8 @@ test('typed data keeps its numbers and its keys, up to the webhook and the diffe
   const after = `{"orders":[{"id":${ORDER},"paid":true},{"id":12345678901234567891}]}`;
   scriptCalls(service, mark, { name: 'finish', arguments: `{"result":${after}}` });
   const second = await runOnce(key, routineId);
+  // The second run is told the data of the first.
+  expect(second.prompt).toContain(before);
   const counts = { added: 1, removed: 2, changed: 1 };
   expect(second.changes).toMatchObject({ against: first.id, counts });
   const diff = await key.get(`/v1/runs/${second.id}/diff`);

@@ -43,7 +43,12 @@ export const calculateTool: CalculateTool = {
   inputSchema: inputSchema(),
   execute(args) {
     const exact = findExact(args);
-    if (exact !== undefined) return { ok: false, error: `${shown(exact.path)}: ${sendAsText(exact.number)}` };
+    if (exact !== undefined) {
+      const { path, number } = exact;
+      // Only what is computed with decimals is read from text.
+      const how = path.includes('variables') ? sendAsText(number) : 'send at most 15 digits of this number';
+      return { ok: false, error: `${shown(path)}: ${how}` };
+    }
     const { operation, ...fields } = isJsonObject(args) ? args : {};
     return operation === SEVERAL ? executeAll(fields) : executeOne(operation, fields);
   },

@@ -5,12 +5,17 @@ import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 
 /** The results of responses as their servers wrote them: the MCP library reads every number as a double. */
 export interface ExactResults {
-  /** Reads along a response to a request. */
-  readAlong(response: Response): Response;
+  /** Begins to read the body of a response with these headers. */
+  reader(headers: Headers): BodyReader;
   /** Returns the result of a call with the structured content that was sent. */
   ofCall(result: CallToolResult): CallToolResult;
   /** Returns a page of tools with the schemas that were sent. */
   ofList(page: ListToolsResult): ListToolsResult;
+}
+
+export interface BodyReader {
+  add(chunk: Uint8Array): void;
+  end(): void;
 }
 
 /** Makes the results for a session, which has one request under way. */
@@ -24,24 +29,20 @@ export function createExactResults(): ExactResults {
     }
   };
   return {
-    readAlong(response) {
+    reader(headers) {
       latest = undefined;
-      const { body, status, statusText, headers } = response;
-      if (body === null) return response;
       const isEvents = headers.get('content-type')?.includes('event-stream') === true;
       const events = createParser({ onEvent: ({ data }) => note(data) });
       const decoder = new TextDecoder();
       let text = '';
-      const along = new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
+      return {
+        add(chunk) {
           const part = decoder.decode(chunk, { stream: true });
           if (isEvents) events.feed(part);
           else text += part;
-          controller.enqueue(chunk);
         },
-        flush: () => note(text),
-      });
-      return new Response(body.pipeThrough(along), { status, statusText, headers });
+        end: () => note(text),
+      };
     },
     ofCall(result) {
       const exact = latest?.['structuredContent'];
