@@ -7,6 +7,7 @@ import { findExact, isTooLong, mayBeExact, parseExact, sendAsText } from '#lib/e
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;
+const TOO_DEEP: Fault = { path: 'body', message: `nested deeper than ${MAX_DEPTH} levels` };
 /** Parsed and checked within a millisecond. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
@@ -97,6 +98,7 @@ function parseBody(raw: Buffer): unknown {
     return value;
   } catch (error) {
     if (error instanceof AppError) throw error;
+    if (error instanceof RangeError) throw invalid([TOO_DEEP]);
     const position = error instanceof SyntaxError ? /position \d+/.exec(error.message)?.[0] : undefined;
     throw new AppError(
       'invalid_json',
@@ -126,7 +128,7 @@ export function assertStorable(value: unknown): void {
 
 function findUnstorable(value: unknown, path: readonly (string | number)[], faults: Fault[]): void {
   if (path.length > MAX_DEPTH) {
-    faults.push({ path: 'body', message: `nested deeper than ${MAX_DEPTH} levels` });
+    faults.push(TOO_DEEP);
     return;
   }
   if (faults.length > 0 && faults.at(-1)?.path === 'body') return;

@@ -58,9 +58,13 @@ function isHeld(double: number, source: string): boolean {
   if (!Number.isFinite(double)) return false;
   const held = String(double);
   if (held === source) return true;
-  const [one, other] = [decimalOf(held), decimalOf(source)];
-  return one.digits === other.digits && one.exponent === other.exponent;
+  const written = decimalOf(source);
+  if (written.digits.length > MOST_DIGITS_OF_DOUBLE) return false;
+  const { digits, exponent } = decimalOf(held);
+  return digits === written.digits && exponent === written.exponent;
 }
+
+const MOST_DIGITS_OF_DOUBLE = 17;
 
 interface Decimal {
   readonly sign: string;
@@ -105,22 +109,35 @@ export function findExact(
   value: unknown,
   applies: (number: ExactNumber) => boolean = () => true,
 ): { readonly path: JsonPath; readonly number: ExactNumber } | undefined {
-  const waiting: { readonly path: JsonPath; readonly value: unknown }[] = [{ path: [], value }];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { path, value: each } = next;
+  const waiting: Place[] = [{ value, name: '', parent: undefined }];
+  for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
+    const { value: each } = place;
     if (each instanceof ExactNumber) {
-      if (applies(each)) return { path, number: each };
+      if (applies(each)) return { path: pathTo(place), number: each };
     } else if (Array.isArray(each)) {
       for (let index = each.length - 1; index >= 0; index -= 1) {
-        waiting.push({ path: [...path, index], value: each[index] });
+        waiting.push({ value: each[index], name: index, parent: place });
       }
     } else if (typeof each === 'object' && each !== null) {
       for (const [name, member] of Object.entries(each).toReversed()) {
-        waiting.push({ path: [...path, name], value: member });
+        waiting.push({ value: member, name, parent: place });
       }
     }
   }
   return undefined;
+}
+
+/** A value within another. Its path is made when it is asked for, as a deep value would take the square of its depth. */
+interface Place {
+  readonly value: unknown;
+  readonly name: string | number;
+  readonly parent: Place | undefined;
+}
+
+function pathTo(place: Place): JsonPath {
+  const path = [];
+  for (let at = place; at.parent !== undefined; at = at.parent) path.push(at.name);
+  return path.toReversed();
 }
 
 /** Says how to send a number that cannot be taken as it is. */

@@ -88,6 +88,14 @@ test('the first such number of a value is named with its place', () => {
   expect(found && sendAsText(found.number)).toBe('send a number of more than 15 digits as text');
 });
 
+test('a number is found among many others at a great depth', () => {
+  const depth = 2_000;
+  const text = `${'['.repeat(depth)}${'1,'.repeat(100_000)}1e400${']'.repeat(depth)}`;
+  const found = findExact(parseExact(text));
+  expect(found?.path).toHaveLength(depth);
+  expect(found?.path.at(-1)).toBe(100_000);
+});
+
 test('a megabyte of zeros takes no time to speak of', () => {
   const text = `[0.${'0'.repeat(1_000_000)}1]`;
   expect(JSON.stringify(parseExact(text))).toBe(text);

@@ -11,10 +11,18 @@ async function faultOf(schema: string, value: string): Promise<string | undefine
 
 const AS_TEXT = 'send an integer of more than 15 digits as text';
 
+test('ten thousand numbers around a few doubles are told apart', async () => {
+  const ids = Array.from({ length: 10_000 }, (_, n) => String(2n ** 54n + BigInt(n)));
+  expect(await faultOf('{"items":{"type":"integer"},"uniqueItems":true}', `[${ids.join()}]`)).toBeUndefined();
+  const twice = [...ids, ids[5_001]];
+  expect(await faultOf('{"items":{"type":"integer"},"uniqueItems":true}', `[${twice.join()}]`)).toMatch(/duplicate/);
+});
+
 test.for<[string, string]>([
   ['{"type":"integer"}', '1234567890123456789'],
   ['{"type":"integer"}', '-12345678901234567890.0'],
   ['{"type":"number"}', '0.1000000000000000000000000000001'],
+  ['{"type":"number"}', '12345678901234567890.5'],
   ['{"type":"integer","minimum":1,"maximum":18446744073709551615}', '1234567890123456789'],
   ['{"items":{"type":"integer"},"uniqueItems":true}', '[9007199254740993,9007199254740992,9007199254740995]'],
   ['{"items":{"type":"integer","multipleOf":1}}', '[9007199254740993]'],
@@ -26,11 +34,6 @@ test.for<[string, string, string]>([
   ['{"type":"integer"}', '0.1000000000000000000000000000001', 'the value must be integer'],
   ['{"maximum":10}', '1234567890123456789', 'the value must be <= 10'],
   ['{"type":"number","maximum":10}', '1e400', 'the value must be <= 10'],
-  [
-    '{"items":{"enum":[9007199254740992]}}',
-    '[9007199254740992,9007199254740993]',
-    '1 must be equal to one of the allowed values',
-  ],
   [
     '{"uniqueItems":true}',
     '[9007199254740993,1,9007199254740993.0]',
@@ -44,7 +47,7 @@ test.for<[string, string, string]>([
   ['{"maximum":9007199254740992}', '9007199254740993', `the value: ${AS_TEXT}`],
   ['{"properties":{"order":{"const":9007199254740992}}}', '{"order":9007199254740993}', `order: ${AS_TEXT}`],
   ['{"properties":{"order":{"const":1234567890123456789}}}', '{"order":1234567890123456788}', `order: ${AS_TEXT}`],
-  ['{"items":{"enum":[9007199254740992]}}', '[9007199254740993]', `0: ${AS_TEXT}`],
+  ['{"items":{"enum":[9007199254740992]}}', '[9007199254740992,9007199254740993]', `1: ${AS_TEXT}`],
   ['{"multipleOf":10}', '1234567890123456780', `the value: ${AS_TEXT}`],
   ['{"type":"integer"}', '5.00000000000000000001', 'the value: send a number of more than 15 digits as text'],
   ['{"type":"integer"}', '12345678901234567890.5', 'the value: send a number of more than 15 digits as text'],

@@ -324,6 +324,15 @@ test('a name that stands twice in a body is refused by its place', async ({ post
   expect([deep.status, deep.body.error.message]).toEqual([400, 'variables.x: send this name once']);
 });
 
+test('a body that is nested far too deep is told so, also with a number that no double holds', async ({ post }) => {
+  const deep = await post(`{"a":12345678901234567890,"b":${'['.repeat(200_000)}${']'.repeat(200_000)}}`);
+  expect([...codeOf(deep), deep.body.error.message]).toEqual([
+    400,
+    'invalid_request',
+    'body: nested deeper than 64 levels',
+  ]);
+});
+
 test('a number of more digits than are kept is refused by its place, and a long one where a count is wanted', async ({
   key,
 }) => {
