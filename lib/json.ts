@@ -1,13 +1,15 @@
+import { ExactNumber, parseExact } from './exact-json/parse.ts';
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** Parses a text. @returns undefined for one that is no JSON */
+/** Parses a text and rounds no number of it. @returns undefined for one that is no JSON */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }
@@ -25,6 +27,7 @@ export function canonicalJson(value: unknown, depth = 0): string {
   if (Array.isArray(value)) {
     return `[${value.map((item) => canonicalJson(item, depth + 1)).join(',')}]`;
   }
+  if (value instanceof ExactNumber) return value.toString();
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null';
   let members = '';
   for (const key of Object.keys(value).toSorted()) {

@@ -2,9 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import getRawBody from 'raw-body';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
+import { doubledName, NAMED_TWICE } from '#lib/exact-json/faults.ts';
+import { findExact, isTooLong, mayBeExact, parseExact, sendAsText } from '#lib/exact-json/parse.ts';
 
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;
+const TOO_DEEP: Fault = { path: 'body', message: `nested deeper than ${MAX_DEPTH} levels` };
 /** Parsed and checked within a millisecond. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
@@ -70,8 +73,7 @@ export async function readJson(
   }
   const raw = await readBody(exchange, limit);
   if (raw.length > SMALL_BODY_BYTES) await ownTurn();
-  const value = parseJson(raw);
-  assertStorable(value);
+  const value = parseBody(raw);
   return { raw, value };
 }
 
@@ -86,10 +88,17 @@ function ownTurn(): Promise<void> {
   return lastTurn;
 }
 
-function parseJson(raw: Buffer): unknown {
+/** @throws {AppError} `invalid_json`, `invalid_request` naming what cannot be stored or would be lost */
+function parseBody(raw: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(raw);
+    const value = parseExact(text);
+    assertStorable(value);
+    assertWhole(text, value);
+    return value;
   } catch (error) {
+    if (error instanceof AppError) throw error;
+    if (error instanceof RangeError) throw invalid([TOO_DEEP]);
     const position = error instanceof SyntaxError ? /position \d+/.exec(error.message)?.[0] : undefined;
     throw new AppError(
       'invalid_json',
@@ -98,6 +107,13 @@ function parseJson(raw: Buffer): unknown {
         : 'The request body is not valid UTF-8.',
     );
   }
+}
+
+function assertWhole(text: string, value: unknown): void {
+  const doubled = doubledName(text, value);
+  if (doubled !== undefined) throw invalid([{ path: showPath(doubled), message: NAMED_TWICE }]);
+  const found = mayBeExact(text) ? findExact(value, isTooLong) : undefined;
+  if (found !== undefined) throw invalid([{ path: showPath(found.path), message: sendAsText(found.number) }]);
 }
 
 /**
@@ -112,7 +128,7 @@ export function assertStorable(value: unknown): void {
 
 function findUnstorable(value: unknown, path: readonly (string | number)[], faults: Fault[]): void {
   if (path.length > MAX_DEPTH) {
-    faults.push({ path: 'body', message: `nested deeper than ${MAX_DEPTH} levels` });
+    faults.push(TOO_DEEP);
     return;
   }
   if (faults.length > 0 && faults.at(-1)?.path === 'body') return;

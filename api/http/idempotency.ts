@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { TypeID } from 'typeid-js';
 import { sql, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { parseExact } from '#lib/exact-json/parse.ts';
 import { ID_PREFIX, newId } from '#lib/ids.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { NewId } from '../route.ts';
@@ -82,5 +83,5 @@ function place(scope: string, key: string) {
 
 function readResponse(text: string): StoredResponse {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `store` above and authenticated on opening
-  return JSON.parse(text) as StoredResponse;
+  return parseExact(text) as StoredResponse;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { invalid, type ErrorCode, type Fault } from '#lib/errors.ts';
+import { ExactNumber } from '#lib/exact-json/parse.ts';
 import { showPath } from './body.ts';
 
 /**
@@ -63,6 +64,7 @@ const EMPTY = 'must not be empty';
 function received(input: unknown): string {
   if (typeof input === 'number' && Number.isNaN(input)) return '';
   if (input === null) return ', got null';
+  if (input instanceof ExactNumber) return ', got a number of too many digits';
   return `, got ${named(Array.isArray(input) ? 'array' : typeof input)}`;
 }
 

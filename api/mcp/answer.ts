@@ -1,4 +1,5 @@
 import { fence } from '#core/execution/prompt/index.ts';
+import { isJsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 
 /** The most that an answer of a tool may cost a model, in tokens as `tokensOf` counts them. */
@@ -88,7 +89,7 @@ function shortened(value: unknown, limits: (typeof LIMITS)[number]): unknown {
     const left = value.length - shown.length;
     return left > 0 ? [...shown, `… (${left} more)`] : shown;
   }
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each, limits)]));
 }
 

@@ -67,5 +67,5 @@ export function createContext(world: World, options: () => GlobalOptions): Conte
 /** Loads the SDK only now: `ras --help` does without. */
 async function connect({ apiKey, baseUrl }: Account, { fetch }: World): Promise<Ras> {
   const { Ras } = await import('routine-automation-sdk');
-  return new Ras({ apiKey, baseUrl, fetch });
+  return new Ras({ apiKey, baseUrl, fetch, exactNumbers: true });
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import sql, { type RawValue } from 'sql-template-tag';
+import { parseExact } from '../exact-json/parse.ts';
 
 /** What a statement is sent through: a pool or a connection of the driver. */
 interface Sender {
@@ -31,6 +32,9 @@ export type Database = pg.Pool & Db;
 
 // Counts and sums arrive as numbers: none of them gets near 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+// Postgres keeps every digit of a number in JSON, and so do we.
+pg.types.setTypeParser(pg.types.builtins.JSON, (text) => parseExact(text));
+pg.types.setTypeParser(pg.types.builtins.JSONB, (text) => parseExact(text));
 
 /**
  * Opens the pool. When no connection is free within five seconds, a query fails, and the API responds 503. With

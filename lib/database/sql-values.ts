@@ -1,23 +1,32 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { isJsonObject } from '../json.ts';
+import { ExactNumber, isTooLong } from '../exact-json/parse.ts';
 
 /** Replaces what Postgres text cannot hold: a NUL, or half of a surrogate pair. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
 
-/** Writes a value as JSON that jsonb accepts, with every text and key in it made storable. */
+/**
+ * Writes a value as JSON that jsonb accepts: every text and key in it is made storable, and a number of more digits than
+ * Postgres keeps becomes a text.
+ */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value);
-  return UNSTORABLE.test(json) ? cleanedJson(value) : json;
+  return UNSTORABLE.test(json) || HUGE_NUMBER.test(json) ? cleanedJson(value) : json;
 }
 
 /** Finds the JSON escapes of both, so that most values need no walk through their parts. */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
+/** Finds every number of more than a thousand digits, and some of fewer. */
+const HUGE_NUMBER = /(?:^|[:,[])-?(?:[\d.]{900}|[\d.]+[eE][+-]?\d{3})/;
+
 function cleanedJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => {
+  return JSON.stringify(value, function cleaned(this: Readonly<Record<string, unknown>>, key, inner: unknown) {
     if (typeof inner === 'string') return storable(inner);
+    const given = this[key];
+    if (given instanceof ExactNumber) return isTooLong(given) ? given.source : inner;
     if (!isJsonObject(inner)) return inner;
     const entries = Object.entries(inner);
     if (entries.every(([key]) => storable(key) === key)) return inner;

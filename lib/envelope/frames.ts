@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseExact } from '../exact-json/parse.ts';
 import { EnvelopeError } from './request.ts';
 import { failureCode, failureDetails } from './bodies.ts';
 import type { EnvelopeKeys } from './keys.ts';
@@ -68,7 +69,7 @@ export function createFrameOpener({
       const number = next++;
       if (ended || line.length > MAX_ENVELOPE_BYTES) throw new EnvelopeError();
       const { payload, header } = await open(line, keys);
-      const frame = frameSchema.parse(JSON.parse(new TextDecoder('utf8', { fatal: true }).decode(payload)));
+      const frame = frameSchema.parse(parseExact(new TextDecoder('utf8', { fatal: true }).decode(payload)));
       const isNext =
         frame.number === number &&
         header['num'] === number &&

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ANY_INSTANCE, claimsSchema, MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES, type Claims } from './claims.ts';
+import { parseExact } from '../exact-json/parse.ts';
 import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
 
@@ -93,7 +94,7 @@ export async function openRequest(
       throw new EnvelopeError();
     }
     if (sha256(body).toString('hex') !== claims.bodyHash) throw new EnvelopeError();
-    return { claims, body: JSON.parse(body), credential, digest: sha256(envelope) };
+    return { claims, body: parseExact(body), credential, digest: sha256(envelope) };
   } catch {
     // One error, made here: neither a message nor a cause may tell one refusal from another.
     throw new EnvelopeError();

@@ -5,6 +5,7 @@ import {
   type OpenedRequest,
   type StoreBox,
 } from '#lib/envelope/index.ts';
+import { parseExact } from '#lib/exact-json/parse.ts';
 import type { Log } from '#lib/log.ts';
 import type { Journal } from '../state/journal.ts';
 import type { Lease } from '../state/lease.ts';
@@ -199,5 +200,5 @@ function failureOf(error: unknown): Outcome {
 
 function readOutcome(text: string): Outcome {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this process or one before it, and authenticated
-  return JSON.parse(text) as Outcome;
+  return parseExact(text) as Outcome;
 }

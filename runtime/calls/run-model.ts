@@ -8,6 +8,7 @@ import {
   type RunBody,
   type RunResult,
 } from '#lib/envelope/index.ts';
+import { parseExact } from '#lib/exact-json/parse.ts';
 import { allowedRequests } from '#lib/provider-file/index.ts';
 import type { SessionJob } from '../session/model.ts';
 import type { Sessions } from '../sandbox/sessions.ts';
@@ -59,7 +60,7 @@ export async function runModel(call: ProviderCall, body: RunBody, sessions: Sess
 
 function readAnswer(output: string): z.output<typeof answer> | undefined {
   try {
-    return answer.parse(JSON.parse(output));
+    return answer.parse(parseExact(output));
   } catch {
     return undefined;
   }

@@ -11,7 +11,14 @@ export interface SandboxCommand {
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /** Parts of the product that a session which runs from sources can read, from the root of the code. */
-const CODE = ['package.json', 'node_modules', 'runtime/session', 'runtime/sandbox/probe.ts', 'lib/provider-file'];
+const CODE = [
+  'package.json',
+  'node_modules',
+  'runtime/session',
+  'runtime/sandbox/probe.ts',
+  'lib/provider-file',
+  'lib/exact-json',
+];
 
 /** Libraries of the system, for Node and `prlimit`. */
 const LIBRARIES = ['/usr/lib', '/usr/lib64'];

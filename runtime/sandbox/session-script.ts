@@ -10,7 +10,7 @@ export const BUILT = 'dist';
 export const CACHE = 'node_modules/.cache/model-sessions';
 
 /** Folders that hold every module of ours that a session imports. */
-const SOURCES = ['runtime/session', 'lib/provider-file'];
+const SOURCES = ['runtime/session', 'lib/provider-file', 'lib/exact-json'];
 
 /**
  * Returns the path of what a session runs, below the root of the code: a bundle of these very sources where one was

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { Readable } from 'node:stream';
+import { parseExact } from '#lib/exact-json/parse.ts';
 
 /**
  * Returns the part of `fetch` that the model library uses, through the broker's socket, the only way out of a session.
@@ -49,6 +50,6 @@ export function brokerFetch({
 function without(omit: readonly string[], body: unknown): string {
   const text = typeof body === 'string' ? body : '';
   if (omit.length === 0) return text;
-  const fields = Object.entries(JSON.parse(text));
+  const fields = Object.entries(Object(parseExact(text)));
   return JSON.stringify(Object.fromEntries(fields.filter(([name]) => !omit.includes(name))));
 }

@@ -41,7 +41,7 @@ const NO_KEY = 'none';
 export function openModel(
   job: SessionJob,
   fetch: typeof globalThis.fetch,
-): { readonly model: LanguageModel } & StreamOptions {
+): { readonly model: Exclude<LanguageModel, string> } & StreamOptions {
   const { modelId, instructions } = job;
   switch (job.protocol) {
     case 'openai-chat':

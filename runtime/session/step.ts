@@ -1,4 +1,5 @@
 import { jsonSchema, Output, streamText, tool, type ModelMessage, type ToolSet } from 'ai';
+import { withExactArguments } from '#lib/exact-json/call-arguments.ts';
 import { classifyStreamError, type Classified } from './classify.ts';
 import { openModel, type SessionJob } from './model.ts';
 
@@ -10,8 +11,11 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
   const idle = startIdleClock(job.idleMs);
   const namespace = job.options.toolNamespace ?? '';
   try {
+    const { model, ...options } = openModel(job, fetch);
+    const exact = withExactArguments(model);
     const stream = streamText({
-      ...openModel(job, fetch),
+      model: exact.model,
+      ...options,
       messages: renamed(job.messages, (name) => namespace + name),
       tools: toolSet(job.tools, namespace),
       ...(job.maxOutputTokens === null ? {} : { maxOutputTokens: job.maxOutputTokens }),
@@ -44,12 +48,11 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
     return {
       result: {
         text,
-        messages: renamed(response.messages, original),
-        toolCalls: calls.map(({ toolCallId, toolName, input, invalid }) => ({
-          callId: toolCallId,
-          name: original(toolName),
-          input,
-          invalid: invalid === true,
+        messages: renamed(exact.inMessages(response.messages), original),
+        toolCalls: calls.map((call) => ({
+          callId: call.toolCallId,
+          name: original(call.toolName),
+          ...exact.read(call),
         })),
         finishReason,
         usage: {
@@ -128,7 +131,7 @@ function failureOf(error: unknown, job: SessionJob): Classified {
 /** Returns the messages with every tool renamed, in calls and in their results. */
 function renamed(messages: readonly unknown[], rename: (name: string) => string): ModelMessage[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks messages itself
-  return structuredClone(messages).map((message) => renameIn(message, rename)) as ModelMessage[];
+  return messages.map((message) => renameIn(message, rename)) as ModelMessage[];
 }
 
 function renameIn(value: unknown, rename: (name: string) => string): unknown {

@@ -19,6 +19,8 @@ export interface RasOptions {
   readonly maxRetries?: number | undefined;
   /** In place of the global one. */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Gives each number that JavaScript would round as an `ExactNumber`. Default false. */
+  readonly exactNumbers?: boolean | undefined;
 }
 
 /** A client of the Routine Automation Service, for one project. */
@@ -38,11 +40,11 @@ export class Ras {
 
   /** @throws {RasError} where there is no API key, or no address */
   constructor(options: RasOptions = {}) {
-    const { timeoutMs = 60_000, maxRetries = 2, fetch } = options;
+    const { timeoutMs = 60_000, maxRetries = 2, fetch, exactNumbers = false } = options;
     const apiKey = options.apiKey ?? environment('RAS_API_KEY');
     const baseUrl = addressOf(options.baseUrl ?? environment('RAS_API_URL'));
     if (!apiKey) throw new RasError('Give apiKey, or set RAS_API_KEY.');
-    const transport = new Transport({ apiKey, baseUrl, timeoutMs, maxRetries, fetch });
+    const transport = new Transport({ apiKey, baseUrl, timeoutMs, maxRetries, fetch, exactNumbers });
     this.routines = new Routines(transport);
     this.runs = new Runs(transport);
     this.results = new Results(transport);

@@ -178,7 +178,8 @@ function signOf({ event, id, data, retryMs }: StreamedEvent, follower: Follower)
   follower.retryMs = retryMs ?? follower.retryMs;
   if ((event !== 'state' && event !== 'step') || data === undefined) return 'alive';
   follower.lastEventId = id ?? follower.lastEventId;
-  return { event, id, data: JSON.parse(data) };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service checks its events against the document that the types come from
+  return { event, id, data: follower.transport.parse(data) } as RunEvent;
 }
 
 /** Reads the run at intervals, as events. */

@@ -17,6 +17,7 @@ export {
   TimeoutError,
   WebhookVerificationError,
 } from './errors.ts';
+export { ExactNumber } from './exact.ts';
 export type { FollowOptions, RunEvent, RunStateEvent, RunStepEvent, WaitOptions } from './follow.ts';
 export type { ErrorCode } from './generated/operations.ts';
 export type { Page, Pages } from './pages.ts';

@@ -1,5 +1,6 @@
 import { Call, replyOf, type Reply } from './call.ts';
 import { apiError, ConnectionError, fieldsOf, RasError, TimeoutError } from './errors.ts';
+import { parseExact } from './exact.ts';
 import { OPERATIONS } from './generated/operations.ts';
 import { Pages } from './pages.ts';
 import { isRepeatable, pause, pauseBefore } from './retry.ts';
@@ -11,6 +12,7 @@ export interface Settings {
   readonly timeoutMs: number;
   readonly maxRetries: number;
   readonly fetch: typeof globalThis.fetch | undefined;
+  readonly exactNumbers: boolean;
 }
 
 /** What a call is made of; ids fill the placeholders of its path in their order. */
@@ -55,7 +57,7 @@ export class Transport {
     }).catch((cause: unknown) => {
       throw new ConnectionError('The service cannot be reached.', { cause });
     });
-    if (!response.ok) throw apiError(response, json(await response.text().catch(() => '')));
+    if (!response.ok) throw apiError(response, this.#json(await response.text().catch(() => '')));
     const type = response.headers.get('content-type') ?? '';
     if (response.status === 204 || type.startsWith('text/event-stream')) return response;
     throw new ConnectionError('The response is no stream of events.');
@@ -106,7 +108,7 @@ export class Transport {
         ...init,
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      const body = json(await response.text());
+      const body = this.#json(await response.text());
       if (!response.ok) throw apiError(response, body);
       const fields = fieldsOf(body);
       if (!('data' in fields)) throw new ConnectionError('The response is none of the service.');
@@ -119,6 +121,19 @@ export class Transport {
         throw new TimeoutError(`No response within ${timeoutMs} ms.`, { cause: error });
       }
       throw new ConnectionError('The service cannot be reached.', { cause: error });
+    }
+  }
+
+  /** Parses a text of the service. @throws {SyntaxError} */
+  parse(text: string): unknown {
+    return this.#settings.exactNumbers ? parseExact(text) : JSON.parse(text);
+  }
+
+  #json(text: string): unknown {
+    try {
+      return this.parse(text);
+    } catch {
+      return undefined;
     }
   }
 
@@ -148,12 +163,4 @@ function segment(id: string | number | undefined): string {
   const text = String(id ?? '');
   if (/^\.{0,2}$/.test(text)) throw new RasError(`"${text}" is no id.`);
   return encodeURIComponent(text);
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { Webhook, WebhookVerificationError as Refusal } from 'standardwebhooks';
 import { WebhookVerificationError } from './errors.ts';
+import { parseExact } from './exact.ts';
 import type { Shape } from './types.ts';
 
 type RunWebhook = Shape<'RunEvent'>;
@@ -22,20 +23,23 @@ const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 /**
  * Returns the event of a webhook that was signed with the secret, or with one of several, within the last five minutes.
  * @param rawBody as it arrived: parsed and written again it is other bytes
+ * @param options.exactNumbers gives each number that JavaScript would round as an `ExactNumber`
  * @throws {WebhookVerificationError}
  */
 function verify(
   rawBody: string | Uint8Array,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
+  { exactNumbers = false }: { readonly exactNumbers?: boolean } = {},
 ): WebhookEvent {
   const body = typeof rawBody === 'string' ? rawBody : new TextDecoder().decode(rawBody);
   const given = signatureHeaders(headers);
   let refusal: unknown;
   for (const secret of [secrets].flat()) {
     try {
+      const event = new Webhook(secret).verify(body, given);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signed by the service
-      return new Webhook(secret).verify(body, given) as WebhookEvent;
+      return (exactNumbers ? parseExact(body) : event) as WebhookEvent;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refusal = error;

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { tokensOf } from '#api/mcp/answer.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
+import { typedRoutine } from '#test/results/world.ts';
 import { marker } from '#test/tools/support.ts';
 import { assistantOf, dataOf } from './support.ts';
 
@@ -204,4 +205,23 @@ test('a routine can neither call the service that runs it nor be connected with 
   });
   expect(made).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
   expect(made.body.error.message).toContain('url: is this service, which its own routines may not call');
+});
+
+test('an assistant reads numbers with all their digits, and names nothing twice', async ({
+  assistant,
+  service,
+  key,
+}) => {
+  const result = '{"order":1234567890123456789}';
+  const { run } = await typedRoutine(service, key, { resultSchema: { type: 'object' }, resultKey: null });
+  const { id: runId } = await run(result);
+  expect((await assistant.call('read_run', { runId, detail: 'full' })).text).toContain(`\n${result}\n`);
+  const call = (name: string, args: string) =>
+    key.send(
+      'POST',
+      '/mcp',
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${args}}}`,
+    );
+  const twice = await call('create_routine', '{"name":"a","name":"b"}');
+  expect([twice.status, twice.body.error.message]).toEqual([400, 'params.arguments.name: send this name once']);
 });

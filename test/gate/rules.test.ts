@@ -20,6 +20,16 @@ describe('the value of a gate', () => {
     expect(readValue('"quoted"', [])).toMatchObject({ text: 'quoted' });
   });
 
+  test('differs in the last digit of a number of any length, and shows all of them', () => {
+    const one = readValue('{"id":9007199254740993,"list":[1.0,-0]}', ['/id', '/list']);
+    expect(one).toMatchObject({ text: '{"/id":9007199254740993,"/list":[1,0]}', isEmpty: false });
+    expect(readValue('{"list":[1,0],"id":9007199254740993.0}', ['/id', '/list'])).toEqual(one);
+    const { hash } = Object(one);
+    expect(readValue('{"id":9007199254740992,"list":[1,0]}', ['/id', '/list'])).not.toMatchObject({ hash });
+    expect(readValue('1e400', [])).not.toMatchObject({ hash: Object(readValue('1e401', [])).hash });
+    expect(readValue('1e-400', [])).toMatchObject({ isEmpty: false });
+  });
+
   test.each(['null', 'false', '0', '""', '" \\n"', '[]', '{}', '', ' \n'])('%j is empty', (body) => {
     expect(readValue(body, [])).toMatchObject({ isEmpty: true });
   });

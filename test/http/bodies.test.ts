@@ -20,10 +20,12 @@ const test = serviceTest()
           headers: { ...key.headers, 'Content-Type': 'application/json', ...headers },
           body: typeof body === 'string' ? body : new Uint8Array(body),
         });
-        const parsed = JSON.parse(await response.text());
+        const text = await response.text();
+        const parsed = JSON.parse(text);
         return {
           status: response.status,
           headers: response.headers,
+          text,
           body: parsed,
           data: parsed.data,
         };
@@ -312,3 +314,36 @@ test('a query parameter that is unknown, repeated or out of bounds is named', as
 function codeOf(answer: Answer): [number, string] {
   return [answer.status, answer.body.error?.code];
 }
+
+test('a name that stands twice in a body is refused by its place', async ({ post, key }) => {
+  const twice = await post('{"name":"a","content":"\\"name\\":1","name":"b"}');
+  expect(codeOf(twice)).toEqual([400, 'invalid_request']);
+  expect(twice.body.error.message).toBe('name: send this name once');
+  const routine = `{"name":"a","variables":{"x":"1","y":"2","x":"3"},"instructions":"Look."}`;
+  const deep = await key.send('POST', '/v1/routines', routine);
+  expect([deep.status, deep.body.error.message]).toEqual([400, 'variables.x: send this name once']);
+});
+
+test('a body that is nested far too deep is told so, also with a number that no double holds', async ({ post }) => {
+  const deep = await post(`{"a":12345678901234567890,"b":${'['.repeat(200_000)}${']'.repeat(200_000)}}`);
+  expect([...codeOf(deep), deep.body.error.message]).toEqual([
+    400,
+    'invalid_request',
+    'body: nested deeper than 64 levels',
+  ]);
+});
+
+test('a number of more digits than are kept is refused by its place, and a long one where a count is wanted', async ({
+  key,
+}) => {
+  const huge = await key.send('POST', '/v1/routines', '{"name":"a","gate":{"tool":{"arguments":{"a":[1,1e5000]}}}}');
+  expect([huge.status, huge.body.error.message]).toEqual([
+    400,
+    'gate.tool.arguments.a[1]: send an integer of more than 1000 digits as text',
+  ]);
+  const count = await key.send('POST', '/v1/routines', '{"name":"a","limits":{"maxSteps":12345678901234567890}}');
+  expect([count.status, count.body.error.message]).toEqual([
+    400,
+    expect.stringContaining('limits.maxSteps: expected a number, got a number of too many digits'),
+  ]);
+});

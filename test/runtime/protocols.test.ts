@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseExact } from '#lib/exact-json/parse.ts';
 import type { RuntimeClient } from '#lib/runtime-client/index.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { BODY, callOn, createRig, runOn, SLOTS, type Rig } from './rig.ts';
@@ -74,6 +75,35 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     const sent = JSON.stringify(rig.providers.control.requests()[1]?.body);
     expect(sent).toContain('Rain all week.');
     expect(sent).toContain(callId);
+  });
+
+  test('keeps every digit of arguments, there and back, and names what is doubled in them', async () => {
+    const exact =
+      '{"city":"Oslo: 1234567890123456789","order":1234567890123456789,"price":0.1000000000000000000000000001}';
+    const doubled = '{"city":"Oslo","city":"Bergen"}';
+    rig.providers.control.script({
+      kind: 'tool-calls',
+      calls: [exact, doubled].map((args) => ({ name: WEATHER.name, arguments: args })),
+    });
+    const inputSchema = {
+      ...WEATHER.inputSchema,
+      properties: { order: { maximum: Object(parseExact('[18446744073709551615]'))[0] } },
+    };
+    const body = { ...BODY, tools: [{ ...WEATHER, inputSchema }] };
+    const first = await run({ body });
+    expect(JSON.stringify(first.toolCalls[0]?.input)).toBe(exact);
+    expect(first.toolCalls[1]).toMatchObject({ input: doubled, invalid: true });
+    const result = (call: (typeof first.toolCalls)[number]) => ({
+      type: 'tool-result',
+      toolCallId: call.callId,
+      toolName: call.name,
+      output: { type: 'text', value: 'Rain.' },
+    });
+    const answers = { role: 'tool' as const, content: first.toolCalls.map(result) };
+    await run({ body: { ...body, messages: [...BODY.messages, ...first.messages, answers] } });
+    const sent = JSON.stringify(rig.providers.control.requests()[1]?.body);
+    expect(sent).toMatch(/order\W+1234567890123456789\W+price\W+0\.1000000000000000000000000001\D/);
+    expect(sent).toContain('18446744073709551615');
   });
 
   test('says which calls are invalid', async () => {

@@ -17,7 +17,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 test('a bundle of these very sources is used, and none of others', () => {
   const root = mkdtempSync(path.join(tmpdir(), 'ras-session-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
-  for (const part of ['runtime', 'lib/provider-file', 'package-lock.json']) {
+  for (const part of ['runtime', 'lib/provider-file', 'lib/exact-json', 'package-lock.json']) {
     cpSync(path.join(ROOT, part), path.join(root, part), { recursive: true });
   }
   expect(sessionScript(root)).toBe(SESSION_SOURCE);
@@ -25,7 +25,12 @@ test('a bundle of these very sources is used, and none of others', () => {
   mkdirSync(path.join(root, 'dist'));
   writeFileSync(path.join(root, 'dist', built), '');
   expect(sessionScript(root)).toBe(`dist/${built}`);
-  for (const part of [SESSION_SOURCE, 'lib/provider-file/protocols.ts', 'package-lock.json']) {
+  for (const part of [
+    SESSION_SOURCE,
+    'lib/provider-file/protocols.ts',
+    'lib/exact-json/parse.ts',
+    'package-lock.json',
+  ]) {
     const before = readFileSync(path.join(root, part));
     writeFileSync(path.join(root, part), `${before.toString()}\n`);
     expect(sessionScript(root), part).toBe(SESSION_SOURCE);

@@ -5,6 +5,7 @@ import {
   BadRequestError,
   ConflictError,
   ConnectionError,
+  ExactNumber,
   KeyReusedError,
   NotFoundError,
   PermissionError,
@@ -264,4 +265,15 @@ describe('a client', () => {
     expect(() => new Ras({ apiKey: 'ras_1' })).toThrow('Give baseUrl');
     expect(() => new Ras({ apiKey: 'ras_1', baseUrl: 'localhost:3000' })).toThrow('no address');
   });
+});
+
+test('a number that JavaScript would round keeps its digits, and is sent back with them', async () => {
+  const data = '{"id":"run_1","data":{"order":1234567890123456789,"text":"a\\": 1234567890123456789","price":0.5}}';
+  const { ras, requests } = await scripted([{ body: `{"data":${data},"requestId":"req-1"}` }], { exactNumbers: true });
+  const run = await ras.runs.read('run_1');
+  expect(run.data).toMatchObject({ order: new ExactNumber('1234567890123456789'), price: 0.5 });
+  expect(String(Object(run.data).order)).toBe('1234567890123456789');
+  expect(JSON.stringify(run)).toBe(data);
+  await ras.skills.create({ ...SKILL, name: JSON.stringify(run.data) });
+  expect(requests.at(-1)?.body).toContain('1234567890123456789');
 });

@@ -205,6 +205,7 @@ async function followed(listener: Listener, times: Partial<typeof TIMES> = {}, l
     timeoutMs: 20_000,
     maxRetries: 0,
     fetch: undefined,
+    exactNumbers: false,
   });
   const events: RunEvent[] = [];
   const options = { lastEventId };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { generateWebhookSecret } from '#core/authoring/routines/webhook.ts';
-import { type WebhookEvent, webhooks, WebhookVerificationError } from '../../sdk/src/index.ts';
+import { ExactNumber, type WebhookEvent, webhooks, WebhookVerificationError } from '../../sdk/src/index.ts';
 
 const secret = generateWebhookSecret();
 
@@ -42,3 +42,12 @@ test.each([
 function signedIn(minutes: number) {
   return webhooks.signForTest(EVENT, secret, { at: new Date(Date.now() + minutes * 60_000) });
 }
+
+test('numbers that JavaScript would round keep their digits where that is asked for', () => {
+  const text = '{"type":"run.succeeded","data":{"data":[12345678901234567890,1.5]}}';
+  const { body, headers } = webhooks.signForTest(text, secret);
+  const event = webhooks.verify(body, headers, secret, { exactNumbers: true });
+  expect(event.data).toMatchObject({ data: [new ExactNumber('12345678901234567890'), 1.5] });
+  expect(JSON.stringify(event)).toBe(text);
+  expect(webhooks.verify(body, headers, secret).data).toMatchObject({ data: [12345678901234567000, 1.5] });
+});

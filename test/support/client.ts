@@ -1,6 +1,8 @@
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
+  /** The body as it was sent. */
+  readonly text: string;
   /** The parsed envelope; tests look into it freely. */
   // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
   readonly body: any;
@@ -59,6 +61,6 @@ export class ApiClient {
     const text = await response.text();
     const parsed: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
     const data = typeof parsed === 'object' && parsed !== null && 'data' in parsed ? parsed.data : undefined;
-    return { status: response.status, headers: response.headers, body: parsed, data };
+    return { status: response.status, headers: response.headers, text, body: parsed, data };
   }
 }

@@ -109,6 +109,54 @@ test('a result is exported as Markdown, and its data as JSON and CSV', async ({ 
   expect(files['prices-of-the-rivals-TIME.csv']).toBe("\uFEFFid,price\r\n'=tea,3\r\nsalt,1\r\n");
 });
 
+test('numbers that a browser would round are shown and exported with their digits', async ({
+  service,
+  person,
+  key,
+  visit,
+  at,
+}) => {
+  const resultSchema = { type: 'object', properties: { orders: { type: 'array' } }, required: ['orders'] };
+  const { mark, id } = await typedRoutine(service, key, {
+    name: 'Orders',
+    resultSchema,
+    resultKey: { list: '/orders', key: '/id' },
+    builtInTools: ['calculate'],
+  });
+  const [order, other] = ['1234567890123456789', '1234567890123456790'];
+  const data = `{"orders":[{"id":${order},"paid":0.1000000000000000000000001},{"id":${other}}]}`;
+  const calls = [
+    { name: 'calculate', arguments: `{"operation":"arithmetic","expression":"x","variables":{"x":${order}}}` },
+  ];
+  service.gateway.control.script({ marker: mark, behaviour: { kind: 'tool-calls', calls } });
+  const finish = [{ name: 'finish', arguments: `{"result":${data}}` }];
+  service.gateway.control.script({ marker: mark, behaviour: { kind: 'tool-calls', calls: finish } });
+  const run = await runOnce(key, id);
+  expect(run).toMatchObject({ state: 'succeeded' });
+  expect(run.steps[1].tool.result).toContain('variables.x: send an integer of more than 15 digits as text');
+  const { page, settled } = await visit(at(run.id), { as: person });
+  await settled();
+  for (const text of [order, other, '0.1000000000000000000000001']) {
+    await page.getByRole('cell', { name: text, exact: true }).waitFor();
+  }
+  await page
+    .getByRole('button', { name: /calculate/ })
+    .first()
+    .click();
+  await page.getByText(`"x": ${order}`).waitFor();
+  const files = [];
+  for (const item of ['Data as JSON', 'Data as CSV']) {
+    await page.getByRole('button', { name: 'Export' }).press('Enter');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: item }).press('Enter'),
+    ]);
+    files.push(Buffer.concat(await (await file.createReadStream()).toArray()).toString());
+  }
+  expect(files[0]?.replaceAll(/\s/g, '')).toBe(data);
+  expect(files[1]).toBe(`\uFEFFid,paid\r\n${order},0.1000000000000000000000001\r\n${other},\r\n`);
+});
+
 test('data is a table by its schema: marked, sorted, filtered, and with the past of its numbers', async ({
   service,
   person,

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { ExactNumber, parseExact, sortedJson } from '../../ui/src/format/exact-number.ts';
 import { csvOf, fileNameOf } from '../../ui/src/format/exports.ts';
 import { typedViewOf, type DataChanges } from '../../ui/src/format/typed-data.ts';
-import { compareValues, shownOf } from '../../ui/src/format/typed-values.ts';
+import { numberBefore } from '../../ui/src/format/past.ts';
+import { compareValues, plainText, shownOf } from '../../ui/src/format/typed-values.ts';
 
 const SCHEMA = {
   title: 'Prices',
@@ -152,3 +154,41 @@ test('a file is named by its routine and the time', () => {
   expect(fileNameOf('Weekly audit: ../../Zürich', at, 'md')).toBe('weekly-audit-zürich-2026-11-23-0705.md');
   expect(fileNameOf('***', at, 'csv')).toBe('result-2026-11-23-0705.csv');
 });
+
+test('a number that JavaScript would round is shown, sorted, exported and compared by its digits', () => {
+  const text = '[{"id":1234567890123456790,"b":"c: 9007199254740993"},{"id":1234567890123456789},{"id":-2.5}]';
+  const items = parseExact(text);
+  expect(JSON.stringify(items)).toBe(text);
+  expect(sortedJson(items)).toBe(
+    text.replace(
+      '"id":1234567890123456790,"b":"c: 9007199254740993"',
+      '"b":"c: 9007199254740993","id":1234567890123456790',
+    ),
+  );
+  const by = { list: '', key: '/id' };
+  const changed = [{ key: 0, before: { price: 3 }, after: { price: 4 } }];
+  const keyed = { by, added: [], removed: [], changed: [Object.assign(changed[0]!, { key: idOf(items, 1) })] };
+  const view = typedViewOf(items, undefined, keyed);
+  const [table] = view.tables;
+  expect(table?.fields[0]).toMatchObject({ name: 'id', isNumber: true });
+  expect(table?.rows.map(({ mark }) => mark)).toEqual(['same', 'changed', 'same']);
+  expect(new Set(table?.rows.map(({ id }) => id)).size).toBe(3);
+  expect(numberBefore(4, table?.rows[1]?.key ?? 0, 'price', keyed)).toBe(3);
+  expect(csvOf(view)).toBe(
+    '\uFEFFid,b\r\n1234567890123456790,c: 9007199254740993\r\n1234567890123456789,\r\n-2.5,\r\n',
+  );
+  expect(plainText(idOf(items, 0))).toBe('1234567890123456790');
+  const ids = [0, 1, 2].map((at) => idOf(items, at));
+  expect(ids.toSorted((a, b) => compareValues(a, b, 1)).map(String)).toEqual([
+    '-2.5',
+    '1234567890123456789',
+    '1234567890123456790',
+  ]);
+});
+
+/** A key of a list, as it was parsed. */
+function idOf(items: unknown, at: number): number | ExactNumber {
+  const found: unknown = Array.isArray(items) ? items[at].id : undefined;
+  if (typeof found !== 'number' && !(found instanceof ExactNumber)) throw new Error('no number');
+  return found;
+}

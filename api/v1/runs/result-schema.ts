@@ -9,6 +9,7 @@ import {
 import { RESULT_CHECK_TYPES } from '#core/authoring/definition/index.ts';
 import { WITHHELD, type Withheld } from '#core/execution/run-states/index.ts';
 import type { diffRun, Run, RunSummary } from '#core/execution/runs/index.ts';
+import { ExactNumber } from '#lib/exact-json/parse.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
@@ -24,7 +25,8 @@ export const withheld = z
   });
 
 export const data = z.unknown().meta({
-  description: 'What the result holds, by the `resultSchema` of its version; null without one.',
+  description:
+    'What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits.',
 });
 
 const count = z.number().int();
@@ -41,6 +43,10 @@ const comparison = {
   counts,
 };
 
+const number = z
+  .custom<number | ExactNumber>((value) => typeof value === 'number' || value instanceof ExactNumber)
+  .meta({ override: { type: 'number' } });
+
 const items = {
   by: z
     .strictObject({ list: z.string(), key: z.string() })
@@ -51,7 +57,7 @@ const items = {
   changed: z.array(
     z
       .strictObject({
-        key: z.union([z.string(), z.number(), z.boolean()]).nullable(),
+        key: z.union([z.string(), number, z.boolean()]).nullable(),
         before: z.unknown(),
         after: z.unknown(),
       })

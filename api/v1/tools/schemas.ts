@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refuseLongNumbers } from '#core/clients/json-schemas/index.ts';
 import { POLICY_STATES, type ToolPolicy } from '#core/integrations/tools/index.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
@@ -16,10 +17,11 @@ const maxCallsPerRun = z
 
 const argumentSchema = jsonObject
   .refine((schema) => JSON.stringify(schema).length <= MAX_SCHEMA_LENGTH, 'more than 64 kB')
+  .superRefine(refuseLongNumbers)
   .nullable()
   .meta({
     description:
-      "A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic.",
+      "A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic.",
     example: { properties: { site: { const: 'https://example.com' } } },
   });
 

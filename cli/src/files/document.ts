@@ -108,6 +108,8 @@ export function parseYaml(file: string, yaml: string, linesBefore: number) {
         faults.push({ ...at(offset), message: NO_TAGS });
       } else if (isScalar(node) && typeof node.value === 'number' && !Number.isFinite(node.value)) {
         faults.push({ ...at(offset), message: 'JSON has no such number' });
+      } else if (isScalar(node) && typeof node.value === 'number' && isRounded(node.value, node.source)) {
+        faults.push({ ...at(offset), message: 'a number of more than 15 digits: write it in quotes, as text' });
       }
       if (!isMap(node)) return;
       const seen = new Set<string>();
@@ -125,6 +127,10 @@ export function parseYaml(file: string, yaml: string, linesBefore: number) {
   }
   if (faults.length > 0) throw new FaultyFiles(firstOf(faults));
   return { document, lines };
+}
+
+function isRounded(value: number, source = ''): boolean {
+  return source.length > 15 && /^-?[\d.]+$/.test(source) && String(value) !== source;
 }
 
 function offsetOf(node: unknown): number {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { fieldsOf } from '../failure.ts';
+import { ExactNumber } from 'routine-automation-sdk';
+import { CliError, fieldsOf } from '../failure.ts';
 import type { Head, HeadedDocument } from './document.ts';
 import { MATERIAL, ROUTINE_HEAD, SKILL_HEAD } from './generated/head-schemas.ts';
 import { withDefaults, withoutDefaults, type JsonSchema } from './schema.ts';
@@ -64,9 +65,22 @@ export function contentOfRemote(kind: KindName, remote: object, keyOfSkill: (ref
   const names = [...Object.keys(KINDS[kind].schema.properties ?? {}), 'instructions'];
   const content = Object.fromEntries(names.map((name) => [name, all[name]]));
   const { skills } = content;
+  if (holdsLongNumber(content)) {
+    throw new CliError(
+      `The ${kind} "${String(all['name'])}" has a number of more than 15 digits, which no file holds.`,
+      {
+        hint: 'Send it as text: change the arguments of its gate in the dashboard or by the API.',
+      },
+    );
+  }
   return stored(
     Array.isArray(skills) ? { ...content, skills: skills.map((each) => keyOfSkill(String(each))) } : content,
   );
+}
+
+function holdsLongNumber(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value instanceof ExactNumber || Object.values(value).some(holdsLongNumber);
 }
 
 /** Returns the head of a content without what is as its default. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refuseLongNumbers } from '#core/clients/json-schemas/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
 import { BUILT_IN_TOOLS } from '#core/integrations/tools/index.ts';
 import { JSON_POINTER } from '#lib/json.ts';
@@ -93,6 +94,7 @@ const MAX_SCHEMA_BYTES = 65_536;
 const resultSchema = z
   .record(z.string(), z.unknown())
   .refine((schema) => Buffer.byteLength(JSON.stringify(schema)) <= MAX_SCHEMA_BYTES, 'more than 64 kB')
+  .superRefine(refuseLongNumbers)
   .nullable()
   .meta({
     description:

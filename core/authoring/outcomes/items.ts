@@ -1,7 +1,8 @@
 import type { ResultKey } from '#core/authoring/definition/index.ts';
+import { ExactNumber } from '#lib/exact-json/parse.ts';
 import { canonicalJson, valueAt } from '#lib/json.ts';
 
-export type KeyValue = string | number | boolean;
+export type KeyValue = string | number | boolean | ExactNumber;
 
 export interface Item {
   /** Null for data that is compared as a whole. */
@@ -32,7 +33,7 @@ export function readItems(data: unknown, by: ResultKey | null): ReadItems {
     if (!isKeyValue(key)) {
       return fault(`resultKey: ${place} has no text, number or boolean at ${shown(by.key)}`);
     }
-    const id = JSON.stringify(key);
+    const id = canonicalJson(key);
     if (items.has(id)) return fault(`resultKey: ${place} has the key of an earlier one`);
     items.set(id, { key, value, json: canonicalJson(value) });
   }
@@ -48,5 +49,5 @@ function shown(pointer: string): string {
 }
 
 function isKeyValue(value: unknown): value is KeyValue {
-  return ['string', 'number', 'boolean'].includes(typeof value);
+  return value instanceof ExactNumber || ['string', 'number', 'boolean'].includes(typeof value);
 }

@@ -3,6 +3,8 @@ import { SchemaError, schemaFault } from '#core/clients/json-schemas/index.ts';
 import type { ResultForm } from '#core/authoring/definition/index.ts';
 import { FINISH } from '#core/integrations/tools/index.ts';
 import { storableJson } from '#lib/database/index.ts';
+import { jsonFault } from '#lib/exact-json/faults.ts';
+import { parseExact } from '#lib/exact-json/parse.ts';
 import { readItems } from './items.ts';
 
 /** The data of a result, or what is wrong with its text. */
@@ -36,11 +38,14 @@ function parse(text: string): ReadData {
   const fences = [...text.matchAll(FENCED)];
   const json = (fences.length === 1 ? fences[0]?.[1] : undefined) ?? text;
   try {
-    const stored = storableJson(JSON.parse(json));
+    const value = parseExact(json);
+    const lost = jsonFault(json, value);
+    if (lost !== undefined) return fault(lost);
+    const stored = storableJson(value);
     if (Buffer.byteLength(stored) > MAX_DATA_BYTES) {
       return fault(`it is larger than ${MAX_DATA_BYTES / 1024} kB as JSON`);
     }
-    return { ok: true, data: JSON.parse(stored) };
+    return { ok: true, data: parseExact(stored) };
   } catch (error) {
     if (error instanceof SyntaxError) return fault('it is not JSON');
     if (error instanceof RangeError) return fault('it is nested too deeply');

@@ -1,3 +1,5 @@
+import { shown } from '#lib/exact-json/faults.ts';
+import { findExact, sendAsText } from '#lib/exact-json/parse.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { operations, type CalculateOutcome, type Operation } from './operations.ts';
 
@@ -40,6 +42,13 @@ export const calculateTool: CalculateTool = {
   ].join(' '),
   inputSchema: inputSchema(),
   execute(args) {
+    const exact = findExact(args);
+    if (exact !== undefined) {
+      const { path, number } = exact;
+      // Only what is computed with decimals is read from text.
+      const how = path.includes('variables') ? sendAsText(number) : 'send at most 15 digits of this number';
+      return { ok: false, error: `${shown(path)}: ${how}` };
+    }
     const { operation, ...fields } = isJsonObject(args) ? args : {};
     return operation === SEVERAL ? executeAll(fields) : executeOne(operation, fields);
   },

@@ -2,8 +2,10 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { BoundedThread, JobLimitError, ThreadBusyError } from '#lib/bounded-thread.ts';
 import { AppError, invalid } from '#lib/errors.ts';
+import { mayBeExact } from '#lib/exact-json/parse.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
 import { compileSchema, type SchemaCheck, type SchemaJob, type SchemaJobResult } from './compile.ts';
+import { checkByNeighbours } from './long-numbers.ts';
 
 /** A schema that cannot be used: it is not JSON Schema, refers elsewhere, is too large or takes too long. */
 export class SchemaError extends Error {
@@ -22,7 +24,11 @@ export class SchemaBusyError extends SchemaError {}
 export async function schemaFault(projectId: string, schema: JsonObject, value: unknown): Promise<string | undefined> {
   const read = readSchema(projectId, schema);
   const text = toJson(() => JSON.stringify(value) ?? 'null');
-  return read.quick && isSmall(text) ? quickCheck(read, schema)(value) : checkInThread(read, text);
+  const isQuick = read.quick && isSmall(text);
+  if (!mayBeExact(text)) return isQuick ? quickCheck(read, schema)(value) : checkInThread(read, text);
+  return checkByNeighbours(text, read.json, async (json) =>
+    isQuick ? quickCheck(read, schema)(JSON.parse(json)) : checkInThread(read, json),
+  );
 }
 
 /** @throws {SchemaError} when a value could not be checked against the schema */
@@ -97,9 +103,10 @@ function toJson(write: () => string): string {
   }
 }
 
-function quickCheck({ id }: ReadSchema, schema: JsonObject): SchemaCheck {
+function quickCheck({ id, json }: ReadSchema, schema: JsonObject): SchemaCheck {
   try {
-    const check = quickChecks.memo(id, { context: schema });
+    // The limits of a server may be numbers that no double holds; checks compute with the nearest double.
+    const check = quickChecks.memo(id, { context: mayBeExact(json) ? JSON.parse(json) : schema });
     verdicts.set(id, { refusal: undefined });
     return check;
   } catch (error) {

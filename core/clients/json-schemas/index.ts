@@ -1,1 +1,2 @@
 export { assertUsableSchema, SchemaBusyError, SchemaError, schemaFault, schemaRefusal } from './check.ts';
+export { refuseLongNumbers } from './long-numbers.ts';

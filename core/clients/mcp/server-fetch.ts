@@ -2,6 +2,7 @@ import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { FetchLimits, OutboundClient } from '#lib/outbound/index.ts';
 import { ToolServerError } from './error.ts';
+import { createExactResults, type BodyReader, type ExactResults } from './exact-results.ts';
 import type { ToolServer } from './server.ts';
 import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
@@ -9,6 +10,7 @@ import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 export interface ServerFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly watch: ResponseWatch;
+  readonly exact: Pick<ExactResults, 'ofCall' | 'ofList'>;
   /** The values that authenticated requests, so that they can be kept out of what is recorded. */
   secrets(this: void): readonly string[];
 }
@@ -41,6 +43,7 @@ export function createServerFetch({
   const { credentials } = server;
   const home = new URL(server.url).origin;
   const watch = createResponseWatch();
+  const exact = createExactResults();
   const secrets = new Set(secretsInAddress(server.url));
   /** The method of the latest request; what a stream goes on with after a break is the response to it. */
   let method = '';
@@ -95,10 +98,10 @@ export function createServerFetch({
     }
     if (resumed && !response.ok) watch.notResumed();
     // The client reads an error as text, and says nothing to its caller when an event stream breaks off.
-    return response.ok ? limitJson(response, limits, watch.ended) : response;
+    return response.ok ? limitJson(response, limits, watch.ended, exact.reader(response.headers)) : response;
   }
 
-  return { fetch, watch, secrets: () => [...secrets] };
+  return { fetch, watch, exact, secrets: () => [...secrets] };
 }
 
 const request = z.object({ id: z.union([z.number(), z.string()]), method: z.string() });
@@ -161,12 +164,14 @@ export interface JsonLimits {
 /**
  * Breaks a response off where it holds more JSON than this, before it is parsed. Bytes alone do not bound the
  * work: 4 MiB are 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
+ * @param read reads along what passes
  * @throws {ToolServerError} `too_large`, to the reader of the body
  */
 export function limitJson(
   response: Response,
   limits: JsonLimits,
   onExceeded: (error: ToolServerError) => void,
+  read?: BodyReader,
 ): Response {
   if (response.body === null) return response;
   const count = createCounter();
@@ -175,6 +180,7 @@ export function limitJson(
       transform(chunk, controller) {
         const { objects, values } = count(chunk);
         if (objects <= limits.objects && values <= limits.values) {
+          read?.add(chunk);
           controller.enqueue(chunk);
           return;
         }
@@ -182,6 +188,7 @@ export function limitJson(
         onExceeded(error);
         controller.error(error);
       },
+      flush: () => read?.end(),
     }),
   );
   const { status, statusText, headers } = response;

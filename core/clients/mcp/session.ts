@@ -60,7 +60,7 @@ export async function openToolSession(
   { prior, onToolsChanged }: SessionOptions = {},
 ): Promise<ToolSession> {
   const life = createSessionLife();
-  const { fetch, secrets, watch } = createServerFetch({ outbound, server, signal: life.signal });
+  const { fetch, secrets, watch, exact } = createServerFetch({ outbound, server, signal: life.signal });
   const client = new Client(CLIENT, {
     versionNegotiation: { mode: 'auto' },
     inputRequired: { autoFulfill: false },
@@ -118,17 +118,21 @@ export async function openToolSession(
     async listTools(cursor, callLimits) {
       if (!hasTools) return { tools: [] };
       const params = cursor === undefined ? {} : { cursor };
-      return request(callLimits, (options) => client.request({ method: 'tools/list', params }, options));
+      return exact.ofList(
+        await request(callLimits, (options) => client.request({ method: 'tools/list', params }, options)),
+      );
     },
-    callTool: ({ name, inputSchema }, args, callLimits) =>
-      request(callLimits, (options) =>
+    async callTool({ name, inputSchema }, args, callLimits) {
+      const result = await request(callLimits, (options) =>
         client.callTool(
           { name, arguments: { ...args } },
           // Without the output schema: a pattern in it would be run against the result with no limit on its time;
           // the caller checks the result within one.
           { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
-      ),
+      );
+      return exact.ofCall(result);
+    },
   };
 }
 

@@ -6,10 +6,12 @@ import type { OfferedTool } from '#core/integrations/tools/index.ts';
 import { estimatedTokens, tokenCount, type Usage } from '#core/foundation/cost/index.ts';
 import { storableJson } from '#lib/database/index.ts';
 import type { JsonObject } from '#lib/json.ts';
+import { parseExact } from '#lib/exact-json/parse.ts';
 
 export interface ToolCallRequest {
   readonly callId: string;
   readonly name: string;
+  /** Its arguments; their text where they are unusable. */
   readonly input: unknown;
   /** True when there is no such tool or its arguments are unusable; the response's own messages already refuse it. */
   readonly invalid: boolean;
@@ -83,7 +85,7 @@ export function chooseCaller(callers: { readonly gateway: ModelCaller; readonly 
 export function asStored<T>(value: T): T {
   if (value === undefined) return value;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- messages and arguments came out of JSON, so they go through it unchanged
-  return JSON.parse(storableJson(value)) as T;
+  return parseExact(storableJson(value)) as T;
 }
 
 /** Messages and tools of a call, as they are sent. */

@@ -9,6 +9,7 @@ import {
   noResult,
 } from '#core/integrations/tools/index.ts';
 import { readFinish, type Finish } from '#core/authoring/outcomes/index.ts';
+import { argumentsFault } from '#lib/exact-json/call-arguments.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
@@ -55,8 +56,7 @@ export function planToolCalls(
   for (const call of response.toolCalls) {
     const target = byName.get(call.name);
     if (call.invalid) {
-      const known = target !== undefined;
-      const why = known ? 'the arguments are not valid JSON' : 'the run has no tool of this name';
+      const why = target === undefined ? 'the run has no tool of this name' : unusableArguments(call.input);
       const error = `Refused: ${why}.`;
       told.push({ call, error });
       refused.push({ ...pending(call, target), rejected: true, error });
@@ -82,6 +82,10 @@ export function planToolCalls(
     steps: [...toMake, ...refused],
     names: toMake.map(({ name }) => name),
   };
+}
+
+function unusableArguments(input: unknown): string {
+  return (typeof input === 'string' ? argumentsFault(input) : undefined) ?? 'the arguments are not valid JSON';
 }
 
 /** A refusal that the model is told as the result of its call. */

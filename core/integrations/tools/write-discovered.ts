@@ -4,6 +4,7 @@ import { SYSTEM } from '#core/foundation/audit/index.ts';
 import type { ToolDefinition } from '#core/clients/mcp/index.ts';
 import { storableJson, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { mayBeExact } from '#lib/exact-json/parse.ts';
 import { newId } from '#lib/ids.ts';
 import { canonicalJson } from '#lib/json.ts';
 import type { ToolPolicy } from './policy.ts';
@@ -183,9 +184,14 @@ export function retirement(toolNames: readonly string[]): string {
   return `the server changed or removed a tool that was automatic (${shown}${more}); look at it and confirm it again`;
 }
 
-/** Hashes the whole definition: SHA-256 in hex, the same however the server orders its keys. */
+/**
+ * Hashes the whole definition: SHA-256 in hex, the same however the server orders its keys. Its numbers are hashed as
+ * doubles, as they were when they were read as doubles: what was confirmed then stays confirmed.
+ */
 export function definitionHash(definition: ToolDefinition): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = definition;
   const whole = { name, title, description, inputSchema, outputSchema, annotations };
-  return createHash('sha256').update(canonicalJson(whole)).digest('hex');
+  const json = canonicalJson(whole);
+  const hashed = mayBeExact(json) ? canonicalJson(JSON.parse(json)) : json;
+  return createHash('sha256').update(hashed).digest('hex');
 }

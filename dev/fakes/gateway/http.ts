@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseExact } from '#lib/exact-json/parse.ts';
 
 /** Everything that a server's error may say; each manner has its own body for it. */
 export interface ErrorFields {
@@ -44,7 +45,7 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   }
   if (size === 0) return undefined;
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return parseExact(Buffer.concat(chunks).toString('utf8'));
   } catch {
     throw GatewayError.of(400, 'The body is not JSON.');
   }

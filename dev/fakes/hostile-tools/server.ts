@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { parseExact } from '#lib/exact-json/parse.ts';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import type { HostileControl, Scenario, ToolClaim } from './control.ts';
 import { SCENARIOS, type Exchange } from './scenarios.ts';
@@ -55,7 +56,7 @@ export async function startHostileTools({ port: wanted = 0 } = {}): Promise<Host
       response.writeHead(405).end();
       return;
     }
-    const { id, method, params } = message.parse(JSON.parse(await text(request)));
+    const { id, method, params } = message.parse(parseExact(await text(request)));
     control.seen.push(method);
     if (control.drops?.method === method && control.drops.times > 0) {
       control.drops.times -= 1;

@@ -37,6 +37,13 @@ test('an unknown field is named with its place and the nearest name', async () =
   ]);
 });
 
+test('a number that would be rounded has to stand in quotes', async () => {
+  const gate = ['gate:', '  tool:', '    policyId: pol_1', '    arguments: { order: 1234567890123456789, price: 0.5 }'];
+  expect((await faultsOf(withHead(...gate)))[0]).toBe(
+    'routines/weekly.md:8:25: a number of more than 15 digits: write it in quotes, as text',
+  );
+});
+
 test('all faults of all files are listed together, and ras exits with 2', async () => {
   const folder = await folderFor();
   await folder.write('routines/a.md', withHead('overlap: quue', 'pauseAfterFailures: 0'));

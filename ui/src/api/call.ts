@@ -1,4 +1,5 @@
 import createClient from 'openapi-fetch';
+import { parseExact } from '#ui/format/exact-number.ts';
 import { ApiError, errorOf, unproven, unreachable } from './error.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
@@ -76,7 +77,7 @@ type UntypedRequest = (method: string, path: string, init: object) => Promise<{ 
 
 async function bodyOf(response: Response): Promise<unknown> {
   const text = await response.text();
-  return text === '' ? null : JSON.parse(text);
+  return text === '' ? null : parseExact(text);
 }
 
 function replyOf<D>(response: Response, body: unknown): Reply<D> {

@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser';
+import { parseExact } from '#ui/format/exact-number.ts';
 import { errorOf, type ApiError } from './error.ts';
 
 export type FollowStatus =
@@ -91,7 +92,7 @@ async function readStream(
       onEvent({
         event: message.event ?? 'message',
         id: message.id,
-        data: JSON.parse(message.data),
+        data: parseExact(message.data),
       });
     },
     onRetry: (ms) => {

@@ -2639,7 +2639,7 @@ export interface components {
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description What the result holds, by the `resultSchema` of its version; null without one. */
+            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
             failureClass: components["schemas"]["RunFailureClass"];
@@ -2728,7 +2728,7 @@ export interface components {
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description What the result holds, by the `resultSchema` of its version; null without one. */
+            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
             /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
@@ -2835,7 +2835,7 @@ export interface components {
                 /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
                 checks: components["schemas"]["CheckResult"][];
                 createdAt: components["schemas"]["Timestamp"];
-                /** @description What the result holds, by the `resultSchema` of its version; null without one. */
+                /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
                 data: unknown;
                 errorMessage: string | null;
                 finishedAt: components["schemas"]["Timestamp"];
@@ -3344,7 +3344,7 @@ export interface components {
             annotations: {
                 [key: string]: unknown;
             } | null;
-            /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic. */
+            /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
             argumentSchema: {
                 [key: string]: unknown;
             } | null;
@@ -3547,7 +3547,7 @@ export interface components {
             pinned: boolean;
         };
         UpdateToolPolicy: {
-            /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. A change of it needs a confirmation while the tool is automatic. */
+            /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
             argumentSchema?: {
                 [key: string]: unknown;
             } | null;

@@ -1,3 +1,4 @@
+import { isNumber } from './exact-number.ts';
 import { valueIn, type TypedTable, type TypedView } from './typed-data.ts';
 
 /** Writes the first table of data as CSV (RFC 4180); data without a table is one row of its values. */
@@ -26,7 +27,7 @@ const FORMULA = /^[\s\uFEFF]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
 
 function cellOf(value: unknown): string {
   if (value === null || value === undefined) return '';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (isNumber(value) || typeof value === 'boolean') return String(value);
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,3 +1,5 @@
+import { ExactNumber } from './exact-number.ts';
+
 /** Returns the tokens of a JSON Pointer (RFC 6901). */
 export function tokensOf(pointer: string): readonly string[] {
   const [, ...tokens] = pointer.split('/');
@@ -16,7 +18,7 @@ export function memberOf(value: unknown, name: string): unknown {
 
 /** Returns true for an object or a list. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }
 
 /** Returns true for an object that is no list. */

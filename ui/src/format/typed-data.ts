@@ -1,5 +1,6 @@
 import { capitalized } from './capitalized.ts';
 import { drawn } from './drawn.ts';
+import { isNumber, type ExactNumber } from './exact-number.ts';
 import { isRecord, memberOf, valueAt } from './json-pointer.ts';
 import { SchemaHints } from './schema-hints.ts';
 
@@ -17,7 +18,7 @@ export type Mark = 'added' | 'removed' | 'changed' | 'same';
 export interface TypedRow {
   readonly id: string;
   /** By what the item is told apart; null where nothing says so. */
-  readonly key: string | number | boolean | null;
+  readonly key: string | number | ExactNumber | boolean | null;
   readonly item: unknown;
   readonly mark: Mark;
   /** What a changed item was before. */
@@ -91,8 +92,8 @@ function tableOf(name: string, items: readonly unknown[], hints: SchemaHints, ch
   const fields = names.slice(0, MAX_FIELDS).map((each) => {
     const field = fieldOf(each, isPlain ? hints.items : hints.items.member(each));
     const values = all.flatMap((item) => valueIn(item, each) ?? []);
-    const isNumber = values.length > 0 && values.every((value) => typeof value === 'number');
-    return { ...field, isNumber: field.isNumber || isNumber };
+    const areNumbers = values.length > 0 && values.every(isNumber);
+    return { ...field, isNumber: field.isNumber || areNumbers };
   });
   return {
     title: hints.title ?? titleOf(name),
@@ -106,7 +107,7 @@ function rowsOf(items: readonly unknown[], changes: DataChanges | null): readonl
   const pointer = changes?.by?.key;
   const keyOf = (item: unknown) => {
     const key = pointer === undefined ? null : valueAt(item, pointer);
-    return typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean' ? key : null;
+    return typeof key === 'string' || isNumber(key) || typeof key === 'boolean' ? key : null;
   };
   const added = new Set(changes?.added.map((item) => idOf(keyOf(item))));
   const changed = new Map(changes?.changed.map(({ key, before }) => [idOf(key), before]));
@@ -128,8 +129,8 @@ function rowsOf(items: readonly unknown[], changes: DataChanges | null): readonl
   ];
 }
 
-/** Tells `1` and `"1"` apart. */
-function idOf(key: unknown): string {
+/** Names a key; tells `1` and `"1"` apart. */
+export function idOf(key: unknown): string {
   return `${typeof key}:${String(key)}`;
 }
 

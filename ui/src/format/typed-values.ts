@@ -1,5 +1,6 @@
 import { count } from './numbers.ts';
 import { drawn } from './drawn.ts';
+import { ExactNumber, isNumber } from './exact-number.ts';
 import { isObject } from './json-pointer.ts';
 import { LOCALE } from './locale.ts';
 import { date, dateTime } from './times.ts';
@@ -22,6 +23,7 @@ const MAX_IN_LINE = 8;
 export function shownOf(value: unknown, format: string | undefined): Shown {
   if (value === null || value === undefined || value === '') return { as: 'nothing' };
   if (typeof value === 'number') return { as: 'text', text: numberText(value) };
+  if (value instanceof ExactNumber) return { as: 'text', text: value.source };
   if (typeof value === 'boolean') return { as: 'text', text: value ? 'Yes' : 'No' };
   if (typeof value === 'string') return textShown(value, format);
   if (Array.isArray(value)) {
@@ -64,7 +66,7 @@ const collator = new Intl.Collator(LOCALE, { numeric: true });
 export function compareValues(a: unknown, b: unknown, direction: 1 | -1): number {
   const [left, right] = [plainText(a) === '', plainText(b) === ''];
   if (left || right) return Number(left) - Number(right);
-  if (typeof a === 'number' && typeof b === 'number') return direction * (a - b);
+  if (isNumber(a) && isNumber(b)) return direction * (Number(a) - Number(b) || collator.compare(String(a), String(b)));
   if (typeof a === 'string' && typeof b === 'string' && TIME.test(a) && TIME.test(b)) {
     return direction * (Date.parse(a) - Date.parse(b));
   }

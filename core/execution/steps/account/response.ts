@@ -4,6 +4,7 @@ import { waitUntil } from '#core/models/connections/index.ts';
 import type { ModelRuntime } from '#core/models/providers/index.ts';
 import { persistently, storable, type Db } from '#lib/database/index.ts';
 import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/index.ts';
+import { parseExact } from '#lib/exact-json/parse.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { assistantMessages } from '../gateway/caller.ts';
@@ -48,7 +49,7 @@ function without(secret: string, result: RunResult): RunResult {
   const escaped = JSON.stringify(secret).slice(1, -1);
   if (!text.includes(escaped)) return result;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a text within texts is replaced by another
-  return JSON.parse(text.replaceAll(escaped, '[redacted]')) as RunResult;
+  return parseExact(text.replaceAll(escaped, '[redacted]')) as RunResult;
 }
 
 /** Wait for an allowance whose provider does not say when it is reset. */

@@ -3,6 +3,7 @@ import { generateText, jsonSchema, Output, type LanguageModel, type ModelMessage
 import { Agent } from 'undici';
 import type { AbilityStore, ModelAbilities, ServedModel } from '#core/models/directory/index.ts';
 import { withoutDialect } from '#core/integrations/tools/index.ts';
+import { withExactArguments } from '#lib/exact-json/call-arguments.ts';
 import type { ModelSource } from '#lib/config/index.ts';
 import { storable } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
@@ -33,7 +34,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
   );
   // A model builds its schemas when it is made, which costs more than the rest of a call. There are as many models as
   // the directory lists.
-  const models = new Map<string, LanguageModel>();
+  const models = new Map<string, ServedLanguageModel>();
   const modelOf = ({ source, modelId }: ServedModel) => {
     const key = `${source}/${modelId}`;
     const model = models.get(key) ?? providers.get(source)?.(modelId);
@@ -104,6 +105,8 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
   });
 }
 
+type ServedLanguageModel = Exclude<LanguageModel, string>;
+
 const PROVIDER = 'gateway';
 
 /** Requests beyond the first that one call makes for fields that were refused. */
@@ -161,10 +164,15 @@ function isKnown(lesson: ModelAbilities, learned: ModelAbilities): boolean {
 }
 
 /** Makes one request and reads its response. @throws what the library throws */
-async function generate(model: LanguageModel, call: ModelCall, abortSignal: AbortSignal): Promise<ModelResponse> {
+async function generate(
+  served: ServedLanguageModel,
+  call: ModelCall,
+  abortSignal: AbortSignal,
+): Promise<ModelResponse> {
   const { maxOutputTokens, resultSchema, abilities } = call;
+  const exact = withExactArguments(served);
   const generated = await generateText({
-    model,
+    model: exact.model,
     instructions: call.instructions,
     messages: [...call.messages],
     tools: call.tools,
@@ -177,16 +185,16 @@ async function generate(model: LanguageModel, call: ModelCall, abortSignal: Abor
   });
   const beyond = beyondOf(generated.providerMetadata);
   const reasoning = Object.values(beyond.reasoning).filter((text) => typeof text === 'string');
-  const invalid = new Set(generated.toolCalls.flatMap((each) => (each.invalid === true ? [each.toolCallId] : [])));
+  const toolCalls = generated.toolCalls.map((each) => ({
+    callId: each.toolCallId,
+    name: each.toolName,
+    ...exact.read(each),
+  }));
+  const invalid = new Set(toolCalls.flatMap((each) => (each.invalid ? [each.callId] : [])));
   return {
     text: storable(generated.text),
-    messages: asStored(assistantMessages(generated.response.messages, beyond, invalid)),
-    toolCalls: generated.toolCalls.map(({ toolCallId, toolName, input: args }) => ({
-      callId: toolCallId,
-      name: toolName,
-      input: asStored(args),
-      invalid: invalid.has(toolCallId),
-    })),
+    messages: asStored(assistantMessages(exact.inMessages(generated.response.messages), beyond, invalid)),
+    toolCalls: toolCalls.map((each) => ({ ...each, input: asStored(each.input) })),
     finishReason: generated.finishReason,
     usage: usageOf(call, {
       stated: {
@@ -196,7 +204,7 @@ async function generate(model: LanguageModel, call: ModelCall, abortSignal: Abor
         reasoningTokens: generated.usage.outputTokenDetails.reasoningTokens,
       },
       texts: [generated.text, ...reasoning.slice(0, 1), beyond.thinking],
-      calls: generated.toolCalls.map(({ toolName, input: args }) => ({ name: toolName, args })),
+      calls: toolCalls.map(({ name, input: args }) => ({ name, args })),
     }),
   };
 }

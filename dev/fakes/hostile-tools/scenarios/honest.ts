@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HostileControl } from '../control.ts';
 import { event, eventStream, json, result, type Behaviour, type Exchange } from './exchange.ts';
 
 /** Behaves as a server should, with the tools and results that the test has set. */
@@ -94,8 +95,7 @@ export function modern(exchange: Exchange): void | Promise<void> {
     return result(exchange, { ...CACHE, resultType: 'complete', tools: control.tools });
   }
   if (method === 'tools/call') {
-    const content = [{ type: 'text', text: 'from 2026' }];
-    return result(exchange, { resultType: 'complete', content });
+    return result(exchange, { resultType: 'complete', ...setResult(control, 'from 2026') });
   }
   return honest(exchange);
 }
@@ -117,14 +117,17 @@ export const streaming = streamedAfter({
 export const announcing = streamedAfter({ method: 'notifications/tools/list_changed' });
 
 function streamedAfter(notification: { method: string; params?: object }): Behaviour {
-  return except('tools/call', ({ id, response }) => {
+  return except('tools/call', ({ id, response, control }) => {
     eventStream(response);
     event(response, { jsonrpc: '2.0', ...notification });
-    event(response, {
-      jsonrpc: '2.0',
-      id,
-      result: { content: [{ type: 'text', text: 'streamed' }] },
-    });
+    event(response, { jsonrpc: '2.0', id, result: setResult(control, 'streamed') });
     response.end();
   });
+}
+
+/** Returns the whole result that a test has set, or one of this text. */
+function setResult({ calls, answer }: HostileControl, text: string): object {
+  const call = calls.at(-1);
+  const set = call === undefined ? '' : answer(call);
+  return typeof set === 'object' ? set : { content: [{ type: 'text', text }] };
 }

@@ -1,5 +1,7 @@
 import { ROUTINE_FIELDS } from '#ui/api/routine-fields.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { parseExact, sortedJson } from '#ui/format/exact-number.ts';
+import { isRecord } from '#ui/format/json-pointer.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 
 /** The fields of a routine that people write; the model of a new one is chosen last. */
@@ -39,12 +41,7 @@ export function patchOf(form: RoutineForm, fields: readonly (keyof RoutineForm)[
 
 /** Tells whether two values are equal, with any order of their keys. */
 export function isSame(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a, sorted) === JSON.stringify(b, sorted);
-}
-
-function sorted(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b)));
+  return sortedJson(a) === sortedJson(b);
 }
 
 /** Maps the server's names of fields to those of the form, where they differ. */
@@ -62,9 +59,8 @@ export function numberOrNull(text: unknown): number | null {
 /** Reads a JSON object; undefined for any other text. */
 export function objectIn(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return { ...value };
+    const value = parseExact(text);
+    return isRecord(value) ? { ...value } : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { drawn } from '#ui/format/drawn.ts';
+import { isRecord } from '#ui/format/json-pointer.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { cx } from '#ui/parts/cx.ts';
 
@@ -82,7 +83,7 @@ export function plainText(markdown: string): string {
 
 /** Writes an item of data in a line: its values by name, nested ones as JSON. */
 function inWords(item: unknown): string {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return shown(item);
+  if (!isRecord(item)) return shown(item);
   return Object.entries(item)
     .map(([name, value]) => `${name} ${shown(value)}`)
     .join(', ');
@@ -97,10 +98,6 @@ function changedInWords(key: string | number | boolean | null, before: unknown, 
     .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
     .map((name) => `${name} ${shown(before[name])} → ${shown(after[name])}`);
   return `${key === null ? '' : `${String(key)}: `}${differing.join(', ')}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function shown(value: unknown): string {

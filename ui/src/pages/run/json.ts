@@ -1,3 +1,5 @@
+import { parseExact } from '#ui/format/exact-number.ts';
+
 /** Writes JSON with line breaks. */
 export function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
@@ -7,7 +9,7 @@ export function json(value: unknown): string {
 export function jsonIn(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }

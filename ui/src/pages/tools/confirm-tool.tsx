@@ -3,6 +3,8 @@ import { ApiError } from '#ui/api/error.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { drawn } from '#ui/format/drawn.ts';
+import { parseExact } from '#ui/format/exact-number.ts';
+import { isRecord } from '#ui/format/json-pointer.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
@@ -172,9 +174,8 @@ function Definition({ policy }: { readonly policy: Policy }) {
 function readSchema(text: string): Record<string, unknown> | null | undefined {
   if (text.trim() === '') return null;
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return Object.fromEntries(Object.entries(value));
+    const value = parseExact(text);
+    return isRecord(value) ? { ...value } : undefined;
   } catch {
     return undefined;
   }

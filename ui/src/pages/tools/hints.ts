@@ -1,4 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
+import { sortedJson } from '#ui/format/exact-number.ts';
 
 type Policy = Shape<'ToolPolicy'>;
 
@@ -61,7 +62,7 @@ export function isChanged({ confirmedHash, definitionHash }: Policy): boolean {
 
 type Definition = NonNullable<Policy['confirmedDefinition']>;
 
-/** Formats a definition as text, to be read and compared. */
+/** Formats a definition as text, to be read and compared; a server may order its names as it likes. */
 export function definitionText(definition: Definition): string {
   const { title, description, inputSchema, outputSchema, annotations } = definition;
   const parts = [
@@ -73,17 +74,7 @@ export function definitionText(definition: Definition): string {
   ] as const;
   return parts
     .flatMap(([name, value]) =>
-      value === null ? [] : [`${name}:\n${typeof value === 'string' ? value : json(value)}`],
+      value === null ? [] : [`${name}:\n${typeof value === 'string' ? value : sortedJson(value, 2)}`],
     )
     .join('\n\n');
-}
-
-function json(value: object): string {
-  return JSON.stringify(value, sorted, 2);
-}
-
-/** Sorts keys, as a server may order them as it likes. */
-function sorted(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => a.localeCompare(b)));
 }

@@ -1,0 +1,94 @@
+import { wrapLanguageModel, type LanguageModel, type LanguageModelMiddleware, type ModelMessage } from 'ai';
+import { jsonFault } from './faults.ts';
+import { parseExact } from './parse.ts';
+
+/** What a model wrote as the arguments of a call, where its library has read them. */
+interface ReadCall {
+  readonly toolCallId: string;
+  readonly input: unknown;
+  readonly invalid?: boolean | undefined;
+}
+
+interface ExactCall {
+  readonly input: unknown;
+  readonly invalid: boolean;
+}
+
+/**
+ * Wraps a model so that the arguments of its calls can be read once more from their text: the library rounds numbers and
+ * drops the first of two values with one name. Arguments that cannot be used are given as their text, as the library
+ * gives those that are no JSON.
+ */
+export function withExactArguments(model: Exclude<LanguageModel, string>): {
+  readonly model: LanguageModel;
+  read(call: ReadCall): ExactCall;
+  /** Returns messages of the model with the arguments of their calls as they are read here. */
+  inMessages(messages: readonly ModelMessage[]): ModelMessage[];
+} {
+  const texts = new Map<string, string>();
+  const note = (part: Part) => {
+    if (part.type === 'tool-call' && part.toolCallId !== undefined && part.input !== undefined) {
+      texts.set(part.toolCallId, part.input);
+    }
+  };
+  const read = ({ toolCallId, input, invalid = false }: ReadCall): ExactCall => {
+    const text = texts.get(toolCallId);
+    const exact = invalid || text === undefined ? undefined : parsed(text);
+    if (text === undefined || exact === undefined) return { input, invalid };
+    return jsonFault(text, exact) === undefined ? { input: exact, invalid: false } : { input: text, invalid: true };
+  };
+  return {
+    model: wrapLanguageModel({
+      model,
+      middleware: {
+        async wrapGenerate({ doGenerate }) {
+          const generated = await doGenerate();
+          generated.content.forEach(note);
+          return generated;
+        },
+        async wrapStream({ doStream }) {
+          const { stream, ...rest } = await doStream();
+          const noting = new TransformStream<Streamed, Streamed>({
+            transform(part, controller) {
+              note(part);
+              controller.enqueue(part);
+            },
+          });
+          return { ...rest, stream: stream.pipeThrough(noting) };
+        },
+      },
+    }),
+    read,
+    inMessages: (messages) =>
+      messages.map((message) => {
+        if (message.role !== 'assistant' || typeof message.content === 'string') return message;
+        const content = message.content.map((part) =>
+          part.type === 'tool-call' ? { ...part, input: read(part).input } : part,
+        );
+        return { ...message, content };
+      }),
+  };
+}
+
+type WrapStream = NonNullable<LanguageModelMiddleware['wrapStream']>;
+type Streamed = Awaited<ReturnType<WrapStream>>['stream'] extends ReadableStream<infer P> ? P : never;
+
+interface Part {
+  readonly type: string;
+  readonly toolCallId?: string;
+  readonly input?: string;
+}
+
+/** Says why the arguments of a call cannot be used although they are JSON; undefined where they are none. */
+export function argumentsFault(text: string): string | undefined {
+  const value = parsed(text);
+  return value === undefined ? undefined : jsonFault(text, value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return undefined;
+  }
+}

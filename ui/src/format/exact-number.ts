@@ -1,0 +1,54 @@
+/** A number that JavaScript would round, with the digits that the API sent. */
+export class ExactNumber {
+  readonly source: string;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  toString(): string {
+    return this.source;
+  }
+
+  /** Returns what is written as the number; the text of it in a browser that cannot do that. */
+  toJSON(): unknown {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- newer than the types of the language
+    const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
+    return rawJSON === undefined ? this.source : rawJSON(this.source);
+  }
+}
+
+/** Returns true for a number of JSON, however it is kept. */
+export function isNumber(value: unknown): value is number | ExactNumber {
+  return typeof value === 'number' || value instanceof ExactNumber;
+}
+
+/** Finds what may be a number of more than 15 digits, or with an exponent. */
+const LONG_NUMBER = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]{0,15}[eE])/;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d(?:[\d.]{15,}|[\d.]*(?=[eE]))(?:[eE][+-]?\d+)?/g;
+
+/** Parses JSON with an `ExactNumber` for each number that JavaScript would round. @throws {SyntaxError} */
+export function parseExact(text: string): unknown {
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
+  // Not every browser gives a reviver the text of a number, so the number becomes a text that nothing else can be.
+  const mark = crypto.randomUUID();
+  const marked = text.replaceAll(TOKEN, (token) =>
+    token.startsWith('"') || String(Number(token)) === token ? token : `"${mark}${token}"`,
+  );
+  return JSON.parse(marked, (_name, value: unknown) =>
+    typeof value === 'string' && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value,
+  );
+}
+
+/** Writes JSON with the names of every object in order. */
+export function sortedJson(value: unknown, indent?: number): string {
+  return JSON.stringify(
+    value,
+    function sorted(this: Readonly<Record<string, unknown>>, name, each: unknown) {
+      const isPlain = typeof each !== 'object' || each === null || Array.isArray(each);
+      if (isPlain || this[name] instanceof ExactNumber) return each;
+      return Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => a.localeCompare(b)));
+    },
+    indent,
+  );
+}
