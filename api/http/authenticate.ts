@@ -202,7 +202,7 @@ export function isStillAllowed(
   { database }: Pick<Deps, 'database'>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (access === undefined || !('actor' in access) || access.actor.kind === 'assistant') {
+  if (access === undefined || !('actor' in access)) {
     throw new Error('only streams of a project are served');
   }
   const { actor, projectId } = access;

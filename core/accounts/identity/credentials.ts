@@ -9,7 +9,7 @@ import {
 } from '#core/accounts/organizations/index.ts';
 import { counting, type WindowUse } from '#core/foundation/rate-limits/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 interface KeyCredential {
   readonly keyId: string;
@@ -107,6 +107,12 @@ type Standing =
       readonly scope: Scope | undefined;
     }
   | {
+      readonly kind: 'assistant';
+      readonly grantId: string;
+      readonly projectId: string;
+      readonly scope: Scope | undefined;
+    }
+  | {
       readonly kind: 'session';
       readonly sessionId: string;
       readonly userId: string;
@@ -115,11 +121,30 @@ type Standing =
 
 /**
  * Tells whether a credential that was accepted would be accepted now: the key is not revoked and has its scope; the
- * session lasts, and its person is a member of the organization; the project is there. It is not counted as a request.
+ * consent to the assistant is there and has it; the session lasts; its person, or that of the consent, is a member of
+ * the organization; the project is there. It is not counted as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
-  const found = await db.row`${standing.kind === 'key' ? ofKey(standing) : ofSession(standing)}`;
+  const found = await db.row`${conditionsOf(standing)}`;
   return found !== undefined;
+}
+
+function conditionsOf(standing: Standing): Sql {
+  if (standing.kind === 'session') return ofSession(standing);
+  return standing.kind === 'key' ? ofKey(standing) : ofGrant(standing);
+}
+
+function ofGrant({ grantId, projectId, scope }: Extract<Standing, { kind: 'assistant' }>) {
+  return sql`
+    select from oauth_consents g
+    join projects p on p.id = g.reference_id
+    join organizations o on o.id = p.organization_id
+    join memberships m on m.organization_id = o.id and m.user_id = g.user_id
+    where g.id = ${grantId} and p.id = ${projectId} and p.deleted_at is null and p.mcp_enabled
+      and (${scope ?? null}::text is null or g.scopes @> to_jsonb(${scope ?? null}::text))
+      and (m.role <> 'member' or ${scope?.endsWith(':write') !== true})
+      and not ${lacksSecondFactor(sql`o`, sql`g.user_id`)}
+  `;
 }
 
 function ofKey({ keyId, projectId, scope }: Extract<Standing, { kind: 'key' }>) {
