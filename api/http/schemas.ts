@@ -8,7 +8,7 @@ const OURS = z.registry<{ readonly isOurs: true }>();
  * Marks the strings of a response that the service writes itself, in a form that leaves no room for words. All others
  * are foreign to an assistant, which is shown them in a fence.
  */
-export function ours<S extends z.ZodString>(schema: S): S {
+function ours<S extends z.ZodString>(schema: S): S {
   OURS.add(schema, { isOurs: true });
   return schema;
 }

@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { CLIENT_ADDRESS_HEADER, ensureMcpResource, mcpResource } from '#core/accounts/identity/index.ts';
+import { endReusedGrant, isExchangedNow } from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
@@ -134,7 +135,8 @@ async function forward(ctx: Context, deps: Deps): Promise<void> {
       const { type, body } = await (ctx.path.endsWith('/register') ? client : form)(ctx);
       headers.set('Content-Type', type);
       headers.set('Accept', 'application/json');
-      response = await auth.handler(new Request(url, { method: 'POST', headers, body }));
+      const call = () => auth.handler(new Request(url, { method: 'POST', headers, body }));
+      response = ctx.path.endsWith('/register') ? await call() : await withRefreshToken(body, call, deps);
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
@@ -142,6 +144,25 @@ async function forward(ctx: Context, deps: Deps): Promise<void> {
     return;
   }
   await send(ctx, response, config);
+}
+
+/**
+ * Has the library take a refresh token, exchange or revoke it. One that comes a second time ends the access that it is
+ * of, unless its first exchange is a moment ago.
+ */
+async function withRefreshToken(body: string, call: () => Promise<Response>, deps: Deps): Promise<Response> {
+  const given = new URLSearchParams(body);
+  const exchanged = given.get('refresh_token');
+  const token = exchanged ?? given.get('token');
+  if (token === null) return call();
+  const presented = { token, clientId: given.get('client_id') ?? '' };
+  if (await endReusedGrant(deps, presented)) {
+    if (exchanged === null) return new Response(null, { status: 200 });
+    return Response.json({ error: 'invalid_grant', error_description: 'The refresh token was used.' }, { status: 400 });
+  }
+  const response = await call();
+  // Another request exchanges it at this very moment.
+  return exchanged !== null && response.status === 400 && (await isExchangedNow(deps, presented)) ? call() : response;
 }
 
 /**

@@ -1,6 +1,6 @@
-import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { recordAudit, recordProjectAudit, SYSTEM, type Actor } from '#core/foundation/audit/index.ts';
 import { assertAdmin, type Scope } from '#core/accounts/organizations/index.ts';
-import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { deleteBatch, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { forgetClients, shownName } from './clients.ts';
 
@@ -90,10 +90,33 @@ async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_refresh_tokens where ${which}`;
 }
 
+/**
+ * Ends access without a request of a person: deletes consents with their tokens, and records that they ended.
+ * @param which consents, as `g`
+ * @param because the reason, for the record
+ * @returns how many
+ */
+export async function endGrants(tx: Db, which: Sql, because: string): Promise<number> {
+  const ended = await tx.rows<{ projectId: string; userId: string; clientId: string; name: string | null }>`
+    select g.reference_id as "projectId", g.user_id as "userId", g.client_id as "clientId", c.name
+    from oauth_consents g join oauth_clients c on c.client_id = g.client_id where ${which} for update of g
+  `;
+  for (const { projectId, userId, clientId, name } of ended) {
+    await forget(tx, sql`reference_id = ${projectId} and user_id = ${userId} and client_id = ${clientId}`);
+    await recordProjectAudit(tx, {
+      projectId,
+      by: SYSTEM,
+      action: 'assistant.disconnected',
+      targetId: clientId,
+      details: { name: shownName({ name }), grantedBy: userId, because },
+    });
+  }
+  return ended.length;
+}
+
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 const isOfConsent = sql`
-  t.reference_id = oauth_consents.reference_id and t.user_id = oauth_consents.user_id
-  and t.client_id = oauth_consents.client_id
+  t.reference_id = g.reference_id and t.user_id = g.user_id and t.client_id = g.client_id
 `;
 
 /**
@@ -101,7 +124,7 @@ const isOfConsent = sql`
  * clients that no one uses; and consents of which no token is left an hour after they were given: then the assistant
  * has to ask again. Each deletes at most `limit` rows and returns how many.
  */
-export const forgetPrograms: readonly ((db: Db, limit: number) => Promise<number>)[] = [
+export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   (db, limit) =>
     deleteBatch(db, {
       table: 'terminal_sign_ins',
@@ -112,16 +135,27 @@ export const forgetPrograms: readonly ((db: Db, limit: number) => Promise<number
   forgetClients,
   (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
+  // The response to an exchange holds tokens, and is of no use after its time.
+  (db, limit) => db.run`
+    update oauth_refresh_tokens set rotation_replay_response = null where id = any(array(
+      select id from oauth_refresh_tokens
+      where rotation_replay_response is not null and rotation_replay_expires_at < now() limit ${limit}
+    ))
+  `,
   (db, limit) =>
-    deleteBatch(db, {
-      table: 'oauth_consents',
-      where: sql`
-        updated_at < now() - interval '1 hour'
-        and not exists (select from oauth_refresh_tokens t where ${isOfConsent} and t.revoked is null)
-        and not exists (select from oauth_access_tokens t where ${isOfConsent})
-      `,
-      limit,
-    }),
+    transaction(db, (tx) =>
+      endGrants(
+        tx,
+        sql`g.id = any(array(
+          select g.id from oauth_consents g
+          where g.updated_at < now() - interval '1 hour'
+            and not exists (select from oauth_refresh_tokens t where ${isOfConsent} and t.revoked is null)
+            and not exists (select from oauth_access_tokens t where ${isOfConsent})
+          limit ${limit}
+        ))`,
+        'none of its tokens was left',
+      ),
+    ),
 ];
 
 function named(grant: AssistantGrant & { clientName: string | null }): AssistantGrant {

@@ -7,6 +7,7 @@ export {
   forgetPrograms,
   listAssistants,
 } from './grants.ts';
+export { endReusedGrant, isExchangedNow } from './refresh.ts';
 export {
   approveTerminalSignIn,
   denyTerminalSignIn,
