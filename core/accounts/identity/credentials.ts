@@ -81,21 +81,48 @@ interface ProjectMembership {
   readonly role: Role;
   /** True when the organization demands a second factor and the person has none. */
   readonly lacksSecondFactor: boolean;
+  /** True when the organization has ended the person's sessions since the session proved who they are. */
+  readonly mustProve: boolean;
   readonly paidPlan: PaidPlan | null;
 }
 
 /** Finds the person's membership of the named project, or up to two memberships when none is named. */
-export function findMemberships(db: Db, userId: string, projectId: string | undefined): Promise<ProjectMembership[]> {
+export function findMemberships(
+  db: Db,
+  { userId, provenAt }: SessionProof,
+  projectId: string | undefined,
+): Promise<ProjectMembership[]> {
   const selected = projectId ?? null;
   return db.rows<ProjectMembership>`
     select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
-      ${lacksSecondFactor(sql`o`, userId)} as "lacksSecondFactor"
+      ${lacksSecondFactor(sql`o`, userId)} as "lacksSecondFactor",
+      coalesce(m.sessions_ended_at > ${provenAt}, false) as "mustProve"
     from memberships m
     join organizations o on o.id = m.organization_id
     join projects p on p.organization_id = m.organization_id
     where m.user_id = ${userId} and p.deleted_at is null and (${selected}::text is null or p.id = ${selected})
     limit 2
   `;
+}
+
+/** The person of a session, and when it proved last that they are that. */
+interface SessionProof {
+  readonly userId: string;
+  readonly provenAt: Date;
+}
+
+/** Tells whether an organization, named by its id or by a project of it, has ended the person's sessions since. */
+export async function mustProveIn(
+  db: Db,
+  { userId, provenAt }: SessionProof,
+  { organizationId = '', projectId = '' }: { organizationId?: string | undefined; projectId?: string | undefined },
+): Promise<boolean> {
+  const found = await db.row`
+    select from memberships m
+    where m.user_id = ${userId} and m.sessions_ended_at > ${provenAt} and (m.organization_id = ${organizationId}
+      or m.organization_id = (select p.organization_id from projects p where p.id = ${projectId}))
+  `;
+  return found !== undefined;
 }
 
 /** A credential that was accepted before, and the scope that it needed. */
@@ -164,5 +191,6 @@ function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: '
     join projects p on p.organization_id = o.id
     where s.id = ${sessionId} and s.user_id = ${userId} and s.expires_at > now() and p.id = ${projectId}
       and p.deleted_at is null and not ${lacksSecondFactor(sql`o`, userId)}
+      and coalesce(m.sessions_ended_at < s.proven_at, true)
   `;
 }

@@ -4,8 +4,10 @@ export {
   listApiKeys,
   readApiKey,
   revokeApiKey,
+  revokeKeysOf,
   SCOPES,
   touchApiKey,
+  type RevokedKey,
   type Scope,
 } from './api-keys.ts';
 export { markErased, markOrganizationDeleted, markProjectDeleted, projectsToErase } from './deletion.ts';
@@ -23,6 +25,7 @@ export {
   endMembership,
   leaveOrganization,
   listMembers,
+  markSessionsEnded,
   MAX_MEMBERS,
   organizationsOf,
 } from './members.ts';

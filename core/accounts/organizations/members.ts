@@ -136,6 +136,14 @@ export async function assertMayEndFor(tx: Db, by: { readonly id: string }, membe
   if (role === 'owner' && own !== 'owner') throw new AppError('owner_required');
 }
 
+/** Has the sessions of a member prove their person again before they act in this organization. */
+export async function markSessionsEnded(tx: Db, { organizationId, userId }: Member): Promise<void> {
+  await tx.run`
+    update memberships set sessions_ended_at = now()
+    where organization_id = ${organizationId} and user_id = ${userId}
+  `;
+}
+
 /** Lists the organizations of a person, those that are deleted left out. */
 export async function organizationsOf(tx: Db, userId: string): Promise<string[]> {
   const found = await tx.rows<{ id: string }>`

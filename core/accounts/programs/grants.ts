@@ -70,15 +70,20 @@ export function forgetGrantsOfProject(tx: Db, projectId: string): Promise<void> 
   return forget(tx, sql`reference_id = ${projectId}`);
 }
 
-/** Takes back what a person has given in an organization that they leave. */
-export function forgetGrantsOfMember(
+/** Takes back what a person has given in an organization, with a record of each. @returns how many */
+export function endGrantsOfMember(
   tx: Db,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
-): Promise<void> {
-  return forget(
-    tx,
-    sql`user_id = ${userId} and reference_id in (select id from projects where organization_id = ${organizationId})`,
-  );
+  ending: Ending,
+): Promise<number> {
+  const projects = sql`select id from projects where organization_id = ${organizationId}`;
+  return endGrants(tx, sql`g.user_id = ${userId} and g.reference_id in (${projects})`, ending);
+}
+
+/** Who ends access, and why, for the record. */
+interface Ending {
+  readonly by: Actor;
+  readonly because: string;
 }
 
 /**
@@ -91,12 +96,11 @@ async function forget(tx: Db, which: Sql): Promise<void> {
 }
 
 /**
- * Ends access without a request of a person: deletes consents with their tokens, and records that they ended.
+ * Deletes consents with their tokens, and records that they ended.
  * @param which consents, as `g`
- * @param because the reason, for the record
  * @returns how many
  */
-export async function endGrants(tx: Db, which: Sql, because: string): Promise<number> {
+export async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<number> {
   const ended = await tx.rows<{ projectId: string; userId: string; clientId: string; name: string | null }>`
     select g.reference_id as "projectId", g.user_id as "userId", g.client_id as "clientId", c.name
     from oauth_consents g join oauth_clients c on c.client_id = g.client_id where ${which} for update of g
@@ -105,7 +109,7 @@ export async function endGrants(tx: Db, which: Sql, because: string): Promise<nu
     await forget(tx, sql`reference_id = ${projectId} and user_id = ${userId} and client_id = ${clientId}`);
     await recordProjectAudit(tx, {
       projectId,
-      by: SYSTEM,
+      by,
       action: 'assistant.disconnected',
       targetId: clientId,
       details: { name: shownName({ name }), grantedBy: userId, because },
@@ -153,7 +157,7 @@ export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<
             and not exists (select from oauth_access_tokens t where ${isOfConsent})
           limit ${limit}
         ))`,
-        'none of its tokens was left',
+        { by: SYSTEM, because: 'none of its tokens was left' },
       ),
     ),
 ];

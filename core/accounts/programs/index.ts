@@ -2,7 +2,7 @@ export { enterClient } from './clients.ts';
 export { approveAssistant, denyAssistant, readAskedConsent } from './consent.ts';
 export {
   disconnectAssistant,
-  forgetGrantsOfMember,
+  endGrantsOfMember,
   forgetGrantsOfProject,
   forgetPrograms,
   listAssistants,

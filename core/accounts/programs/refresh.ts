@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SYSTEM } from '#core/foundation/audit/index.ts';
 import { tokenPrefix } from '#core/accounts/identity/index.ts';
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { endGrants } from './grants.ts';
@@ -31,11 +32,10 @@ export function endReusedGrant({ database, config }: Deps, presented: Presented)
     `;
     if (found === undefined) return false;
     const { referenceId, userId } = found;
-    await endGrants(
-      tx,
-      sql`g.reference_id = ${referenceId} and g.user_id = ${userId} and g.client_id = ${clientId}`,
-      'a refresh token came again after its use',
-    );
+    await endGrants(tx, sql`g.reference_id = ${referenceId} and g.user_id = ${userId} and g.client_id = ${clientId}`, {
+      by: SYSTEM,
+      because: 'a refresh token came again after its use',
+    });
     return true;
   });
 }

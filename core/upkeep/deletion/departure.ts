@@ -1,7 +1,7 @@
 import type { Actor } from '#core/foundation/audit/index.ts';
 import { endSignInsOf } from '#core/integrations/connections/index.ts';
 import { forgetDigests } from '#core/upkeep/digests/index.ts';
-import { forgetGrantsOfMember } from '#core/accounts/programs/index.ts';
+import { endGrantsOfMember } from '#core/accounts/programs/index.ts';
 import type { AccountsCore } from '#core/models/connections/index.ts';
 import { endMembership, leaveOrganization, organizationsOf } from '#core/accounts/organizations/index.ts';
 import { forgetReader } from '#core/execution/results/index.ts';
@@ -55,7 +55,7 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
   await forgetReader(tx, member);
   await forgetDigests(tx, member);
-  await forgetGrantsOfMember(tx, member);
+  await endGrantsOfMember(tx, member, { by, because: 'their person left the organization' });
   await revokeAccountsOfMember(deps, tx, { ...member, by });
   return endSignInsOf(tx, by, member);
 }

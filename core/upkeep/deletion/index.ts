@@ -2,3 +2,4 @@ export { revokeAccountsOfMember, revokeAccountsOfProject, revokeModelConnection 
 export { deleteConnection } from './connection.ts';
 export { deleteOrganization, deleteProject, eraseDeletedProjects } from './delete.ts';
 export { leaveOrganizations, removeMember } from './departure.ts';
+export { endProgramsOf, endSessionsOfMember } from './programs.ts';

@@ -1240,7 +1240,11 @@ export interface components {
             status: boolean;
         };
         EndedSessions: {
+            disconnectedAssistants: number;
+            /** @description Sessions of the person. */
             ended: number;
+            /** @description API keys that the person had made, and that were revoked with this. */
+            revokedKeys: components["schemas"]["RevokedKey"][];
         };
         EndedSignIn: {
             /** @description Id of the connection. */
@@ -3833,6 +3837,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
+                    /** @description Also revokes the API keys that the person made, those of their terminals too, and disconnects their assistants. */
+                    endPrograms?: boolean;
                     /**
                      * Format: password
                      * @description None of the ten thousand most common ones.
@@ -5175,6 +5181,10 @@ export interface operations {
     };
     endMemberSessions: {
         parameters: {
+            query?: {
+                /** @description Also revokes the API keys that the person made here, those of their terminals too, and disconnects their assistants. */
+                endPrograms?: "true" | "false";
+            };
             path: {
                 /** @description Id of the organization. */
                 organizationId: components["parameters"]["organizationId"];
