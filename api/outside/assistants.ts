@@ -65,6 +65,7 @@ export function assistantSignIn(deps: Deps): Middleware {
     '/.well-known/oauth-protected-resource/mcp': resourceMetadata(config),
     '/.well-known/oauth-authorization-server/auth': serverMetadata(config),
   };
+  const resourceIsThere = once(() => ensureMcpResource(deps.database, config.PUBLIC_URL));
   return async (ctx, next) => {
     const document = documents[ctx.path];
     const method = document === undefined ? ENDPOINTS[ctx.path] : 'GET';
@@ -74,7 +75,7 @@ export function assistantSignIn(deps: Deps): Middleware {
     if (ctx.method !== method && !(method === 'GET' && ctx.method === 'HEAD')) {
       throw new AppError('method_not_allowed', undefined, { Allow: method });
     }
-    if (document === undefined) await forward(ctx, deps);
+    if (document === undefined) await forward(ctx, deps, resourceIsThere);
     else {
       ctx.set('Cache-Control', 'public, max-age=3600');
       ctx.set('Access-Control-Allow-Origin', '*');
@@ -119,7 +120,17 @@ function serverMetadata(config: Origins): object {
   };
 }
 
-async function forward(ctx: Context, deps: Deps): Promise<void> {
+/** Does something once in this process; after a failure the next caller has it done again. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () =>
+    (done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    }));
+}
+
+async function forward(ctx: Context, deps: Deps, resourceIsThere: () => Promise<void>): Promise<void> {
   ctx.set('Cache-Control', 'no-store');
   const { auth, config } = deps;
   const url = new URL(ctx.path, config.PUBLIC_URL);
@@ -127,7 +138,7 @@ async function forward(ctx: Context, deps: Deps): Promise<void> {
   let response: Response;
   try {
     if (ctx.path.endsWith('/authorize')) {
-      await ensureMcpResource(deps.database, config.PUBLIC_URL);
+      await resourceIsThere();
       url.search = authorizationQuery(ctx, config.PUBLIC_URL).toString();
       headers.set('Accept', 'text/html');
       response = await auth.handler(new Request(url, { headers }));

@@ -40,7 +40,11 @@ const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
 
 /** Deletes expired rows in batches until none is left; stops between two batches when `signal` aborts. */
 export async function forgetExpired(
-  { database, auditRetentionDays, mailer }: { database: Database; auditRetentionDays: number; mailer: Mailer | undefined },
+  {
+    database,
+    auditRetentionDays,
+    mailer,
+  }: { database: Database; auditRetentionDays: number; mailer: Mailer | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const unconfirmed = mailer === undefined ? [] : [forgetUnconfirmed];

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { EXAMPLE } from '#api/http/schemas.ts';
 import { tokensOf } from '#api/mcp/answer.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
@@ -267,11 +268,14 @@ test('each message counts towards the rate limit of its key', async ({ ada }) =>
 });
 
 test('a routine can neither call the service that runs it nor be connected with it', async ({ key, service }) => {
-  const made = await key.post('/v1/connections', {
-    name: 'Itself',
-    url: `${service.url}/mcp`,
-    headers: key.headers,
-  });
-  expect(made).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
-  expect(made.body.error.message).toContain('url: is this service, which its own routines may not call');
+  const own = new URL(`${service.url}/mcp`);
+  for (const host of [own.host, `${own.hostname}.:${own.port}`]) {
+    const url = `${own.protocol}//${host}/mcp`;
+    const made = await key.post('/v1/connections', { name: 'Itself', url, headers: key.headers });
+    const changed = await key.patch(`/v1/connections/${EXAMPLE.connection}`, { url: `${url}?a=1` });
+    for (const answer of [made, changed]) {
+      expect(answer).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+      expect(answer.body.error.message).toContain('url: is this service, which its own routines may not call');
+    }
+  }
 });

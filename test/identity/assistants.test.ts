@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { forgetExpired } from '#core/scheduling/housekeeping.ts';
 import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
 import type { Answer } from '#test/support/client.ts';
@@ -447,7 +447,9 @@ test('people see and revoke what they connected, and owners also what others did
     'assistant.disconnected',
     'assistant.disconnected',
     'assistant.connected',
+    'assistant.approved',
     'assistant.connected',
+    'assistant.approved',
   ]);
 });
 
@@ -455,6 +457,36 @@ interface Listed {
   readonly grantedBy: { readonly id: string };
   readonly lastUsedAt: string | null;
 }
+
+test('no consent stands without an event, also when the process ends right after it was given', async ({ service }) => {
+  const ada = await signUp(service);
+  const assistant = await enterAssistant(service);
+  const asked = await assistant.ask();
+  const decide = vi.spyOn(service.deps.auth, 'decideConsent').mockImplementationOnce(async (decision) => {
+    await service.deps.auth.decideConsent(decision);
+    throw new Error('the process ends here');
+  });
+  const { status } = await approveAsked(ada, asked, ['runs:read', 'runs:write']);
+  decide.mockRestore();
+  expect(status).toBe(500);
+  expect(await storedOf(service, assistant.clientId)).toEqual([1, 0, 0]);
+  const path = `/v1/audit-events?organizationId=${ada.organizationId}&targetId=${assistant.clientId}`;
+  expect((await ada.session.get(path)).data).toMatchObject([
+    { action: 'assistant.approved', actor: { id: ada.userId }, details: { scopes: ['runs:read', 'runs:write'] } },
+  ]);
+});
+
+test('the page of an assistant costs one write of the resource a process, however often it is asked for', async ({
+  service,
+}) => {
+  const assistant = await enterAssistant(service);
+  await assistant.ask();
+  const statements = vi.spyOn(service.deps.database, 'run');
+  for (let asked = 0; asked < 5; asked += 1) await assistant.ask();
+  const texts = statements.mock.calls.map(([text]) => String(text));
+  statements.mockRestore();
+  expect(texts.filter((text) => text.includes('oauth_resources'))).toEqual([]);
+});
 
 test('an assistant gives its tokens back itself', async ({ service, ada, accessOf }) => {
   const assistant = await enterAssistant(service);

@@ -15,5 +15,6 @@ export {
   redeemTerminalSignIn,
   requestTerminalSignIn,
   TERMINAL_SECONDS,
+  UNKNOWN_CODE,
 } from './terminals.ts';
 export { authenticateMcpToken } from './tokens.ts';
