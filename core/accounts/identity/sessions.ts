@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { assertMayEndFor, markSessionsEnded } from '#core/accounts/organizations/index.ts';
+import { demandProofOf } from '#core/accounts/organizations/index.ts';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -53,14 +53,13 @@ export async function endSessionsOf(
   member: { readonly organizationId: string; readonly userId: string },
 ): Promise<number> {
   const { organizationId, userId } = member;
-  await assertMayEndFor(tx, by, member);
+  await demandProofOf(tx, by, member);
   const wait = await throttle(tx, ENDINGS, `${organizationId} ${userId}`);
   if (wait !== undefined) {
     throw new AppError('rate_limited', 'The sessions of this member were ended several times in this hour.', {
       'Retry-After': String(wait),
     });
   }
-  await markSessionsEnded(tx, member);
   const { ended = 0 } =
     (await tx.row<{ ended: number }>`
       select count(*) as ended from sessions where user_id = ${userId} and expires_at > now()

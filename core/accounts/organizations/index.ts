@@ -1,13 +1,11 @@
 export {
   createApiKey,
-  DEFAULT_SCOPES,
   listApiKeys,
   readApiKey,
   revokeApiKey,
   revokeKeysOf,
   SCOPES,
   touchApiKey,
-  type RevokedKey,
   type Scope,
 } from './api-keys.ts';
 export { markErased, markOrganizationDeleted, markProjectDeleted, projectsToErase } from './deletion.ts';
@@ -20,12 +18,11 @@ export {
   listInvitations,
 } from './invitations.ts';
 export {
-  assertMayEndFor,
   changeRole,
+  demandProofOf,
   endMembership,
   leaveOrganization,
   listMembers,
-  markSessionsEnded,
   MAX_MEMBERS,
   organizationsOf,
 } from './members.ts';

@@ -3,11 +3,12 @@ export { approveAssistant, denyAssistant, readAskedConsent } from './consent.ts'
 export {
   disconnectAssistant,
   endGrantsOfMember,
+  endReusedGrant,
   forgetGrantsOfProject,
   forgetPrograms,
+  isExchangedNow,
   listAssistants,
 } from './grants.ts';
-export { endReusedGrant, isExchangedNow } from './refresh.ts';
 export {
   approveTerminalSignIn,
   denyTerminalSignIn,
