@@ -103,7 +103,7 @@ async function forget(tx: Db, which: Sql): Promise<void> {
  * @param which consents, as `g`
  * @returns how many
  */
-export async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<number> {
+async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<number> {
   const ended = await tx.rows<{ projectId: string; userId: string; clientId: string; name: string | null }>`
     select g.reference_id as "projectId", g.user_id as "userId", g.client_id as "clientId", c.name
     from oauth_consents g join oauth_clients c on c.client_id = g.client_id where ${which} for update of g
