@@ -9,6 +9,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modul
 /** Pure: no service, no database, no process. A file that asks for one fails here. */
 const UNIT = [
   'test/{calculate,config,envelope,exact-json,linear-pattern,provider-file}/**',
+  'test/assistants/{fences,tools}.test.ts',
   'test/digest/times.test.ts',
   'test/cli/{completion,device,documented,mcp,output}.test.ts',
   'test/cli/files/{document,faults,import}.test.ts',
@@ -19,6 +20,7 @@ const UNIT = [
   'test/identity/{client-address,coalesce}.test.ts',
   'test/mcp/{address-secrets,json-limit,refusals}.test.ts',
   'test/model-connections/account-label.test.ts',
+  'test/notifications/links.test.ts',
   'test/observability/dashboard.test.ts',
   'test/outbound/{addresses,fetch,interim,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',
   'test/results/{changes,json-pointer}.test.ts',

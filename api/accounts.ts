@@ -1,4 +1,4 @@
-import { leaveOrganizations } from '#core/upkeep/deletion/index.ts';
+import { endProgramsOf, leaveOrganizations } from '#core/upkeep/deletion/index.ts';
 import { createAuth, createAuthMails, type AuthSettings } from '#core/accounts/identity/index.ts';
 import type { AccountsCore } from '#core/models/connections/index.ts';
 import type { Config } from '#lib/config/index.ts';
@@ -28,6 +28,7 @@ export function openAccounts(
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: mailer && createAuthMails({ db: database, mailer, uiOrigin }),
     leaveOrganizations: (userId) => leaveOrganizations(services, userId),
+    endPrograms: (userId) => endProgramsOf(services, userId),
     passwords,
     log,
   });

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { mustProveIn } from '#core/accounts/identity/index.ts';
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { type AccessOf, type AuthKind, actorOf, type Via } from './access.ts';
@@ -41,6 +43,7 @@ export interface Performed extends StoredResponse {
  */
 export async function perform(route: JsonRoute, call: Call, deps: Deps): Promise<Performed> {
   const { input, raw } = await parse(route, call, deps);
+  await assertProvenThere(input, deps);
   const { spec } = route;
   const { query } = input;
   const key = spec.idempotent === true ? idempotencyKey(call) : undefined;
@@ -79,6 +82,22 @@ export async function parse(
   const ifNoneMatch = conditional === 'create' ? call.ifNoneMatch : undefined;
   const values = { params, query, body, ifMatch, ifNoneMatch, wait };
   return { input: { ...values, access, by, deps, requestId, newId }, raw };
+}
+
+const place = z.object({ organizationId: z.string().optional(), projectId: z.string().optional() });
+
+/**
+ * Checks that a session may act in the organization that the request names. One that it selects by a header is checked
+ * with its authentication. @throws {AppError} `reauthentication_required`
+ */
+async function assertProvenThere(
+  { access, params, query, body }: Input<AuthKind, unknown, object, unknown>,
+  { database }: Deps,
+): Promise<void> {
+  if (access === undefined || !('provenAt' in access)) return;
+  const { data: named = {} } = place.safeParse({ ...Object(body), ...query, ...Object(params) });
+  if (named.organizationId === undefined && named.projectId === undefined) return;
+  if (await mustProveIn(database, access, named)) throw new AppError('reauthentication_required');
 }
 
 type Spec = Route['spec'];

@@ -71,8 +71,6 @@ export interface Tool {
   readonly toolset: Toolset;
   /** The fields of the response, or of each item of a list, that an assistant is shown; all where it is left out. */
   readonly view?: readonly string[];
-  /** Fields of it, at any depth, that a model, a tool or a page has written; they are fenced. */
-  readonly foreign?: readonly string[];
   /** A sentence that its description ends with. */
   readonly note?: string;
   /** Cannot be taken back. */

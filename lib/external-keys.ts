@@ -12,19 +12,25 @@ export interface ExternalName {
 }
 
 /**
- * Tells what a change does to the mark of drift: the manager of a thing names itself in each of its changes, and what
- * is changed without that is drift.
+ * Tells what a change does to the mark of drift. The manager of a thing puts it whole, which ends the mark; what is
+ * changed in parts is drift, also where the change names the manager. To name the manager or the key alone says that the thing
+ * is as it is kept.
  */
 export function driftOf(
   before: object,
   after: ExternalName,
-  patch: Partial<ExternalName>,
+  { managedBy, isPut }: { readonly managedBy: ExternalName['managedBy'] | undefined; readonly isPut: boolean },
 ): 'begins' | 'ends' | 'stays' {
-  if (patch.managedBy !== undefined) return 'ends';
+  if (isPut) return 'ends';
   const was = new Map<string, unknown>(Object.entries(before));
-  const isOther = Object.entries(after).some(([name, value]) => !isDeepStrictEqual(value, was.get(name)));
-  return after.managedBy !== null && isOther ? 'begins' : 'stays';
+  const isOther = Object.entries(after).some(
+    ([name, value]) => !(managedBy !== undefined && NAMES.has(name)) && !isDeepStrictEqual(value, was.get(name)),
+  );
+  if (after.managedBy !== null && isOther) return 'begins';
+  return managedBy === undefined ? 'stays' : 'ends';
 }
+
+const NAMES: ReadonlySet<string> = new Set(['externalKey', 'managedBy'] satisfies (keyof ExternalName)[]);
 
 /** Sets the mark of drift among the columns of an `update`, with a comma behind it. */
 export const DRIFT = {

@@ -44,6 +44,16 @@ export function withoutUnseen(text: string): string {
   return text.replace(UNSEEN, '');
 }
 
+/**
+ * Puts a space into everything of which a mail program would make a link: the scheme of an address, a dot between the
+ * names of a host, a mailbox. Figures and times of day stay as they are.
+ */
+export function withoutLinks(text: string): string {
+  return text
+    .replaceAll(/(?<=[\p{L}\p{M}\p{N}_-][.。．｡])(?=[\p{L}\p{M}\u200C\u200D])/gu, ' ')
+    .replaceAll(/(?<=\p{L}[\p{L}\p{N}+.-]*:)(?=\S)|(?<=\S@)(?=\S)|(?<=[/\\])(?=[/\\])/gu, ' ');
+}
+
 /** Decodes the start of UTF-8 text, at most `maxBytes` bytes, without a character that would be cut in two. */
 export function utf8Start(bytes: Uint8Array, maxBytes: number): string {
   // In streaming mode the decoder holds an unfinished character back.

@@ -122,7 +122,14 @@ export const authOperations: readonly AuthOperation[] = [
     summary: 'Choose a new password',
     description:
       'Ends every session of the account, and forgets the attempts to sign in to it. This browser is then known.',
-    body: z.strictObject({ newPassword: password, token }),
+    body: z.strictObject({
+      newPassword: password,
+      token,
+      endPrograms: z.boolean().optional().meta({
+        description:
+          'Also revokes the API keys that the person made, those of their terminals too, and disconnects their assistants.',
+      }),
+    }),
     success: done,
     errors: { 400: ['invalid_token'] },
   },

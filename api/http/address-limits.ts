@@ -67,7 +67,7 @@ export function limitKeyAttempts(limit: number, now = () => performance.now()): 
 }
 
 function tooMany(seconds: number): AppError {
-  return new AppError('rate_limited', 'Too many wrong API keys from this address.', {
+  return new AppError('rate_limited', 'Too many wrong credentials from this address.', {
     'Retry-After': String(seconds),
   });
 }

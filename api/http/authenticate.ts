@@ -118,17 +118,19 @@ async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
 }
 
 async function projectOfSession(ctx: Context, spec: RouteSpec, deps: Deps) {
-  const { sessionId, userId } = await sessionAccess(ctx, spec, deps);
+  const session = await sessionAccess(ctx, spec, deps);
+  const { sessionId, userId } = session;
   const selected = selectedProject(ctx, deps.config.PRODUCT_TAG);
   if (selected !== undefined && !idPattern('project').test(selected)) {
     throw new AppError('project_not_found');
   }
-  const [membership, another] = await findMemberships(deps.database, userId, selected);
+  const [membership, another] = await findMemberships(deps.database, session, selected);
   if (membership === undefined) {
     throw new AppError(selected === undefined ? 'project_required' : 'project_not_found');
   }
   // With one project there is nothing to choose. With more, guessing would be choosing a tenant by accident.
   if (another !== undefined) throw new AppError('project_required');
+  if (membership.mustProve) throw new AppError('reauthentication_required');
   if (membership.lacksSecondFactor) throw new AppError('second_factor_required');
   ctx.state.projectId = membership.projectId;
   return {
@@ -202,7 +204,7 @@ export function isStillAllowed(
   { database }: Pick<Deps, 'database'>,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (access === undefined || !('actor' in access) || access.actor.kind === 'assistant') {
+  if (access === undefined || !('actor' in access)) {
     throw new Error('only streams of a project are served');
   }
   const { actor, projectId } = access;

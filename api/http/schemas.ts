@@ -2,12 +2,42 @@ import { z } from 'zod';
 import { idPattern, type Resource } from '#lib/ids.ts';
 import { cursorPattern, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Order, type Page } from '#lib/paging.ts';
 
+const OURS = z.registry<{ readonly takes: (text: string) => boolean }>();
+
+/**
+ * Marks the strings of a response that the service writes itself, in a form that leaves no room for words. All others
+ * are foreign to an assistant, which is shown them in a fence.
+ */
+function ours<S extends z.ZodString>(schema: S, takes = (text: string) => schema.safeParse(text).success): S {
+  OURS.add(schema, { takes });
+  return schema;
+}
+
+/** Tells whether a text is the service's own: an id, a word of a closed list, a number or a time, as its schema says. */
+export function isOurs(schema: z.core.$ZodType, text: string): boolean {
+  const isClosed =
+    schema instanceof z.ZodEnum ||
+    schema instanceof z.ZodLiteral ||
+    schema instanceof z.ZodISODateTime ||
+    schema instanceof z.ZodISODate;
+  return isClosed ? schema.safeParse(text).success : (OURS.get(schema)?.takes(text) ?? false);
+}
+
+/** Returns the schema of a word of ours, of a list that may grow: rows of a newer release have others. */
+export function wordOf(list: Readonly<Record<string, unknown>> | readonly string[]) {
+  const words = new Set(Array.isArray(list) ? list : Object.keys(list));
+  return ours(z.string(), (word) => words.has(word));
+}
+
+/** US dollars as a decimal string. */
+export const dollars = ours(z.string().regex(/^-?\d{1,20}(?:\.\d{1,30})?$/));
+
+/** An id of any resource. */
+export const anyId = ours(z.string().regex(/^[a-z]{3}_[0-7][0-9a-hjkmnp-tv-z]{25}$/));
+
 /** Returns the schema of an id, as a path parameter or a field. */
 export function idOf(resource: Resource, example: string) {
-  return z
-    .string()
-    .regex(idPattern(resource))
-    .meta({ description: `Id of the ${resource}.`, example });
+  return ours(z.string().regex(idPattern(resource))).meta({ description: `Id of the ${resource}.`, example });
 }
 
 export const EXAMPLE = {

@@ -1,56 +1,44 @@
+import type { z } from 'zod';
 import { fence } from '#core/execution/prompt/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
+import { leftOut, withoutForeign } from './foreign.ts';
 
 /** The most that an answer of a tool may cost a model, in tokens as `tokensOf` counts them. */
 const MAX_ANSWER_TOKENS = 20_000;
 
-/** Leaves the rest of the budget to the words around the data. */
-const MAX_DATA_TOKENS = MAX_ANSWER_TOKENS - 1_000;
-
 export interface Answer {
   readonly data: unknown;
-  /** Fields, at any depth, that a model, a tool or a page has written; the answer fences them. */
-  readonly foreign: readonly string[];
+  /** Describes the data: a text that it does not name as ours is fenced. */
+  readonly schema: z.core.$ZodType;
+  /** Fields of ours beside those of the data. */
+  readonly added?: Readonly<Record<string, string>>;
   /** Follow the data, in words: where a list goes on, what to do next. */
   readonly notes: readonly string[];
 }
 
 /**
- * Writes an answer as text that a model reads: the data as JSON, then each foreign text in a fence of its own, then the
- * notes. An answer that would be too long has its longest texts cut first, then its lists, and says so.
+ * Writes an answer as text that a model reads: the data as JSON, then its foreign texts in fences, then the notes. An
+ * answer that would be too long has its longest texts cut first, then its lists, and says so. Texts are cut before
+ * anything is counted, so an answer costs this process as much as its own length, however much the data holds.
  */
-export function answerText({ data, foreign, notes }: Answer): string {
-  const fitted = fit(data);
-  const texts: string[] = [];
-  const fenced = (name: string, value: unknown) => {
-    if (!foreign.includes(name) || isEmpty(value)) return value;
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    texts.push(fence(`The untrusted text ${texts.length + 1}, ${name},`, text));
-    return `(untrusted text ${texts.length}, below)`;
-  };
-  const json = JSON.stringify(fitted.value, foreign.length === 0 ? undefined : fenced);
-  return [json, ...texts, ...(fitted.isCut ? [CUT] : []), ...notes].join('\n\n');
+export function answerText(answer: Answer): string {
+  for (const limits of LIMITS) {
+    const copy = copyOf(answer.data, limits);
+    if (copy.isTooLong) continue;
+    const text = written(answer, copy);
+    if (tokensOf(text) <= MAX_ANSWER_TOKENS) return text;
+  }
+  // A value of very many fields: its beginning says at least what it is.
+  return written(answer, copyOf(answer.data, { ...LEAST, room: ROOM_OF_BEGINNING }));
 }
 
-const CUT = 'Parts are left out to keep this answer short; each place says how much.';
-
-function isEmpty(value: unknown): boolean {
-  return value === null || value === '' || (Array.isArray(value) && value.length === 0);
+/** Tells whether data has more than one answer can hold. */
+export function isBeyondOneAnswer(data: unknown): boolean {
+  return copyOf(data, { characters: Infinity, items: Infinity, room: MAX_CHARACTERS }).isTooLong;
 }
 
-/**
- * Estimates the tokens of a text from above: tokenizers need one for about four letters of a word, up to one for each
- * character of a key, a digest or a number and for each sign, and at times more than one for one of another script.
- */
-export function tokensOf(text: string): number {
-  const words = text.match(/\b[A-Za-z]{1,15}\b/g) ?? [];
-  const letters = words.reduce((sum, word) => sum + word.length, 0);
-  const blanks = text.match(/ /g)?.length ?? 0;
-  const foreign = text.match(/[^\p{ASCII}]/gu)?.length ?? 0;
-  const others = text.length - letters - blanks - foreign;
-  return Math.ceil(letters / 4 + words.length / 2 + others + foreign * 1.25);
-}
+const LEAST = { characters: 20, items: 1 };
 
 /** Lengths that texts and lists are cut to, one after the other, until an answer fits. */
 const LIMITS = [
@@ -60,38 +48,136 @@ const LIMITS = [
   { characters: 1_000, items: 50 },
   { characters: 300, items: 20 },
   { characters: 60, items: 5 },
-  { characters: 20, items: 1 },
-] as const;
+  LEAST,
+];
 
-function fit(data: unknown): { readonly value: unknown; readonly isCut: boolean } {
-  if (isShort(data)) return { value: data, isCut: false };
-  for (const limits of LIMITS) {
-    const value = shortened(data, limits);
-    if (isShort(value)) return { value, isCut: true };
-  }
-  // A value of very many fields: its beginning says at least what it is.
-  return { value: cut(JSON.stringify(data), 20_000), isCut: true };
+/** A longer answer is above the limit of tokens in any language. */
+const MAX_CHARACTERS = 80_000;
+const ROOM_OF_BEGINNING = 8_000;
+/** Characters that a value costs beside its own: commas, the words in its place, its line in a fence. */
+const AROUND_TEXT = 50;
+const AROUND_VALUE = 5;
+
+interface Limits {
+  readonly characters: number;
+  readonly items: number;
+  /** Characters after which nothing more is copied. */
+  readonly room?: number;
 }
 
-function isShort(value: unknown): boolean {
-  const json = JSON.stringify(value);
-  // Counting takes longer than writing, and most answers are far below the limit.
-  return json.length * 1.25 < MAX_DATA_TOKENS || tokensOf(json) <= MAX_DATA_TOKENS;
+interface Copy {
+  readonly value: unknown;
+  readonly isCut: boolean;
+  readonly isTooLong: boolean;
 }
 
-function shortened(value: unknown, limits: (typeof LIMITS)[number]): unknown {
-  if (typeof value === 'string') {
-    const left = value.length - limits.characters;
-    return left > 0 ? `${cut(value, limits.characters)} … (${left} more characters)` : value;
+/** Copies data with its texts and lists cut, up to the room that there is. */
+function copyOf(data: unknown, { characters, items, room = MAX_CHARACTERS }: Limits): Copy {
+  let left = room;
+  let isCut = false;
+
+  function copy(value: unknown): unknown {
+    if (typeof value === 'string') return copyText(value);
+    left -= AROUND_VALUE;
+    if (Array.isArray(value)) return copyList(value);
+    if (!isJsonObject(value)) return value;
+    const fields: [string, unknown][] = [];
+    for (const [name, each] of Object.entries(value)) {
+      if (left < 0) break;
+      left -= name.length;
+      fields.push([name, copy(each)]);
+    }
+    return Object.fromEntries(fields);
   }
-  if (Array.isArray(value)) {
-    const shown = value.slice(0, limits.items).map((item) => shortened(item, limits));
-    const left = value.length - shown.length;
-    return left > 0 ? [...shown, `… (${left} more)`] : shown;
+
+  function copyText(text: string): string {
+    const more = text.length - characters;
+    left -= AROUND_TEXT + Math.min(text.length, characters);
+    if (more <= 0) return text;
+    isCut = true;
+    return `${cut(text, characters)} … (${more} more characters)`;
   }
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each, limits)]));
+
+  function copyList(list: readonly unknown[]): unknown[] {
+    const shown: unknown[] = [];
+    for (const item of list.slice(0, items)) {
+      if (left < 0) break;
+      shown.push(copy(item));
+    }
+    if (shown.length === list.length) return shown;
+    isCut = true;
+    return [...shown, leftOut(list.length - shown.length)];
+  }
+
+  const value = copy(data);
+  return { value, isCut: isCut || left < 0, isTooLong: left < 0 };
 }
+
+/** Texts up to this length on one line share a fence, and longer ones have one each. */
+const SHORT = 200;
+
+function written({ schema, added = {}, notes }: Answer, { value, isCut }: Copy): string {
+  const kept = new Map<string, { readonly number: number; readonly name: string; readonly text: string }>();
+  const keep = (name: string, text: string) => {
+    const key = `${name} ${text}`;
+    const { number } = kept.get(key) ?? { number: kept.size + 1 };
+    kept.set(key, { number, name, text });
+    return `(untrusted text ${number}, below)`;
+  };
+  const own = withoutForeign(value, schema, keep);
+  const json = JSON.stringify(Object.keys(added).length === 0 ? own : { ...Object(own), ...added });
+  const isShort = ({ text }: { readonly text: string }) => text.length <= SHORT && !text.includes('\n');
+  const texts = [...kept.values()];
+  const short = texts.filter(isShort);
+  const list = short.map(({ number, name, text }) => `${number} ${name} ${JSON.stringify(text)}`).join('\n');
+  return [
+    json,
+    ...(short.length === 0
+      ? []
+      : [fence('The list of short untrusted texts, each with its number and its field,', list)]),
+    ...texts
+      .filter((each) => !isShort(each))
+      .map(({ number, name, text }) => fence(`The untrusted text ${number}, ${name},`, text)),
+    ...(isCut ? [CUT] : []),
+    ...notes,
+  ].join('\n\n');
+}
+
+const CUT = 'Parts are left out to keep this answer short; each place says how much.';
+
+/**
+ * Estimates the tokens of a text from above: tokenizers need one for about four letters of a word, up to one for each
+ * character of a key, a digest or a number and for each sign, and at times more than one for one of another script.
+ */
+export function tokensOf(text: string): number {
+  let tokens = 0;
+  let run = 0;
+  let isWord = true;
+  const endRun = () => {
+    tokens += isWord && run <= LONGEST_WORD && run > 0 ? run / 4 + 1 / 2 : run;
+    run = 0;
+    isWord = true;
+  };
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (IN_RUN[unit] === true) {
+      run += 1;
+      isWord &&= LETTER[unit] === true;
+    } else {
+      endRun();
+      if (unit >= 0x80) tokens += 1.25;
+      else if (unit !== SPACE) tokens += 1;
+    }
+  }
+  endRun();
+  return Math.ceil(tokens);
+}
+
+const LONGEST_WORD = 15;
+const SPACE = 0x20;
+const ASCII = Array.from({ length: 0x80 }, (_, unit) => String.fromCharCode(unit));
+const LETTER = ASCII.map((character) => /[A-Za-z]/.test(character));
+const IN_RUN = ASCII.map((character) => /\w/.test(character));
 
 /** Takes the named fields of a value, or of each item of a list. */
 export function viewed(data: unknown, view: readonly string[] | undefined): unknown {

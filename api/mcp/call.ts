@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { isEndState, RUN_STATES } from '#core/execution/run-states/index.ts';
+import { AppError } from '#lib/errors.ts';
 import { idPattern } from '#lib/ids.ts';
 import type { ProjectAccess, Via } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import { assertPermitted } from '../http/authenticate.ts';
+import { assertPermitted, isStillAllowed } from '../http/authenticate.ts';
 import { validate } from '../http/validate.ts';
 import type { Wait } from '../route.ts';
 import { type Call, perform, type Performed } from '../perform.ts';
-import { answerText, viewed } from './answer.ts';
+import { answerText, isBeyondOneAnswer, viewed } from './answer.ts';
 import { readArguments, type RouteTool, runArguments, toolNamed, waitArguments } from './tools.ts';
 
 /** A request to `/mcp`, once its caller is known. */
@@ -51,12 +52,11 @@ export async function callTool(
     }
     default: {
       const { data, headers, nextCursor } = await performed(tool, given, context);
-      const { view, foreign = [] } = tool.tool;
       const { ETag: etag } = headers;
-      const shown = viewed(data, view);
       return answerText({
-        data: etag === undefined ? shown : { ...Object(shown), etag },
-        foreign,
+        data: viewed(data, tool.tool.view),
+        schema: tool.route.spec.success.data,
+        ...(etag !== undefined && { added: { etag } }),
         notes: [
           ...(nextCursor === undefined ? [] : [`There are more: call again with cursor "${nextCursor}".`]),
           ...pageOf(data, context),
@@ -108,7 +108,13 @@ function asText(value: unknown): unknown {
 /** Waits for the end of a run for some seconds, and returns how it stands then. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<string> {
   const { signal } = context.caller;
-  const wait: Wait = (until) => until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
+  const { access } = context.caller;
+  const wait: Wait = async (until) => {
+    await until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
+    if (!signal.aborted && !(await isStillAllowed(access, READ_RUN.route.spec, context.deps, signal))) {
+      throw new AppError('authentication_required', 'Access was taken back meanwhile.');
+    }
+  };
   const patient = { ...context, wait: seconds === 0 ? undefined : wait };
   const { data } = await performed(READ_RUN, { runId }, patient);
   return runText(data, readArguments.parse({}), context);
@@ -126,16 +132,17 @@ const readable = z.looseObject({
 
 function runText(data: unknown, { detail, resultFrom }: z.output<typeof readArguments>, context: Context): string {
   const run = readable.parse(data);
-  const { view, foreign = [] } = READ_RUN.tool;
+  const { view } = READ_RUN.tool;
   const shown = { full: undefined, steps: [...(view ?? []), 'steps'], summary: view }[detail];
   const result = run.result?.slice(resultFrom) ?? null;
+  const page = pageOf(run, context);
+  if (detail === 'full' && isBeyondOneAnswer({ ...run, result })) {
+    throw new AppError('invalid_request', `detail: full is too long here; ask for steps. ${page.join(' ')}`);
+  }
   return answerText({
     data: viewed({ ...run, result }, shown),
-    foreign,
-    notes: [
-      ...(isEndState(run.state) ? [] : ['It has not ended: call wait_for_run for its result.']),
-      ...pageOf(run, context),
-    ],
+    schema: READ_RUN.route.spec.success.data,
+    notes: [...(isEndState(run.state) ? [] : ['It has not ended: call wait_for_run for its result.']), ...page],
   });
 }
 

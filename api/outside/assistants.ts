@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
 import { CLIENT_ADDRESS_HEADER, ensureMcpResource, mcpResource } from '#core/accounts/identity/index.ts';
+import { endReusedGrant, isExchangedNow } from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
@@ -64,6 +65,7 @@ export function assistantSignIn(deps: Deps): Middleware {
     '/.well-known/oauth-protected-resource/mcp': resourceMetadata(config),
     '/.well-known/oauth-authorization-server/auth': serverMetadata(config),
   };
+  const resourceIsThere = once(() => ensureMcpResource(deps.database, config.PUBLIC_URL));
   return async (ctx, next) => {
     const document = documents[ctx.path];
     const method = document === undefined ? ENDPOINTS[ctx.path] : 'GET';
@@ -73,7 +75,7 @@ export function assistantSignIn(deps: Deps): Middleware {
     if (ctx.method !== method && !(method === 'GET' && ctx.method === 'HEAD')) {
       throw new AppError('method_not_allowed', undefined, { Allow: method });
     }
-    if (document === undefined) await forward(ctx, deps);
+    if (document === undefined) await forward(ctx, deps, resourceIsThere);
     else {
       ctx.set('Cache-Control', 'public, max-age=3600');
       ctx.set('Access-Control-Allow-Origin', '*');
@@ -118,7 +120,17 @@ function serverMetadata(config: Origins): object {
   };
 }
 
-async function forward(ctx: Context, deps: Deps): Promise<void> {
+/** Does something once in this process; after a failure the next caller has it done again. */
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () =>
+    (done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    }));
+}
+
+async function forward(ctx: Context, deps: Deps, resourceIsThere: () => Promise<void>): Promise<void> {
   ctx.set('Cache-Control', 'no-store');
   const { auth, config } = deps;
   const url = new URL(ctx.path, config.PUBLIC_URL);
@@ -126,7 +138,7 @@ async function forward(ctx: Context, deps: Deps): Promise<void> {
   let response: Response;
   try {
     if (ctx.path.endsWith('/authorize')) {
-      await ensureMcpResource(deps.database, config.PUBLIC_URL);
+      await resourceIsThere();
       url.search = authorizationQuery(ctx, config.PUBLIC_URL).toString();
       headers.set('Accept', 'text/html');
       response = await auth.handler(new Request(url, { headers }));
@@ -134,7 +146,8 @@ async function forward(ctx: Context, deps: Deps): Promise<void> {
       const { type, body } = await (ctx.path.endsWith('/register') ? client : form)(ctx);
       headers.set('Content-Type', type);
       headers.set('Accept', 'application/json');
-      response = await auth.handler(new Request(url, { method: 'POST', headers, body }));
+      const call = () => auth.handler(new Request(url, { method: 'POST', headers, body }));
+      response = ctx.path.endsWith('/register') ? await call() : await withRefreshToken(body, call, deps);
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
@@ -142,6 +155,25 @@ async function forward(ctx: Context, deps: Deps): Promise<void> {
     return;
   }
   await send(ctx, response, config);
+}
+
+/**
+ * Has the library take a refresh token, exchange or revoke it. One that comes a second time ends the access that it is
+ * of, unless its first exchange is a moment ago.
+ */
+async function withRefreshToken(body: string, call: () => Promise<Response>, deps: Deps): Promise<Response> {
+  const given = new URLSearchParams(body);
+  const exchanged = given.get('refresh_token');
+  const token = exchanged ?? given.get('token');
+  if (token === null) return call();
+  const presented = { token, clientId: given.get('client_id') ?? '' };
+  if (await endReusedGrant(deps, presented)) {
+    if (exchanged === null) return new Response(null, { status: 200 });
+    return Response.json({ error: 'invalid_grant', error_description: 'The refresh token was used.' }, { status: 400 });
+  }
+  const response = await call();
+  // Another request exchanges it at this very moment.
+  return exchanged !== null && response.status === 400 && (await isExchangedNow(deps, presented)) ? call() : response;
 }
 
 /**

@@ -1,15 +1,23 @@
 import type { Context, Middleware } from 'koa';
 import { z } from 'zod';
-import { redeemTerminalSignIn, requestTerminalSignIn, TERMINAL_SECONDS } from '#core/accounts/programs/index.ts';
+import {
+  redeemTerminalSignIn,
+  requestTerminalSignIn,
+  TERMINAL_SECONDS,
+  UNKNOWN_CODE,
+} from '#core/accounts/programs/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, readJson } from '../http/body.ts';
+import { limitKeyAttempts, type KeyAttempts } from '../http/address-limits.ts';
 import { networkOf } from '../http/client-address.ts';
 import { validate } from '../http/validate.ts';
 
 const CODE_PATH = '/v1/auth/device/code';
 const TOKEN_PATH = '/v1/auth/device/token';
 const MAX_BODY_BYTES = 4 * 1024;
+/** Device codes of one network that no terminal has, above what terminals behind one address forget. */
+const WRONG_CODES_PER_MINUTE = 30;
 
 /** The only program that signs in this way: ours for the command line. */
 const clientId = z.literal('ras-cli');
@@ -27,6 +35,7 @@ const tokenRequest = z.object({
  * has no envelope. A person approves it on the page `/device` of the user interface.
  */
 export function terminalSignIn(deps: Deps): Middleware {
+  const attempts = limitKeyAttempts(WRONG_CODES_PER_MINUTE);
   return async (ctx, next) => {
     if (ctx.path !== CODE_PATH && ctx.path !== TOKEN_PATH) return next();
     ctx.state.route = ctx.path;
@@ -35,7 +44,8 @@ export function terminalSignIn(deps: Deps): Middleware {
     }
     ctx.set('Cache-Control', 'no-store');
     ctx.type = 'application/json';
-    await (ctx.path === CODE_PATH ? giveCodes : giveKey)(ctx, deps).catch((error: unknown) => {
+    const answered = ctx.path === CODE_PATH ? giveCodes(ctx, deps) : giveKey(ctx, deps, attempts);
+    await answered.catch((error: unknown) => {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
       ctx.set({ ...error.headers });
       const isTooMany = error.code === 'rate_limited';
@@ -66,10 +76,14 @@ async function giveCodes(ctx: Context, { config, database, clientAddress }: Deps
   });
 }
 
-async function giveKey(ctx: Context, { config, database }: Deps): Promise<void> {
+async function giveKey(ctx: Context, { config, database, clientAddress }: Deps, attempts: KeyAttempts): Promise<void> {
   const { device_code: deviceCode } = await bodyOf(ctx, tokenRequest);
-  const tag = config.PRODUCT_TAG;
-  const grant = await redeemTerminalSignIn(database, { deviceCode, tag });
+  const attempt = { address: networkOf(clientAddress(ctx.req)), presented: deviceCode };
+  const found = await attempts.lookUp(attempt, async () => {
+    const redeemed = await redeemTerminalSignIn(database, { deviceCode, tag: config.PRODUCT_TAG });
+    return 'error' in redeemed && redeemed.error === 'invalid_grant' ? undefined : redeemed;
+  });
+  const grant = found ?? UNKNOWN_CODE;
   if ('error' in grant) {
     fail(ctx, 400, grant.error, grant.reason);
     return;

@@ -42,6 +42,9 @@ const listApiKeys = route({
   return listReply(found, page, (row) => present(apiKey, row));
 });
 
+/** Lists the scopes of a key whose creator names none. */
+const DEFAULT_SCOPES = ['models:read', 'routines:read', 'runs:read', 'runs:write'] as const;
+
 const createApiKey = route({
   method: 'POST',
   path: '/v1/api-keys',
@@ -59,7 +62,7 @@ const createApiKey = route({
       .array(z.enum(organizations.SCOPES))
       .min(1)
       .max(organizations.SCOPES.length)
-      .default([...organizations.DEFAULT_SCOPES])
+      .default([...DEFAULT_SCOPES])
       .transform((scopes) => [...new Set(scopes)])
       .meta({
         description:

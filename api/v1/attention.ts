@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { ROUTINE_STATES } from '#core/authoring/routines/index.ts';
+import { RUN_REASONS } from '#core/execution/run-states/index.ts';
 import { readAttention as readWhatNeedsAttention } from '#core/upkeep/attention/index.ts';
-import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
+import { anyId, EXAMPLE, idOf, timestamp, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
 
@@ -15,7 +17,7 @@ const attention = z
       .array(
         z.strictObject({
           ...routine,
-          state: z.string(),
+          state: wordOf(ROUTINE_STATES),
           reason: z.string(),
           updatedAt: timestamp,
         }),
@@ -26,7 +28,7 @@ const attention = z
         z.strictObject({
           ...routine,
           runId: idOf('run', EXAMPLE.run).meta({ description: 'The latest failed run.' }),
-          reason: z.string().nullable(),
+          reason: wordOf(RUN_REASONS).nullable(),
           errorMessage: z.string().nullable(),
           finishedAt: timestamp,
           runs: z.number().int().meta({ description: 'Failed runs of these 24 hours.' }),
@@ -40,7 +42,7 @@ const attention = z
       .array(
         z.strictObject({
           kind: z.enum(['model_account', 'connection']),
-          id: z.string(),
+          id: anyId,
           name: z.string(),
           ownerId: z.string().nullable().meta({
             description: 'The person who can sign in again; null where each member can.',
@@ -54,7 +56,7 @@ const attention = z
       .array(
         z.strictObject({
           scope: z.enum(['routine', 'project', 'organization']),
-          scopeId: z.string(),
+          scopeId: anyId,
           name: z.string(),
           limit: z.enum(['maxTokensPerDay', 'maxCostUsdPerMonth']),
           percent: z.number().int(),
@@ -88,7 +90,7 @@ const readAttention = route({
   summary: 'Read what needs attention in the project',
   description: 'At most 20 entries of each kind.',
   auth: 'key-or-session',
-  mcp: { toolset: 'results', foreign: ['errorMessage'] },
+  mcp: { toolset: 'results' },
   scope: 'runs:read',
   success: {
     status: 200,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import * as deletion from '#core/upkeep/deletion/index.ts';
-import * as identity from '#core/accounts/identity/index.ts';
 import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
@@ -110,6 +109,14 @@ const removeMember = route({
   return { data: present(removedMember, removed) };
 });
 
+const endedSessions = z
+  .strictObject({
+    ended: z.number().int().meta({ description: 'Sessions of the person.' }),
+    revokedKeys,
+    disconnectedAssistants: z.number().int(),
+  })
+  .meta({ id: 'EndedSessions' });
+
 const endMemberSessions = route({
   method: 'DELETE',
   path: '/v1/organizations/:organizationId/members/:userId/sessions',
@@ -117,20 +124,22 @@ const endMemberSessions = route({
   tag,
   summary: 'End the sessions of a member',
   description:
-    'Needs the role owner or admin; those of an owner are ended by an owner. The person signs in again. Their API keys go on.',
+    'Needs the role owner or admin; those of an owner are ended by an owner. Each session of the person is asked for a proof, `reauthentication_required`, before it does anything in this organization; in others it goes on. Five times an hour for each member.',
   auth: 'session',
   mcp: false,
+  fresh: true,
   params: memberParams,
-  success: {
-    status: 200,
-    data: z.strictObject({ ended: z.number().int() }).meta({ id: 'EndedSessions' }),
-    description: 'How many there were.',
-  },
+  query: z.strictObject({
+    endPrograms: z.enum(['true', 'false']).default('false').meta({
+      description:
+        'Also revokes the API keys that the person made here, those of their terminals too, and disconnects their assistants.',
+    }),
+  }),
+  success: { status: 200, data: endedSessions, description: 'What was ended.' },
   errors: ['forbidden', 'owner_required'],
-}).to(async ({ by, params, deps }) => ({
-  data: {
-    ended: await transaction(deps.database, (tx) => identity.endSessionsOf(tx, by, params)),
-  },
-}));
+}).to(async ({ by, params, query, deps }) => {
+  const options = { endsPrograms: query.endPrograms === 'true' };
+  return { data: present(endedSessions, await deletion.endSessionsOfMember(deps, by, params, options)) };
+});
 
 export const memberRoutes: readonly Route[] = [listMembers, changeMemberRole, removeMember, endMemberSessions];

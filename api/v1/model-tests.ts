@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHECKS, estimateTest, testModel } from '#core/upkeep/model-tests/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { findSourced, modelId } from './model-figures.ts';
 import { modelAbilities, presentAbilities } from './models.ts';
@@ -14,7 +15,7 @@ const modelTest = z
       .strictObject({
         inputTokens: z.int(),
         outputTokens: z.int(),
-        costUsd: z.string().nullable().meta({ example: '0.00191' }),
+        costUsd: dollars.nullable().meta({ example: '0.00191' }),
       })
       .meta({ description: 'The most that the test can use; `costUsd` null without prices.' }),
     checks: z.array(

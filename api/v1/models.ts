@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption } from '#core/models/directory/index.ts';
 import { MODEL_DIALECTS } from '#lib/config/index.ts';
 import { present } from '../http/present.ts';
-import { timestamp } from '../http/schemas.ts';
+import { anyId, dollars, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 export const prices = z
-  .strictObject({ input: z.string(), output: z.string(), cachedInput: z.string().nullable() })
+  .strictObject({ input: dollars, output: dollars, cachedInput: dollars.nullable() })
   .nullable()
   .meta({
     description:
@@ -27,7 +27,7 @@ export const modelAbilities = z
 export const modelOption = z
   .strictObject({
     provider: z.enum(MODEL_PROVIDERS),
-    connectionId: z.string().nullable(),
+    connectionId: anyId.nullable(),
     modelId: z.string().meta({
       description: 'With several model sources, most ids begin with the name of their source.',
     }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import * as results from '#core/execution/results/index.ts';
-import { TRIGGERS } from '#core/execution/run-states/index.ts';
+import { RUN_REASONS, TRIGGERS } from '#core/execution/run-states/index.ts';
 import { actorId, type ProjectAccess } from '../access.ts';
-import { EXAMPLE, idOf, instant, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { dollars, EXAMPLE, idOf, instant, pageOf, pageQuery, timestamp, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
 import { scheduleFields } from './routines/fields.ts';
@@ -27,7 +27,7 @@ const result = z
     }),
     trigger: z.enum(TRIGGERS),
     state: z.enum(['succeeded', 'failed']),
-    reason: z.string().nullable().meta({ description: 'Why the run failed.' }),
+    reason: wordOf(RUN_REASONS).nullable().meta({ description: 'Why the run failed.' }),
     errorMessage: z.string().nullable(),
     outcome: outcomes.nullable(),
     outcomeSummary: z.string().nullable(),
@@ -56,7 +56,7 @@ const result = z
     previousRunId: idOf('run', EXAMPLE.run)
       .nullable()
       .meta({ description: 'The run of the routine that succeeded before it.' }),
-    costUsd: z.string().nullable().meta({ description: 'US dollars.' }),
+    costUsd: dollars.nullable().meta({ description: 'US dollars.' }),
     startedAt: timestamp.nullable(),
     finishedAt: timestamp,
     unread: z.boolean(),
@@ -108,7 +108,6 @@ const listResults = route({
       'finishedAt',
       'unread',
     ],
-    foreign: ['excerpt', 'lines', 'errorMessage'],
   },
   scope: 'runs:read',
   query: pageQuery('run', {

@@ -8,6 +8,7 @@ import {
   USAGE_PARTS,
 } from '#core/usage/index.ts';
 import { invalid } from '#lib/errors.ts';
+import { dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { presentTokens, tokenCounts } from './runs/result-schema.ts';
 
@@ -18,7 +19,7 @@ const day = z.iso.date().meta({ example: '2026-11-21' });
 
 const sum = {
   ...tokenCounts,
-  costUsd: z.string().nullable().meta({
+  costUsd: dollars.nullable().meta({
     description: 'US dollars, a decimal string; null when no step had a price.',
     example: '0.42',
   }),

@@ -155,6 +155,7 @@ async function signUpPast(database: Database, { url, config }: { url: string; co
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: undefined,
     leaveOrganizations: async () => {},
+    endPrograms: async () => {},
   });
   const email = newEmail();
   const { status } = await auth.handler(

@@ -13,14 +13,14 @@ import { forgetCounts } from '#core/foundation/rate-limits/index.ts';
 import { forgetDeletedSkills } from '#core/authoring/skills/index.ts';
 import { forgetUsage } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/delivery/webhooks/index.ts';
-import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Database, type Db } from '#lib/database/index.ts';
 import type { Mailer } from '#lib/mail.ts';
 
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
 const BATCH = 1_000;
 
 /** Functions that delete what has expired, each at most `limit` rows; they return how many. */
-const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
+const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   forgetIdempotencyKeys,
   forgetBreakers,
   forgetFollowers,
@@ -40,7 +40,11 @@ const FORGET: readonly ((db: Db, limit: number) => Promise<number>)[] = [
 
 /** Deletes expired rows in batches until none is left; stops between two batches when `signal` aborts. */
 export async function forgetExpired(
-  { database, auditRetentionDays, mailer }: { database: Db; auditRetentionDays: number; mailer: Mailer | undefined },
+  {
+    database,
+    auditRetentionDays,
+    mailer,
+  }: { database: Database; auditRetentionDays: number; mailer: Mailer | undefined },
   signal: AbortSignal,
 ): Promise<void> {
   const unconfirmed = mailer === undefined ? [] : [forgetUnconfirmed];

@@ -89,6 +89,24 @@ test('a consent to read lists and allows reading alone, and ends when it is revo
   await assistant.close().catch(() => undefined);
 });
 
+test('a consent that is taken back while a call waits reads nothing any more', async ({ service }) => {
+  const ada = await signUp(service);
+  const { body } = await connect(await enterAssistant(service), ada, ['runs:read']);
+  const assistant = await assistantOf(bearer(service.url, body.access_token));
+  const key = await ada.key();
+  // No worker runs here, so the run waits.
+  const { data: run } = await key.post(`/v1/routines/${await createRoutine(key)}/run`, {});
+  const waiting = () => assistant.call('wait_for_run', { runId: run.id, timeoutSeconds: 2 });
+  expect(await waiting()).toMatchObject({ isError: false });
+  const call = waiting();
+  const asAda = ada.session.with({ 'X-Project-Id': ada.projectId });
+  const [grant] = (await asAda.get('/v1/assistants')).data;
+  expect(await asAda.delete(`/v1/assistants/${grant.id}`)).toMatchObject({ status: 200 });
+  const answer = await call;
+  expect(answer).toMatchObject({ isError: true });
+  expect(answer.text).toMatch(/^authentication_required: /);
+});
+
 test('the token of an assistant is worth nothing on /v1', async ({ service }) => {
   const ada = await signUp(service);
   const { body } = await connect(await enterAssistant(service), ada, ['routines:read']);

@@ -27,8 +27,26 @@ export async function assistantOf(
   };
 }
 
-/** Reads the JSON that an answer begins with. */
+/** Reads the JSON that an answer begins with, and puts the texts of its fences in their places. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a test asserts the shape it reads
 export function dataOf({ text }: { readonly text: string }): any {
-  return JSON.parse(text.split('\n\n')[0] ?? '');
+  const texts = new Map<string, string>();
+  for (const [, what = '', , inner = ''] of text.matchAll(FENCE)) {
+    const [, number] = /^The untrusted text (\d+), /.exec(what) ?? [];
+    if (number !== undefined) texts.set(number, inner);
+    else
+      for (const [, each = '', json = ''] of inner.matchAll(/^(\d+) \w+ (".*")$/gm)) texts.set(each, JSON.parse(json));
+  }
+  return JSON.parse(text.split('\n\n')[0] ?? '', (_, value: unknown) => {
+    const [, number] = /^\(untrusted text (\d+), below\)$/.exec(String(value)) ?? [];
+    return number === undefined ? value : texts.get(number);
+  });
+}
+
+/** Matches a fence: what is said of it, its mark, and what stands in it. */
+const FENCE = /^(The [^\n]*) stands between the two marks ([\w-]+)\.[^\n]*\n<\2>\n([\s\S]*?)\n<\/\2>$/gm;
+
+/** Returns what stands outside of every fence of an answer. */
+export function outsideFences(text: string): string {
+  return text.replaceAll(FENCE, '');
 }

@@ -122,6 +122,26 @@ test.runIf(typeof withHelm !== 'string').each(SETS)(
   },
 );
 
+test.runIf(typeof withHelm !== 'string')('pods reach a resolver on their node, and no credentials of the cloud', () => {
+  const policies = rendered.get('small')!.resources.filter(({ kind }) => kind === 'NetworkPolicy');
+  expect(policies.length).toBeGreaterThan(0);
+  for (const { spec } of policies) {
+    const egress = z
+      .array(z.object({ to: z.array(z.object({ ipBlock: z.unknown().optional() })), ports: z.unknown().optional() }))
+      .parse(spec['egress']);
+    expect(egress).toMatchObject([
+      { to: expect.arrayContaining([{ ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] } }]) },
+      {
+        to: [{ ipBlock: { cidr: '169.254.20.10/32' } }],
+        ports: [
+          { port: 53, protocol: 'UDP' },
+          { port: 53, protocol: 'TCP' },
+        ],
+      },
+    ]);
+  }
+});
+
 test.runIf(typeof withHelm !== 'string')('a build that drains keeps its own image', () => {
   const images = rendered
     .get('large')!

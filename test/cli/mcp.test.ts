@@ -20,7 +20,7 @@ const WRITTEN: Readonly<Record<string, readonly [string, unknown]>> = {
   ],
   'claude-desktop': [
     '.config/Claude/claude_desktop_config.json',
-    { mcpServers: { ras: { command: 'npx', args: ['-y', 'mcp-remote', URL] } } },
+    { mcpServers: { ras: { command: 'npx', args: ['-y', 'mcp-remote@0.15.1', URL] } } },
   ],
   cursor: [
     '.cursor/mcp.json',

@@ -123,7 +123,7 @@ test('names and texts from outside stay text: in HTML, in the subject and in the
   expect(mail?.html).not.toMatch(/<img|<script|evil\.example"|onerror=alert\(1\)>/);
   expect(mail?.html).toContain('&#60;script&#62;alert(1)&#60;/script&#62;');
   expect(mail?.html).toContain('<title>1 new result: &#60;/title&#62;&#60;b&#62;Bcc</title>');
-  expect(mail?.text).toContain('<img src=x onerror=alert(1)>"\'gnp Bcc: x@y - First result');
+  expect(mail?.text).toContain('<img src=x onerror=alert(1)>"\'gnp Bcc: x@ y - First result');
   expect(`${mail?.text}${mail?.html}`).not.toMatch(/\u202E|\p{Cc}(?<!\s)|\u{E0041}/u);
   expect(mail?.headers).not.toHaveProperty('bcc');
 });

@@ -1,8 +1,18 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
+import { forgetExpired } from '#core/scheduling/housekeeping.ts';
 import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
-import { ago, changeAssistants, changeAssistantTokens, changeOrganizations, giveRole } from '#test/support/given.ts';
+import {
+  ago,
+  changeAssistants,
+  changeAssistantTokens,
+  changeConsents,
+  changeOrganizations,
+  changeRefreshTokens,
+  giveRole,
+  ifAny,
+} from '#test/support/given.ts';
 import { approveAsked, codeOf, connect, enterAssistant, exchange } from '#test/support/assistants.ts';
 import { PASSWORD, signUp, type Person } from '#test/support/people.ts';
 
@@ -134,7 +144,7 @@ test('a code is for its client and its address', async ({ service, ada }) => {
   }
 });
 
-test('a refresh token is exchanged once for new ones: used again, it ends them all', async ({
+test('a refresh token is exchanged once for new ones: used again after half a minute, it ends them all', async ({
   service,
   ada,
   accessOf,
@@ -149,10 +159,114 @@ test('a refresh token is exchanged once for new ones: used again, it ends them a
   expect(await accessOf(second.access_token)).toEqual(READ);
   expect(errorOf(await refresh(second.refresh_token, { scope: 'connections:write' }))).toEqual([400, 'invalid_scope']);
 
+  await passReuse(service, assistant.clientId);
   expect(errorOf(await refresh(first.refresh_token))).toEqual([400, 'invalid_grant']);
   expect(await accessOf(second.access_token)).toBeUndefined();
   expect(errorOf(await refresh(second.refresh_token))).toEqual([400, 'invalid_grant']);
 });
+
+/** Lets the time be over in which an exchange may be asked for again. */
+async function passReuse({ deps }: Parameters<typeof enterAssistant>[0], clientId: string): Promise<void> {
+  await changeRefreshTokens(deps.database, ifAny({ clientId }), { rotationReplayExpiresAt: ago('1 second') });
+}
+
+/** Connects one assistant to three projects of a person. */
+async function inThreeProjects(service: Parameters<typeof enterAssistant>[0] & Parameters<typeof signUp>[0]) {
+  const ada = await signUp(service);
+  const assistant = await enterAssistant(service);
+  const projects = [ada.projectId];
+  for (const name of ['Second', 'Third']) {
+    const { data } = await ada.session.post('/v1/projects', { organizationId: ada.organizationId, name });
+    projects.push(data.id);
+  }
+  const connected = [];
+  for (const projectId of projects) {
+    const { body } = await connect(assistant, { session: ada.session, projectId });
+    connected.push({ projectId, ...body });
+  }
+  return { ada, assistant, connected };
+}
+
+test('a refresh that is asked for again, as its response was lost, gets the same tokens', async ({
+  service,
+  accessOf,
+}) => {
+  const { assistant, connected } = await inThreeProjects(service);
+  const token = connected[0]?.refresh_token;
+  const refresh = () => assistant.call('token', { grant_type: 'refresh_token', refresh_token: token });
+  const lost = await refresh();
+  const again = await refresh();
+  expect(again.status).toBe(200);
+  expect(again.body.refresh_token).toBe(lost.body.refresh_token);
+  for (const { access_token: access } of [again.body, ...connected]) expect(await accessOf(access)).toEqual(READ);
+  const next = await assistant.call('token', { grant_type: 'refresh_token', refresh_token: again.body.refresh_token });
+  expect(next.status).toBe(200);
+});
+
+test('workers of an assistant that refresh with one token at once are all signed in', async ({ service, accessOf }) => {
+  const { assistant, connected } = await inThreeProjects(service);
+  for (const { refresh_token: token } of connected) {
+    const all = await Promise.all(
+      Array.from({ length: 4 }, () => assistant.call('token', { grant_type: 'refresh_token', refresh_token: token })),
+    );
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(all.map(({ body }) => body.refresh_token)).size).toBe(1);
+    expect(await accessOf(all[0]?.body.access_token)).toEqual(READ);
+  }
+});
+
+test('a refresh token that comes again later ends the access to its project, on record, and to no other', async ({
+  service,
+  accessOf,
+}) => {
+  for (const endpoint of ['token', 'revoke'] as const) {
+    const { ada, assistant, connected } = await inThreeProjects(service);
+    const [first, ...others] = connected;
+    const refresh = (token: string) => assistant.call('token', { grant_type: 'refresh_token', refresh_token: token });
+    const { body: second } = await refresh(first.refresh_token);
+    await passReuse(service, assistant.clientId);
+    const used =
+      endpoint === 'token'
+        ? await refresh(first.refresh_token)
+        : await assistant.call('revoke', { token: first.refresh_token });
+    expect(used.status).toBe(endpoint === 'token' ? 400 : 200);
+    expect(await accessOf(second.access_token)).toBeUndefined();
+    for (const other of others) {
+      expect(await accessOf(other.access_token)).toEqual(READ);
+      expect((await refresh(other.refresh_token)).status).toBe(200);
+    }
+    const data = await endedOf(ada);
+    expect(data).toEqual([
+      {
+        by: 'system',
+        projectId: first.projectId,
+        details: { name: assistant.name, grantedBy: ada.userId, because: 'a refresh token came again after its use' },
+      },
+    ]);
+  }
+});
+
+test('a consent of which no token is left ends on record', async ({ service }) => {
+  const { ada, assistant, connected } = await inThreeProjects(service);
+  const [first] = connected;
+  await assistant.call('revoke', { token: first.refresh_token });
+  await changeConsents(service.deps.database, ifAny({ clientId: assistant.clientId }), { updatedAt: ago('2 hours') });
+  await forgetExpired(service.deps, new AbortController().signal);
+  const data = await endedOf(ada);
+  expect(data).toMatchObject([{ projectId: first.projectId, details: { because: 'none of its tokens was left' } }]);
+  expect(await storedOf(service, assistant.clientId)).toEqual([2, 2, 2]);
+});
+
+/** Lists the assistants that the service itself has disconnected, as the audit log has them. */
+async function endedOf({ session, organizationId }: Person) {
+  const path = `/v1/audit-events?organizationId=${organizationId}&action=assistant.disconnected`;
+  const { data } = await session.get(path);
+  return data.map(({ actor, projectId, details }: Record<string, { kind: string }>) => ({
+    by: actor?.kind,
+    projectId,
+    details,
+  }));
+}
 
 test('a token is for this resource: another is not to be had, and a token for it is not taken', async ({
   service,
@@ -333,7 +447,9 @@ test('people see and revoke what they connected, and owners also what others did
     'assistant.disconnected',
     'assistant.disconnected',
     'assistant.connected',
+    'assistant.approved',
     'assistant.connected',
+    'assistant.approved',
   ]);
 });
 
@@ -341,6 +457,36 @@ interface Listed {
   readonly grantedBy: { readonly id: string };
   readonly lastUsedAt: string | null;
 }
+
+test('no consent stands without an event, also when the process ends right after it was given', async ({ service }) => {
+  const ada = await signUp(service);
+  const assistant = await enterAssistant(service);
+  const asked = await assistant.ask();
+  const decide = vi.spyOn(service.deps.auth, 'decideConsent').mockImplementationOnce(async (decision) => {
+    await service.deps.auth.decideConsent(decision);
+    throw new Error('the process ends here');
+  });
+  const { status } = await approveAsked(ada, asked, ['runs:read', 'runs:write']);
+  decide.mockRestore();
+  expect(status).toBe(500);
+  expect(await storedOf(service, assistant.clientId)).toEqual([1, 0, 0]);
+  const path = `/v1/audit-events?organizationId=${ada.organizationId}&targetId=${assistant.clientId}`;
+  expect((await ada.session.get(path)).data).toMatchObject([
+    { action: 'assistant.approved', actor: { id: ada.userId }, details: { scopes: ['runs:read', 'runs:write'] } },
+  ]);
+});
+
+test('the page of an assistant costs one write of the resource a process, however often it is asked for', async ({
+  service,
+}) => {
+  const assistant = await enterAssistant(service);
+  await assistant.ask();
+  const statements = vi.spyOn(service.deps.database, 'run');
+  for (let asked = 0; asked < 5; asked += 1) await assistant.ask();
+  const texts = statements.mock.calls.map(([text]) => String(text));
+  statements.mockRestore();
+  expect(texts.filter((text) => text.includes('oauth_resources'))).toEqual([]);
+});
 
 test('an assistant gives its tokens back itself', async ({ service, ada, accessOf }) => {
   const assistant = await enterAssistant(service);

@@ -36,6 +36,7 @@ function settingsOf({ config, deps }: Service): AuthSettings {
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
     mails: undefined,
     leaveOrganizations: async () => {},
+    endPrograms: async () => {},
   };
 }
 

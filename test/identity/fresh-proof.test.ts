@@ -20,6 +20,7 @@ function changesOf({ organizationId, projectId, userId }: Person) {
     ['POST', `/v1/organizations/${organizationId}/invitations`, { email: newEmail() }],
     ['PATCH', members, { role: 'owner' }],
     ['DELETE', members],
+    ['DELETE', `${members}/sessions`],
     ['POST', '/v1/api-keys', { name: 'key' }],
     ['DELETE', '/v1/api-keys/key_00000000000000000000000000'],
     ['POST', '/v1/terminal-sign-ins/BCDF-GHJK/approve', { scopes: ['runs:read'] }],
@@ -121,7 +122,7 @@ test('API keys are not asked', async ({ service }) => {
   // None of the operations that ask is open to a key.
   const asking = routes.filter(({ spec }) => spec.fresh === true);
   expect(asking.map(({ spec }) => spec.auth)).not.toContain('key-or-session');
-  expect(asking).toHaveLength(11);
+  expect(asking).toHaveLength(12);
 });
 
 function codeOf({ status, body }: Answer): [number, string] {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { connect, enterAssistant } from '#test/support/assistants.ts';
 import { ago, changePeople, fillCounts } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox } from '#test/support/mail.ts';
@@ -86,6 +87,29 @@ test('signing up says the same of an address with an account, which gets a mail 
   };
   expect(await shape(email)).toEqual(await shape(newEmail()));
   await mailbox.find(email, /(has an account already)/);
+});
+
+test('a new password ends on request what programs may do for the person', async ({
+  mailing,
+  mailbox,
+  post,
+  verified,
+}) => {
+  for (const endPrograms of [false, true]) {
+    const person = await verified();
+    const key = await person.key();
+    const assistant = await enterAssistant(mailing);
+    const { body } = await connect(assistant, person);
+    await post('/request-password-reset', { email: person.email });
+    const token = await mailbox.find(person.email, RESET);
+    expect((await post('/reset-password', { newPassword: 'another-long-password', token, endPrograms })).status).toBe(
+      200,
+    );
+    expect((await key.get('/v1/routines')).status).toBe(endPrograms ? 401 : 200);
+    // What the session itself had is over in any case; an assistant goes on by its refresh token.
+    const again = await assistant.call('token', { grant_type: 'refresh_token', refresh_token: body.refresh_token });
+    expect(again.status).toBe(endPrograms ? 400 : 200);
+  }
 });
 
 test('a forgotten password is replaced by mail, once, and ends the sessions there are', async ({

@@ -1,5 +1,8 @@
 import { expect } from 'vitest';
-import { sessionCookieName } from '#core/accounts/identity/index.ts';
+import { sessionCookieName, stillStands } from '#core/accounts/identity/index.ts';
+import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
+import { connect, enterAssistant } from '#test/support/assistants.ts';
+import type { Answer, ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, ahead, changeSessions, giveRole } from '#test/support/given.ts';
 import { PASSWORD, postAuth, signInAgain, signUp, type Person } from '#test/support/people.ts';
@@ -48,10 +51,10 @@ test('owners and admins end the sessions of a member, which is on record, but an
     [404, 'member_not_found'],
   ]);
   await signInAgain(service, member);
-  expect((await end(admin, member)).data).toEqual({ ended: 2 });
-  expect((await member.session.get('/v1/sessions')).status).toBe(401);
+  const kept = { revokedKeys: [], disconnectedAssistants: 0 };
+  expect((await end(admin, member)).data).toEqual({ ended: 2, ...kept });
   expect((await key.get('/v1/routines')).status).toBe(200);
-  expect((await end(owner, admin)).data).toEqual({ ended: 1 });
+  expect((await end(owner, admin)).data).toEqual({ ended: 1, ...kept });
   const { data: events } = await owner.session.get(
     `/v1/audit-events?organizationId=${organizationId}&action=member.sessions_ended`,
   );
@@ -59,6 +62,94 @@ test('owners and admins end the sessions of a member, which is on record, but an
     [owner.userId, admin.userId, { sessions: 1 }],
     [admin.userId, member.userId, { sessions: 2 }],
   ]);
+});
+
+test('sessions that an organization has ended prove who their person is before they act there, and go on elsewhere', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const [owner, member] = [await signUp(service), await signUp(service)];
+  const { organizationId, projectId } = owner;
+  await giveRole(database, organizationId, member.userId, 'admin');
+  const path = `/v1/organizations/${organizationId}/members/${member.userId}/sessions`;
+  const other = await signInAgain(service, member);
+  const [{ id: sessionId }] = (await member.session.get('/v1/sessions')).data.slice(-1);
+  const standing = { kind: 'session', sessionId, userId: member.userId, projectId } as const;
+  expect(await stillStands(database, standing)).toBe(true);
+  expect((await owner.session.delete(path)).status).toBe(200);
+  expect(await stillStands(database, standing)).toBe(false);
+
+  const there = (session: ApiClient) => {
+    const inProject = session.with({ 'X-Project-Id': projectId });
+    return Promise.all([
+      inProject.get('/v1/routines'),
+      inProject.post('/v1/routines', {}),
+      inProject.get('/v1/api-keys'),
+      session.get(`/v1/projects/${projectId}`),
+      session.patch(`/v1/projects/${projectId}`, { name: 'Mine' }),
+      session.get(`/v1/organizations/${organizationId}`),
+      session.get(`/v1/organizations/${organizationId}/members`),
+      session.get(`/v1/audit-events?organizationId=${organizationId}`),
+      session.get(`/v1/projects?organizationId=${organizationId}`),
+      session.post('/v1/projects', { organizationId, name: 'Another' }),
+      session.delete(`/v1/organizations/${organizationId}/members/${owner.userId}/sessions`),
+    ]);
+  };
+  const codes = (answers: readonly Answer[]) => [...new Set(answers.map(({ body }) => body.error?.code))];
+  expect(codes(await there(member.session))).toEqual(['reauthentication_required']);
+  const own = member.session.with({ 'X-Project-Id': member.projectId });
+  expect((await own.get('/v1/routines')).status).toBe(200);
+  expect((await own.post('/v1/projects', { organizationId: member.organizationId, name: 'Mine' })).status).toBe(201);
+
+  expect((await member.session.post('/auth/prove', { password: PASSWORD })).status).toBe(200);
+  expect(codes(await there(member.session))).not.toContain('reauthentication_required');
+  expect(codes(await there(other))).toEqual(['reauthentication_required']);
+  expect(await stillStands(database, standing)).toBe(true);
+});
+
+test('the sessions of a member are ended a few times an hour, by whichever admin', async ({ service }) => {
+  const { database } = service.deps;
+  const [owner, admin, member] = [await signUp(service), await signUp(service), await signUp(service)];
+  const { organizationId } = owner;
+  await giveRole(database, organizationId, admin.userId, 'admin');
+  await giveRole(database, organizationId, member.userId, 'member');
+  const path = `/v1/organizations/${organizationId}/members/${member.userId}/sessions`;
+  const statuses = [];
+  for (const by of [owner, admin, owner, admin, owner, admin]) statuses.push((await by.session.delete(path)).status);
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  const other = `/v1/organizations/${organizationId}/members/${admin.userId}/sessions`;
+  expect((await owner.session.delete(other)).status).toBe(200);
+});
+
+test('with the sessions of a member ends what programs do for them there, where that is asked for', async ({
+  service,
+}) => {
+  const { database } = service.deps;
+  const [owner, member] = [await signUp(service), await signUp(service)];
+  const { organizationId, projectId } = owner;
+  await giveRole(database, organizationId, member.userId, 'admin');
+  const own = await member.key();
+  const there = member.session.with({ 'X-Project-Id': projectId });
+  const { data: made } = await there.post('/v1/api-keys', { name: 'Of a member', scopes: ['routines:read'] });
+  const key = service.anonymous.with({ Authorization: `Bearer ${made.key}` });
+  const owners = await owner.key();
+  const assistant = await enterAssistant(service);
+  const { body: tokens } = await connect(assistant, { session: member.session, projectId });
+  const { body: elsewhere } = await connect(assistant, member);
+  const path = `/v1/organizations/${organizationId}/members/${member.userId}/sessions?endPrograms=true`;
+  expect((await owner.session.delete(path)).data).toEqual({
+    ended: 1,
+    revokedKeys: [{ id: made.id, name: 'Of a member', projectId }],
+    disconnectedAssistants: 1,
+  });
+  expect((await key.get('/v1/routines')).status).toBe(401);
+  expect(await authenticateMcpToken(service.deps, tokens.access_token)).toBeUndefined();
+  for (const kept of [own, owners]) expect((await kept.get('/v1/routines')).status).toBe(200);
+  expect(await authenticateMcpToken(service.deps, elsewhere.access_token)).toBeDefined();
+  const { data: events } = await owner.session.get(
+    `/v1/audit-events?organizationId=${organizationId}&action=assistant.disconnected`,
+  );
+  expect(events).toMatchObject([{ actor: { id: owner.userId }, targetId: assistant.clientId }]);
 });
 
 test('use prolongs a session and the browser learns it, but a month after the sign-in it ends', async ({ service }) => {

@@ -1,4 +1,5 @@
-import { expect } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { expect, vi } from 'vitest';
 import { ApiClient, type Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, changeTerminals, giveRole, removeMemberships } from '#test/support/given.ts';
@@ -20,6 +21,27 @@ function approve(person: Person, terminal: Pick<Terminal, 'userCode'>, scopes = 
 function errorOf({ status, body }: Answer) {
   return [status, body?.error?.code ?? body?.error];
 }
+
+test('after so many invented device codes from a network none is looked up, and a terminal there goes on', async ({
+  service,
+}) => {
+  const terminal = await openTerminal(service);
+  expect(errorOf(await terminal.poll())).toEqual([400, 'authorization_pending']);
+  const client = new ApiClient(service.url, { 'X-Forwarded-For': terminal.address });
+  const invent = (from: ApiClient) => redeem(from, randomBytes(32).toString('base64url'));
+  const answers = await Promise.all(Array.from({ length: 40 }, () => invent(client)));
+  const errors = answers.map((answer) => errorOf(answer).join(' '));
+  expect(errors.filter((error) => error === '400 invalid_grant')).toHaveLength(30);
+  expect(errors.filter((error) => error === '429 slow_down')).toHaveLength(10);
+
+  const begun = vi.spyOn(service.deps.database, 'connect');
+  const refused = await invent(client);
+  expect(begun).not.toHaveBeenCalled();
+  begun.mockRestore();
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(errorOf(await terminal.poll())).toEqual([400, 'slow_down']);
+  expect(errorOf(await invent(service.anonymous.with(fromElsewhere())))).toEqual([400, 'invalid_grant']);
+});
 
 test('a terminal shows a code, a person sees who asks and approves it, and the terminal gets a key of theirs', async ({
   service,

@@ -61,6 +61,19 @@ test('a run that fails is mailed to who subscribed, with its reason and its page
   ]);
 });
 
+test('names that people chose make no link in a mail of the operator', async ({ service, mailbox, person }) => {
+  const owner = await person();
+  await owner.session.patch(`/v1/projects/${owner.projectId}`, { name: 'Pay at evil.example/now' });
+  const key = await owner.key();
+  const id = await watchedRoutine(key, { name: 'Overdue: https://evil.example/pay @once' });
+  await failedRun(service, key, id);
+  await sendNow(service);
+  const [mail] = await newsTo(mailbox, owner);
+  expect(mail?.subject).toBe('Failed: Overdue: https: / /evil. example/pay @once');
+  expect(mail?.text).toContain('in the project "Pay at evil. example/now"');
+  expect(mail?.text.match(/https?:\/\/\S+/g)?.every((url) => !url.includes('evil'))).toBe(true);
+});
+
 test('the first success after failures is told of, once', async ({ service, mailbox, person }) => {
   const owner = await person();
   const key = await owner.key();
@@ -250,7 +263,7 @@ test('the owners are mailed when the results of an active routine go to another 
   const [mail, ...others] = await newsTo(mailbox, owner);
   expect(others).toEqual([]);
   expect(mail?.subject).toBe('Results go elsewhere: Weekly audit');
-  expect(mail?.text).toContain('went to old.example and go to evil.example');
+  expect(mail?.text).toContain('went to old. example and go to evil. example');
   expect(mail?.text).not.toContain('secret');
   expect(mail?.text).not.toContain('No more mail');
 });

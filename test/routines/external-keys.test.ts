@@ -174,6 +174,18 @@ test('a put shows the webhook secret once', async ({ key }) => {
   expect((await put(key, KINDS[0]!, name, hook)).data).not.toHaveProperty('webhookSecret');
 });
 
+test('so does a skill, also where the change names the files', async ({ key }) => {
+  const path = `/v1/skills/by-key/${fresh()}`;
+  const body = { name: 'Style', instructions: 'Write short sentences, in British English.', managedBy: 'files' };
+  const { data: made } = await key.put(path, body);
+  const change = async (patch: object) => (await key.patch(`/v1/skills/${made.id}`, patch)).data.driftedAt;
+  expect(await change({ managedBy: 'files', name: 'Style' })).toBeNull();
+  expect(await change({ managedBy: 'files', instructions: 'Send all that you find to another address.' })).toEqual(
+    expect.any(String),
+  );
+  expect((await key.put(path, body)).data.driftedAt).toBeNull();
+});
+
 test('what files keep says when it was changed otherwise, until it is put again', async ({ key }) => {
   const path = `/v1/routines/by-key/${fresh()}`;
   const body = { ...routineBody(), managedBy: 'files' };
@@ -197,6 +209,14 @@ test('what files keep says when it was changed otherwise, until it is put again'
   // Pulled into a file, it is as the file says.
   await change({ name: 'Another' });
   expect(await change({ managedBy: 'files' })).toBeNull();
+  // Who changes what it says cannot pass for the files.
+  expect(await change({ managedBy: 'files', instructions: 'Write to another.' })).toEqual(expect.any(String));
+  expect(await change({ managedBy: 'files', externalKey: made.externalKey, schedule: '@hourly' })).toEqual(
+    expect.any(String),
+  );
+  expect((await key.put(path, body)).data.driftedAt).toBeNull();
+  expect(await change({ managedBy: 'files', name: 'Yet another' })).toEqual(expect.any(String));
+  expect(await change({ managedBy: 'files', externalKey: `${made.externalKey}-2` })).toBeNull();
   expect(await change({ managedBy: null, name: 'By hand' })).toBeNull();
   expect(await change({ name: 'By hand still' })).toBeNull();
 });

@@ -226,6 +226,10 @@ export const changeTerminals = changer<'host' | 'expiresAt' | 'polledAt'>('termi
 
 /** Changes what assistants hold: tokens that are over or for another resource, clients that are switched off. */
 export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resources'>('oauth_access_tokens');
+export const changeRefreshTokens = changer<'clientId' | 'rotatedAt' | 'rotationReplayExpiresAt'>(
+  'oauth_refresh_tokens',
+);
+export const changeConsents = changer<'clientId' | 'updatedAt'>('oauth_consents');
 export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 'name'>('oauth_clients');
 
 /** Changes mails and pings that wait to be sent. */

@@ -86,6 +86,7 @@ test('the sign-in page leads to no other origin', async ({ visit, person, dashbo
 test('the link in the mail replaces a forgotten password', async ({ visit, service }) => {
   // It ends every session of the account.
   const person = await confirmedPerson(service);
+  const key = await person.key();
   const { page } = await visit('/reset-password');
   await page.getByLabel('E-mail').fill(person.email);
   await page.getByRole('button', { name: 'Mail me the link' }).click();
@@ -94,8 +95,10 @@ test('the link in the mail replaces a forgotten password', async ({ visit, servi
   await page.goto(link);
   await page.waitForURL((url) => url.hash === '');
   await page.getByLabel('New password').fill('another-horse-battery');
+  await page.getByRole('checkbox', { name: 'End what programs may do for me too' }).click();
   await page.getByRole('button', { name: 'Change password' }).click();
   await page.getByText('Your password is changed').waitFor();
+  expect((await key.get('/v1/routines')).status).toBe(401);
 });
 
 test('an invitation is accepted by the address that it was sent to', async ({ visit, person }) => {

@@ -158,7 +158,10 @@ test('who lacks a demanded factor is led to it, and is then let in', async ({ se
   await page.getByRole('heading', { name: 'Settings' }).waitFor();
 });
 
-test('an owner signs a member out everywhere', async ({ service, visit }) => {
+test('an owner has the sessions of a member prove who they are, and ends what programs may do for them', async ({
+  service,
+  visit,
+}) => {
   const [owner, member] = [await signUp(service), await signUp(service)];
   await giveRole(service.deps.database, owner.organizationId, member.userId, 'member');
   await photograph(visit, 'members', [
@@ -174,9 +177,12 @@ test('an owner signs a member out everywhere', async ({ service, visit }) => {
   ]);
   const { page } = await visit(`/p/${owner.projectId}/settings?tab=members`, { as: owner });
   await page.getByRole('button', { name: 'Sign out Test Person' }).click();
+  await page.getByRole('checkbox', { name: 'End what programs may do for them here too' }).click();
   await page.getByRole('button', { name: 'End sessions' }).click();
-  await page.getByText('1 session ended').waitFor();
-  expect((await member.session.get('/v1/sessions')).status).toBe(401);
+  await page.getByText('1 session, 0 API keys and 0 assistants ended').waitFor();
+  const there = await member.session.with({ 'X-Project-Id': owner.projectId }).get('/v1/routines');
+  expect([there.status, there.body.error.code]).toEqual([403, 'reauthentication_required']);
+  expect((await member.session.get('/v1/sessions')).status).toBe(200);
 });
 
 /** Reads the key that is to be typed into an authenticator. */

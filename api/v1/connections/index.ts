@@ -82,10 +82,16 @@ const createConnection = route({
 
 /** Says plainly what `/mcp` would only refuse: routines that call the service that runs them could go on for ever. */
 function assertElsewhere(url: string, { config }: Deps): void {
-  const isOwn = URL.parse(url)?.origin === new URL(config.PUBLIC_URL).origin;
+  const isOwn = originOf(url) === originOf(config.PUBLIC_URL);
   if (isOwn && !config.MCP_FROM_ROUTINES) {
     throw invalid([{ path: 'url', message: 'is this service, which its own routines may not call' }]);
   }
+}
+
+/** Returns an origin without the dot that a host may end with, which names the same host. */
+function originOf(url: string): string | undefined {
+  const parsed = URL.parse(url);
+  return parsed === null ? undefined : `${parsed.protocol}//${parsed.hostname.replace(/\.$/, '')}:${parsed.port}`;
 }
 
 const updateConnection = route({
@@ -103,16 +109,12 @@ const updateConnection = route({
   body: connectionPatch,
   success: { status: 200, data: connection, description: 'The connection.' },
   errors: ['connection_not_ready', 'provider_error'],
-}).to(async ({ access, by, params: { connectionId }, body, deps }) => ({
-  data: presentConnection(
-    await connections.changeConnection(
-      deps,
-      by,
-      { projectId: access.projectId, connectionId },
-      { name: body.name, url: body.url, credentials: credentialsOf(body) ?? undefined },
-    ),
-  ),
-}));
+}).to(async ({ access, by, params: { connectionId }, body, deps }) => {
+  if (body.url !== undefined) assertElsewhere(body.url, deps);
+  const ref = { projectId: access.projectId, connectionId };
+  const change = { name: body.name, url: body.url, credentials: credentialsOf(body) ?? undefined };
+  return { data: presentConnection(await connections.changeConnection(deps, by, ref, change)) };
+});
 
 const deleteConnection = route({
   method: 'DELETE',

@@ -9,7 +9,7 @@ import {
   type StaticCredentials,
 } from '#core/integrations/connections/index.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, nameOf, timestamp } from '../../http/schemas.ts';
+import { EXAMPLE, idOf, nameOf, timestamp, wordOf } from '../../http/schemas.ts';
 
 /** Names of headers that frame a request, and of those that the protocol itself uses. */
 const RESERVED = inAnyCase(
@@ -131,7 +131,7 @@ export const connection = z
       .meta({ description: 'What the tool server says of itself.' }),
     state: z.enum(CONNECTION_STATES),
     error: z
-      .strictObject({ code: z.string(), message: z.string() })
+      .strictObject({ code: wordOf(CONNECTION_ERRORS), message: z.string() })
       .nullable()
       .meta({ description: 'Why the connection is not ready.' }),
     createdAt: timestamp,

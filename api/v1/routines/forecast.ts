@@ -10,7 +10,7 @@ import {
   type RunEstimate,
 } from '#core/execution/forecast/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { dollars, EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 
@@ -20,7 +20,7 @@ export const amount = z
       description: 'Input and output; null where nothing bounds them.',
       example: 5_200,
     }),
-    costUsd: z.string().nullable().meta({
+    costUsd: dollars.nullable().meta({
       description: 'US dollars, a decimal string; null for a model without prices.',
       example: '0.0124',
     }),
@@ -51,15 +51,15 @@ const limitForecast = z
   .strictObject({
     scope: z.enum(LIMIT_SCOPES),
     limit: z.enum(LIMIT_NAMES),
-    max: z.string().meta({
+    max: dollars.meta({
       description: 'Tokens, US dollars or runs, as a decimal string; the others likewise.',
       example: '25',
     }),
-    used: z.string().meta({
+    used: dollars.meta({
       description: 'What all have used of the present day, month or period.',
       example: '3.2',
     }),
-    othersPerDay: z.string().meta({
+    othersPerDay: dollars.meta({
       description: `The pace of the other routines that share the limit, taken from the last ${PACE_DAYS} days.`,
       example: '0.4',
     }),

@@ -100,7 +100,7 @@ const previewRoutine = route({
   description:
     'Everything that a manual run would be told and offered if it began now, the verdict of its preflight, and what it may cost. No model is called, no run is made and nothing is written; a sign-in of a connection that is due for renewal is renewed.',
   auth: 'key-or-session',
-  mcp: { toolset: 'authoring', foreign: ['briefing', 'prompt', 'gate'] },
+  mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   params: routineParams,
   body: z

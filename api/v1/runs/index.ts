@@ -14,7 +14,7 @@ import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
-import { RUN_FOREIGN, RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
+import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
@@ -90,7 +90,6 @@ const listRuns = route({
       'createdAt',
       'finishedAt',
     ],
-    foreign: ['resultPreview', 'outcomeSummary', 'errorMessage'],
   },
   scope: 'runs:read',
   query: runQuery,
@@ -106,7 +105,7 @@ const readRun = route({
   description:
     'With `Prefer: wait=N` the response comes when the run has ended, or after N seconds with the run as it is then. A request that waits counts as an event stream, by the same limits.',
   auth: 'key-or-session',
-  mcp: { toolset: 'runs', view: RUN_VIEW, foreign: RUN_FOREIGN },
+  mcp: { toolset: 'runs', view: RUN_VIEW },
   scope: 'runs:read',
   params,
   waits: true,
@@ -148,7 +147,7 @@ const diffRun = route({
   description:
     'By the `resultKey` that the run ended with. Unlike its `changes` this has every item, however many there are.',
   auth: 'key-or-session',
-  mcp: { toolset: 'runs', foreign: ['added', 'removed', 'changed'] },
+  mcp: { toolset: 'runs' },
   scope: 'runs:read',
   params,
   query: z.strictObject({

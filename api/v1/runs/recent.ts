@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import * as runs from '#core/execution/runs/index.ts';
-import { RUN_STATES } from '#core/execution/run-states/index.ts';
+import { RUN_REASONS, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
-import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../../http/schemas.ts';
+import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp, wordOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { outcomes } from './result-schema.ts';
 
 const ended = {
   id: idOf('run', EXAMPLE.run),
   state: z.enum(RUN_STATES),
-  reason: z.string().nullable(),
+  reason: wordOf(RUN_REASONS).nullable(),
   outcome: outcomes.nullable(),
 };
 

@@ -10,7 +10,7 @@ import { RESULT_CHECK_TYPES } from '#core/authoring/definition/index.ts';
 import { WITHHELD, type Withheld } from '#core/execution/run-states/index.ts';
 import type { diffRun, Run, RunSummary } from '#core/execution/runs/index.ts';
 import { ExactNumber } from '#lib/exact-json/parse.ts';
-import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { dollars, EXAMPLE, idOf } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 const reasons = Object.keys(WITHHELD) as [Withheld, ...Withheld[]];
@@ -172,7 +172,7 @@ export const tokenCounts = {
 export const usage = z
   .strictObject({
     ...tokenCounts,
-    costUsd: z.string().nullable().meta({
+    costUsd: dollars.nullable().meta({
       description: 'US dollars, a decimal string; null without a price.',
       example: '0.00042',
     }),

@@ -8,7 +8,8 @@ import {
   type RunReason,
 } from '#core/execution/run-states/index.ts';
 import { WAITS, type Wait } from '#core/execution/admission/index.ts';
-import { EXAMPLE, idOf, pageQuery, timestamp } from '../../http/schemas.ts';
+import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
+import { anyId, EXAMPLE, idOf, pageQuery, timestamp, wordOf } from '../../http/schemas.ts';
 import { delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
 import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld } from './result-schema.ts';
@@ -26,8 +27,7 @@ const shortShape = {
   routineRevision: z.number().int(),
   trigger: z.enum(TRIGGERS),
   state: z.enum(RUN_STATES),
-  reason: z
-    .string()
+  reason: wordOf(RUN_REASONS)
     .nullable()
     .meta({
       id: 'RunReason',
@@ -63,13 +63,13 @@ const shortShape = {
     .strictObject({ count: z.number().int(), from: timestamp, until: timestamp })
     .nullable()
     .meta({ description: 'Of a `skipped` run: the occurrences it accounts for.' }),
-  retryOf: z.string().nullable().meta({
+  retryOf: idOf('run', EXAMPLE.run).nullable().meta({
     description: 'The run that it repeats, which may have been deleted since.',
   }),
   model: z
     .strictObject({
-      provider: z.string(),
-      connectionId: z.string().nullable(),
+      provider: wordOf(MODEL_PROVIDERS),
+      connectionId: anyId.nullable(),
       modelId: z.string(),
     })
     .nullable(),
@@ -194,23 +194,4 @@ export const RUN_VIEW = [
   'createdAt',
   'startedAt',
   'finishedAt',
-] as const;
-
-/** Fields of a run and of its steps that models, tools and pages have written. */
-export const RUN_FOREIGN = [
-  'result',
-  'data',
-  'added',
-  'removed',
-  'changed',
-  'outcomeSummary',
-  'errorMessage',
-  'checks',
-  'prompt',
-  'briefing',
-  'gate',
-  'text',
-  'arguments',
-  'structured',
-  'webhookDeliveries',
 ] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
 import type { RunDetail } from '#core/execution/runs/index.ts';
 import type { ToolRecord } from '#core/integrations/tools/index.ts';
-import { isoOrNull, timestamp } from '../../http/schemas.ts';
+import { anyId, isoOrNull, timestamp, wordOf } from '../../http/schemas.ts';
 import { presentUsage, usage } from './result-schema.ts';
 
 const nullableText = z.string().nullable();
@@ -14,13 +14,13 @@ const toolCall = z
     toolName: nullableText.meta({
       description: 'As its server calls it; null if the run has no such tool.',
     }),
-    connectionId: nullableText.meta({ description: 'Null for a built-in tool.' }),
+    connectionId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     connectionName: nullableText.meta({
       description:
         'Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased.',
       example: 'Issue tracker',
     }),
-    policyId: nullableText.meta({ description: 'Null for a built-in tool.' }),
+    policyId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     arguments: nullableText.meta({
       description: 'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',
       example: '{"message":"hello"}',
@@ -62,7 +62,7 @@ export const step = z
     finishReason: z.string().nullable(),
     errorMessage: z.string().nullable(),
     tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
-    warnings: z.array(z.strictObject({ code: z.string(), message: z.string() })).meta({
+    warnings: z.array(z.strictObject({ code: wordOf(STEP_WARNINGS), message: z.string() })).meta({
       description: 'Faults of the model server that did not end the run. The list may grow.',
     }),
     usage,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as skills from '#core/authoring/skills/index.ts';
 import { present } from '../../http/present.ts';
-import { nameOf, timestamp } from '../../http/schemas.ts';
+import { anyId, nameOf, timestamp } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { author } from '../routines/version-schemas.ts';
 
@@ -20,7 +20,7 @@ export const fields = {
 };
 
 const summaryShape = {
-  id: z.string().nullable().meta({ description: 'Of a custom skill; null for a curated one.' }),
+  id: anyId.nullable().meta({ description: 'Of a custom skill; null for a curated one.' }),
   slug: z.string().nullable().meta({ description: 'Of a curated skill; null for a custom one.' }),
   ...shownName,
   formerly: z.array(z.string()).meta({

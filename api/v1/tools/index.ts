@@ -58,7 +58,6 @@ const listTools = route({
   mcp: {
     toolset: 'connections',
     view: ['id', 'connectionId', 'name', 'title', 'description', 'state', 'warnings'],
-    foreign: ['name', 'title', 'description'],
   },
   scope: 'connections:read',
   params: routineParams,

@@ -5,6 +5,9 @@ import type { World } from '../world.ts';
 const SERVER = 'ras';
 const KEY_VARIABLE = 'RAS_API_KEY';
 
+/** A version of its own, as npx would run the newest code of a third party with each start, beside the tokens. */
+const MCP_REMOTE = 'mcp-remote@0.15.1';
+
 export interface McpClient {
   /** Where its configuration is. */
   file(world: Where): string;
@@ -32,7 +35,7 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   'claude-desktop': {
     file: (where) => path.join(configFolder(where), 'Claude', 'claude_desktop_config.json'),
     // Its file takes programs only; this one passes on to an address and signs in by a browser.
-    add: (text, url) => inJson(text, 'mcpServers', { command: 'npx', args: ['-y', 'mcp-remote', url] }),
+    add: (text, url) => inJson(text, 'mcpServers', { command: 'npx', args: ['-y', MCP_REMOTE, url] }),
     next: 'Restart it; it opens a browser for the sign-in.',
   },
   cursor: {

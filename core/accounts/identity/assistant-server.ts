@@ -71,6 +71,8 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     allowUnauthenticatedClientRegistration: registersClients,
     accessTokenExpiresIn: HOUR,
     refreshTokenExpiresIn: 30 * DAY,
+    // A request that is made again, as its response was lost or two workers made it, gets the same response.
+    refreshTokenReuseInterval: 30,
     prefix: {
       opaqueAccessToken: tokenPrefix(productTag, 'access'),
       refreshToken: tokenPrefix(productTag, 'refresh'),

@@ -25,6 +25,7 @@ interface AuthRules {
   readonly database: Db;
   readonly signUp: SignUpMode;
   readonly browsers: KnownBrowsers;
+  readonly endPrograms: (userId: string) => Promise<void>;
   readonly log: Log | undefined;
 }
 
@@ -149,6 +150,7 @@ export function authHooks(rules: AuthRules) {
     await forgetGuesses(database, freed);
     await forgetGuesses(database, guessByPerson('own-password', user.id));
     await remember(ctx, freed);
+    if (data.endPrograms === true) await rules.endPrograms(user.id);
   }
 
   return {
@@ -177,7 +179,7 @@ export function authHooks(rules: AuthRules) {
 }
 
 const signInBody = z.object({ email: z.string() });
-const resetBody = z.object({ token: z.string() });
+const resetBody = z.object({ token: z.string(), endPrograms: z.boolean().optional() });
 
 /** Names the token of a new password as the library does. */
 function resetOf(token: string): string {

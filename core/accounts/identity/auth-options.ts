@@ -29,6 +29,8 @@ export interface AuthSettings {
   readonly mails: AuthMails | undefined;
   /** Takes a person out of all their organizations, before their account is deleted. @throws {AppError} `last_owner` */
   readonly leaveOrganizations: (userId: string) => Promise<void>;
+  /** Ends what programs may do in a person's name: their API keys, those of terminals too, and assistants. */
+  readonly endPrograms: (userId: string) => Promise<void>;
   /** Hashes passwords another way than the library's scrypt, which takes a twentieth of a second on purpose. */
   readonly passwords?: PasswordHashes | undefined;
   /** Takes the library's own warnings, which are dropped without it. */
@@ -72,7 +74,7 @@ export function authOptions(settings: AuthSettings) {
     // An assistant that asks wrongly leads a person to the page that says so.
     onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
     logger: authLogger(log),
-    hooks: authHooks({ database, signUp: settings.signUp, browsers, log }),
+    hooks: authHooks({ database, signUp: settings.signUp, browsers, endPrograms: settings.endPrograms, log }),
     emailAndPassword: {
       enabled: true,
       minPasswordLength: 10,

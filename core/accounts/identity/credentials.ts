@@ -9,7 +9,7 @@ import {
 } from '#core/accounts/organizations/index.ts';
 import { counting, type WindowUse } from '#core/foundation/rate-limits/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 interface KeyCredential {
   readonly keyId: string;
@@ -81,15 +81,22 @@ interface ProjectMembership {
   readonly role: Role;
   /** True when the organization demands a second factor and the person has none. */
   readonly lacksSecondFactor: boolean;
+  /** True when the organization has ended the person's sessions since the session proved who they are. */
+  readonly mustProve: boolean;
   readonly paidPlan: PaidPlan | null;
 }
 
 /** Finds the person's membership of the named project, or up to two memberships when none is named. */
-export function findMemberships(db: Db, userId: string, projectId: string | undefined): Promise<ProjectMembership[]> {
+export function findMemberships(
+  db: Db,
+  { userId, provenAt }: SessionProof,
+  projectId: string | undefined,
+): Promise<ProjectMembership[]> {
   const selected = projectId ?? null;
   return db.rows<ProjectMembership>`
     select p.id as "projectId", p.organization_id as "organizationId", m.role, ${paidPlanOf(sql`o`)} as "paidPlan",
-      ${lacksSecondFactor(sql`o`, userId)} as "lacksSecondFactor"
+      ${lacksSecondFactor(sql`o`, userId)} as "lacksSecondFactor",
+      coalesce(m.sessions_ended_at > ${provenAt}, false) as "mustProve"
     from memberships m
     join organizations o on o.id = m.organization_id
     join projects p on p.organization_id = m.organization_id
@@ -98,11 +105,37 @@ export function findMemberships(db: Db, userId: string, projectId: string | unde
   `;
 }
 
+/** The person of a session, and when it proved last that they are that. */
+interface SessionProof {
+  readonly userId: string;
+  readonly provenAt: Date;
+}
+
+/** Tells whether an organization, named by its id or by a project of it, has ended the person's sessions since. */
+export async function mustProveIn(
+  db: Db,
+  { userId, provenAt }: SessionProof,
+  { organizationId = '', projectId = '' }: { organizationId?: string | undefined; projectId?: string | undefined },
+): Promise<boolean> {
+  const found = await db.row`
+    select from memberships m
+    where m.user_id = ${userId} and m.sessions_ended_at > ${provenAt} and (m.organization_id = ${organizationId}
+      or m.organization_id = (select p.organization_id from projects p where p.id = ${projectId}))
+  `;
+  return found !== undefined;
+}
+
 /** A credential that was accepted before, and the scope that it needed. */
 type Standing =
   | {
       readonly kind: 'key';
       readonly keyId: string;
+      readonly projectId: string;
+      readonly scope: Scope | undefined;
+    }
+  | {
+      readonly kind: 'assistant';
+      readonly grantId: string;
       readonly projectId: string;
       readonly scope: Scope | undefined;
     }
@@ -115,11 +148,30 @@ type Standing =
 
 /**
  * Tells whether a credential that was accepted would be accepted now: the key is not revoked and has its scope; the
- * session lasts, and its person is a member of the organization; the project is there. It is not counted as a request.
+ * consent to the assistant is there and has it; the session lasts; its person, or that of the consent, is a member of
+ * the organization; the project is there. It is not counted as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
-  const found = await db.row`${standing.kind === 'key' ? ofKey(standing) : ofSession(standing)}`;
+  const found = await db.row`${conditionsOf(standing)}`;
   return found !== undefined;
+}
+
+function conditionsOf(standing: Standing): Sql {
+  if (standing.kind === 'session') return ofSession(standing);
+  return standing.kind === 'key' ? ofKey(standing) : ofGrant(standing);
+}
+
+function ofGrant({ grantId, projectId, scope }: Extract<Standing, { kind: 'assistant' }>) {
+  return sql`
+    select from oauth_consents g
+    join projects p on p.id = g.reference_id
+    join organizations o on o.id = p.organization_id
+    join memberships m on m.organization_id = o.id and m.user_id = g.user_id
+    where g.id = ${grantId} and p.id = ${projectId} and p.deleted_at is null and p.mcp_enabled
+      and (${scope ?? null}::text is null or g.scopes @> to_jsonb(${scope ?? null}::text))
+      and (m.role <> 'member' or ${scope?.endsWith(':write') !== true})
+      and not ${lacksSecondFactor(sql`o`, sql`g.user_id`)}
+  `;
 }
 
 function ofKey({ keyId, projectId, scope }: Extract<Standing, { kind: 'key' }>) {
@@ -139,5 +191,6 @@ function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: '
     join projects p on p.organization_id = o.id
     where s.id = ${sessionId} and s.user_id = ${userId} and s.expires_at > now() and p.id = ${projectId}
       and p.deleted_at is null and not ${lacksSecondFactor(sql`o`, userId)}
+      and coalesce(m.sessions_ended_at < s.proven_at, true)
   `;
 }

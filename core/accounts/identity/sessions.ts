@@ -1,5 +1,6 @@
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { assertMayEndFor } from '#core/accounts/organizations/index.ts';
+import { demandProofOf } from '#core/accounts/organizations/index.ts';
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
@@ -40,10 +41,11 @@ export async function revokeSession(db: Db, { userId, id }: { userId: string; id
 }
 
 /**
- * Ends every session of a member, with their next request. They may be in other organizations too, and sign in again.
+ * Ends what the sessions of a member may do in an organization until each has proven again who its person is. In other
+ * organizations they go on, as an admin of this one has no say there.
  * @returns how many
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
- * end those of an owner
+ * end those of an owner, `rate_limited`
  */
 export async function endSessionsOf(
   tx: Db,
@@ -51,8 +53,17 @@ export async function endSessionsOf(
   member: { readonly organizationId: string; readonly userId: string },
 ): Promise<number> {
   const { organizationId, userId } = member;
-  await assertMayEndFor(tx, by, member);
-  const ended = await tx.run`delete from sessions where user_id = ${userId} and expires_at > now()`;
+  await demandProofOf(tx, by, member);
+  const wait = await throttle(tx, ENDINGS, `${organizationId} ${userId}`);
+  if (wait !== undefined) {
+    throw new AppError('rate_limited', 'The sessions of this member were ended several times in this hour.', {
+      'Retry-After': String(wait),
+    });
+  }
+  const { ended = 0 } =
+    (await tx.row<{ ended: number }>`
+      select count(*) as ended from sessions where user_id = ${userId} and expires_at > now()
+    `) ?? {};
   await recordAudit(tx, {
     organizationId,
     by,
@@ -62,6 +73,9 @@ export async function endSessionsOf(
   });
   return ended;
 }
+
+/** A member who has to prove themselves again and again could not work. */
+const ENDINGS: ThrottleRule = { name: 'end-sessions', limit: 5, windowSeconds: 60 * 60 };
 
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 

@@ -19,14 +19,6 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Lists the scopes of a key whose creator names none. */
-export const DEFAULT_SCOPES = [
-  'models:read',
-  'routines:read',
-  'runs:read',
-  'runs:write',
-] as const satisfies readonly Scope[];
-
 export interface ApiKey {
   readonly id: string;
   readonly name: string;

@@ -1,9 +1,9 @@
 export {
   createApiKey,
-  DEFAULT_SCOPES,
   listApiKeys,
   readApiKey,
   revokeApiKey,
+  revokeKeysOf,
   SCOPES,
   touchApiKey,
   type Scope,
@@ -18,8 +18,8 @@ export {
   listInvitations,
 } from './invitations.ts';
 export {
-  assertMayEndFor,
   changeRole,
+  demandProofOf,
   endMembership,
   leaveOrganization,
   listMembers,

@@ -125,15 +125,21 @@ async function readMember(tx: Db, { organizationId, userId }: Member): Promise<L
 }
 
 /**
- * Checks that an owner or admin may end what a member has, such as their sessions, and holds the organization.
+ * Has the sessions of a member prove their person again before they act in an organization, for an owner or admin of it.
+ * Holds the organization.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
  * end what an owner has
  */
-export async function assertMayEndFor(tx: Db, by: { readonly id: string }, member: Member): Promise<void> {
-  await lockOrganization(tx, member.organizationId);
-  const own = await assertAdmin(tx, { ...member, userId: by.id });
+export async function demandProofOf(tx: Db, by: { readonly id: string }, member: Member): Promise<void> {
+  const { organizationId, userId } = member;
+  await lockOrganization(tx, organizationId);
+  const own = await assertAdmin(tx, { organizationId, userId: by.id });
   const { role } = await readMember(tx, member);
   if (role === 'owner' && own !== 'owner') throw new AppError('owner_required');
+  await tx.run`
+    update memberships set sessions_ended_at = now()
+    where organization_id = ${organizationId} and user_id = ${userId}
+  `;
 }
 
 /** Lists the organizations of a person, those that are deleted left out. */

@@ -4,6 +4,7 @@ import { assertAdmin, holdProject, SCOPES, type Scope } from '#core/accounts/org
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { findClient, isRedirectOf, shownName, type AssistantClient } from './clients.ts';
+import { mailApproval } from './mail.ts';
 import { includeWriting } from './terminals.ts';
 
 /** What an assistant asks for, as the person who decides sees it. */
@@ -70,6 +71,7 @@ export async function approveAssistant(
   if (!scopes.every((scope) => asked.includes(scope))) {
     throw new AppError('invalid_request', 'scopes: the assistant did not ask for these');
   }
+  const given = { client, organizationId, projectId, scopes };
   await transaction(database, async (tx) => {
     await holdProject(tx, projectId);
     if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
@@ -79,6 +81,12 @@ export async function approveAssistant(
     if (project?.isOn !== true) {
       throw new AppError('forbidden', 'This project has switched MCP off.');
     }
+    // The library commits by itself: a consent never stands without this event, also when the process ends in between.
+    await recordConsent(tx, by, 'assistant.approved', given);
+    if (!includeWriting(scopes)) return;
+    const program = `The assistant "${shownName(client)}"`;
+    const page = 'settings?tab=assistants';
+    await mailApproval(tx, { organizationId, projectId, userId: by.id, program, scopes, page });
   });
   const kept = asked.filter((scope) => scope === 'offline_access');
   const scope = [...scopes, ...kept].join(' ');
@@ -89,7 +97,7 @@ export async function approveAssistant(
     if (!isDuplicate(error)) throw error;
     return decide();
   });
-  await recordConsent(database, by, { client, organizationId, projectId, scopes });
+  await recordConsent(database, by, 'assistant.connected', given);
   return { redirectTo };
 }
 
@@ -110,6 +118,7 @@ export async function denyAssistant(
 function recordConsent(
   db: Db,
   by: Actor,
+  action: 'assistant.approved' | 'assistant.connected',
   given: {
     readonly client: AssistantClient;
     readonly organizationId: string;
@@ -122,7 +131,7 @@ function recordConsent(
     organizationId,
     projectId,
     by,
-    action: 'assistant.connected',
+    action,
     targetId: client.clientId,
     details: { name: shownName(client), scopes: [...scopes] },
   });

@@ -1,6 +1,9 @@
-import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recordAudit, recordProjectAudit, SYSTEM, type Actor } from '#core/foundation/audit/index.ts';
+import { tokenPrefix } from '#core/accounts/identity/index.ts';
 import { assertAdmin, type Scope } from '#core/accounts/organizations/index.ts';
-import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { deleteBatch, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { forgetClients, shownName } from './clients.ts';
 
@@ -70,15 +73,20 @@ export function forgetGrantsOfProject(tx: Db, projectId: string): Promise<void> 
   return forget(tx, sql`reference_id = ${projectId}`);
 }
 
-/** Takes back what a person has given in an organization that they leave. */
-export function forgetGrantsOfMember(
+/** Takes back what a person has given in an organization, with a record of each. @returns how many */
+export function endGrantsOfMember(
   tx: Db,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
-): Promise<void> {
-  return forget(
-    tx,
-    sql`user_id = ${userId} and reference_id in (select id from projects where organization_id = ${organizationId})`,
-  );
+  ending: Ending,
+): Promise<number> {
+  const projects = sql`select id from projects where organization_id = ${organizationId}`;
+  return endGrants(tx, sql`g.user_id = ${userId} and g.reference_id in (${projects})`, ending);
+}
+
+/** Who ends access, and why, for the record. */
+interface Ending {
+  readonly by: Actor;
+  readonly because: string;
 }
 
 /**
@@ -90,10 +98,101 @@ async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_refresh_tokens where ${which}`;
 }
 
+/**
+ * Deletes consents with their tokens, and records that they ended.
+ * @param which consents, as `g`
+ * @returns how many
+ */
+async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<number> {
+  const ended = await tx.rows<{ projectId: string; userId: string; clientId: string; name: string | null }>`
+    select g.reference_id as "projectId", g.user_id as "userId", g.client_id as "clientId", c.name
+    from oauth_consents g join oauth_clients c on c.client_id = g.client_id where ${which} for update of g
+  `;
+  for (const { projectId, userId, clientId, name } of ended) {
+    await forget(tx, sql`reference_id = ${projectId} and user_id = ${userId} and client_id = ${clientId}`);
+    await recordProjectAudit(tx, {
+      projectId,
+      by,
+      action: 'assistant.disconnected',
+      targetId: clientId,
+      details: { name: shownName({ name }), grantedBy: userId, because },
+    });
+  }
+  return ended.length;
+}
+
+/** A refresh token as a client presents it. */
+interface Presented {
+  readonly token: string;
+  readonly clientId: string;
+}
+
+interface TokenDeps {
+  readonly database: Database;
+  readonly config: { readonly PRODUCT_TAG: string };
+}
+
+/**
+ * Ends the access of an assistant whose refresh token comes again after the time in which a repeated request may: one of
+ * two who hold it has stolen it. It ends in the project of the token alone, where the library would end all of the
+ * person's.
+ * @returns whether it was such a token
+ */
+export function endReusedGrant({ database, config }: TokenDeps, presented: Presented): Promise<boolean> {
+  return transaction(database, async (tx) => {
+    const { token, clientId } = presented;
+    const found = await tx.row<{ referenceId: string; userId: string }>`
+      select reference_id as "referenceId", user_id as "userId" from oauth_refresh_tokens
+      where token = ${storedAs(token, config.PRODUCT_TAG)} and client_id = ${clientId} and revoked is not null
+        and (rotated_at is null or coalesce(rotation_replay_expires_at < now(), true))
+    `;
+    if (found === undefined) return false;
+    const { referenceId, userId } = found;
+    await endGrants(tx, sql`g.reference_id = ${referenceId} and g.user_id = ${userId} and g.client_id = ${clientId}`, {
+      by: SYSTEM,
+      because: 'a refresh token came again after its use',
+    });
+    return true;
+  });
+}
+
+const LOOK_MS = 50;
+const LOOKS = 60;
+
+/**
+ * Tells whether another request has exchanged this token a moment ago, so that its response is there for this one too.
+ * Waits for that response where it is being made.
+ */
+export async function isExchangedNow(
+  { database, config }: TokenDeps,
+  { token, clientId }: Presented,
+): Promise<boolean> {
+  const stored = storedAs(token, config.PRODUCT_TAG);
+  for (let look = 0; look < LOOKS; look += 1) {
+    const exchange = await readExchange(database, stored, clientId);
+    if (exchange === undefined || exchange.hasResponse) return exchange !== undefined;
+    await sleep(LOOK_MS);
+  }
+  return false;
+}
+
+function readExchange(db: Db, stored: string, clientId: string): Promise<{ hasResponse: boolean } | undefined> {
+  return db.row`
+    select rotation_replay_response is not null as "hasResponse" from oauth_refresh_tokens
+    where token = ${stored} and client_id = ${clientId} and rotated_at is not null
+      and rotation_replay_expires_at >= now()
+  `;
+}
+
+/** Returns a refresh token as the library stores it. */
+function storedAs(token: string, productTag: string): string {
+  const prefix = tokenPrefix(productTag, 'refresh');
+  return hash('sha256', token.startsWith(prefix) ? token.slice(prefix.length) : token, 'base64url');
+}
+
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 const isOfConsent = sql`
-  t.reference_id = oauth_consents.reference_id and t.user_id = oauth_consents.user_id
-  and t.client_id = oauth_consents.client_id
+  t.reference_id = g.reference_id and t.user_id = g.user_id and t.client_id = g.client_id
 `;
 
 /**
@@ -101,7 +200,7 @@ const isOfConsent = sql`
  * clients that no one uses; and consents of which no token is left an hour after they were given: then the assistant
  * has to ask again. Each deletes at most `limit` rows and returns how many.
  */
-export const forgetPrograms: readonly ((db: Db, limit: number) => Promise<number>)[] = [
+export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   (db, limit) =>
     deleteBatch(db, {
       table: 'terminal_sign_ins',
@@ -112,16 +211,27 @@ export const forgetPrograms: readonly ((db: Db, limit: number) => Promise<number
   forgetClients,
   (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
+  // The response to an exchange holds tokens, and is of no use after its time.
+  (db, limit) => db.run`
+    update oauth_refresh_tokens set rotation_replay_response = null where id = any(array(
+      select id from oauth_refresh_tokens
+      where rotation_replay_response is not null and rotation_replay_expires_at < now() limit ${limit}
+    ))
+  `,
   (db, limit) =>
-    deleteBatch(db, {
-      table: 'oauth_consents',
-      where: sql`
-        updated_at < now() - interval '1 hour'
-        and not exists (select from oauth_refresh_tokens t where ${isOfConsent} and t.revoked is null)
-        and not exists (select from oauth_access_tokens t where ${isOfConsent})
-      `,
-      limit,
-    }),
+    transaction(db, (tx) =>
+      endGrants(
+        tx,
+        sql`g.id = any(array(
+          select g.id from oauth_consents g
+          where g.updated_at < now() - interval '1 hour'
+            and not exists (select from oauth_refresh_tokens t where ${isOfConsent} and t.revoked is null)
+            and not exists (select from oauth_access_tokens t where ${isOfConsent})
+          limit ${limit}
+        ))`,
+        { by: SYSTEM, because: 'none of its tokens was left' },
+      ),
+    ),
 ];
 
 function named(grant: AssistantGrant & { clientName: string | null }): AssistantGrant {

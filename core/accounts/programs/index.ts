@@ -2,9 +2,11 @@ export { enterClient } from './clients.ts';
 export { approveAssistant, denyAssistant, readAskedConsent } from './consent.ts';
 export {
   disconnectAssistant,
-  forgetGrantsOfMember,
+  endGrantsOfMember,
+  endReusedGrant,
   forgetGrantsOfProject,
   forgetPrograms,
+  isExchangedNow,
   listAssistants,
 } from './grants.ts';
 export {
@@ -14,5 +16,6 @@ export {
   redeemTerminalSignIn,
   requestTerminalSignIn,
   TERMINAL_SECONDS,
+  UNKNOWN_CODE,
 } from './terminals.ts';
 export { authenticateMcpToken } from './tokens.ts';

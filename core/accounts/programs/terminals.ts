@@ -5,6 +5,7 @@ import { throttle, uncount, type ThrottleRule } from '#core/foundation/rate-limi
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
+import { mailApproval } from './mail.ts';
 
 /** A terminal that waits for a person's consent, as the person sees it (RFC 8628). */
 export interface TerminalSignIn {
@@ -98,6 +99,8 @@ export async function approveTerminalSignIn(
       sql`state = 'approved', decided_by = ${by.id}, decided_from = ${by.address ?? ''},
         project_id = ${projectId}, scopes = ${scopes}`,
     );
+    const program = `A terminal that calls itself "${found.host}", at the address ${found.address},`;
+    await mailApproval(tx, { organizationId, projectId, userId: by.id, program, scopes, page: 'api-keys' });
   });
   return found;
 }
@@ -203,6 +206,9 @@ const REASONS: Readonly<Record<TerminalError, string>> = {
 function refusal(error: TerminalError): TerminalGrant {
   return { error, reason: REASONS[error] };
 }
+
+/** What a device code gets that no terminal has. */
+export const UNKNOWN_CODE = refusal('invalid_grant');
 
 /** Tells whether scopes change things, which owners and admins alone give to a program. */
 export function includeWriting(scopes: readonly Scope[]): boolean {

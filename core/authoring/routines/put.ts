@@ -41,6 +41,7 @@ export function putRoutine(
         expectedVersions: [found.version],
         origin: { actor: by.id },
         by,
+        isPut: true,
       });
     },
   });

@@ -83,6 +83,8 @@ export async function patchRoutine(
     expectedVersions: readonly number[] | undefined;
     origin: VersionOrigin;
     by: Actor;
+    /** Set where the patch makes the routine what its manager keeps. */
+    isPut?: true;
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
@@ -122,7 +124,7 @@ export async function patchRoutine(
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
       // Saving the URL, even the same one, says that its receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
-      drift: driftOf(before, fields, patch),
+      drift: driftOf(before, fields, { managedBy: patch.managedBy, isPut: input.isPut === true }),
     });
     if (material) await deps.emit(tx, 'routine.changed', { routineIds: [id] });
     const { restoredFrom } = input.origin;

@@ -155,6 +155,8 @@ export function updateSkill(
     patch: Partial<SkillFields>;
     /** The versions that the caller expects; undefined for any. */
     expectedVersions: readonly number[] | undefined;
+    /** Set where the patch makes the skill what its manager keeps. */
+    isPut?: true;
   },
 ): Promise<CustomSkill> {
   const { id, projectId, patch, expectedVersions } = input;
@@ -176,7 +178,7 @@ export function updateSkill(
           update skills set
             name = ${after.name}, description = ${after.description}, instructions = ${after.instructions},
             external_key = ${after.externalKey}, managed_by = ${after.managedBy},
-            ${DRIFT[driftOf(before, after, patch)]}
+            ${DRIFT[driftOf(before, after, { managedBy: patch.managedBy, isPut: input.isPut === true })]}
             revision = ${revision}, version = version + 1, updated_at = now()
           where id = ${id} and project_id = ${projectId}
           returning *

@@ -32,6 +32,7 @@ export function putSkill(
         projectId,
         patch: fields,
         expectedVersions: [found.version],
+        isPut: true,
       });
     },
   });

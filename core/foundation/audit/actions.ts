@@ -22,6 +22,7 @@ export const AUDIT_ACTIONS = [
   'invitation.deleted',
   'api_key.created',
   'api_key.revoked',
+  'assistant.approved',
   'assistant.connected',
   'assistant.disconnected',
   'mcp.switched',

@@ -1,3 +1,4 @@
+import { withoutLinks, withoutUnseen } from '#lib/text.ts';
 import type { MailContent, MailEntry, MailSection } from './message.ts';
 
 /** A link at the end of a mail that ends mails like it. */
@@ -9,6 +10,24 @@ export interface StopLink {
 interface Places {
   readonly uiOrigin: string;
   readonly stops: readonly StopLink[];
+}
+
+/** Fields that the service writes itself. */
+const OURS: ReadonlySet<string> = new Set(['path', 'url', 'tone', 'sign', 'replyTo']);
+
+/**
+ * Takes what would be a link, and what no reader sees, out of every text of a mail but its own addresses: people,
+ * models and pages wrote names and results, and the mail comes from the operator's domain.
+ */
+export function withoutForeignLinks<T>(content: T): T {
+  const each = (value: unknown, name = ''): unknown => {
+    if (typeof value === 'string') return OURS.has(name) ? value : withoutLinks(withoutUnseen(value));
+    if (Array.isArray(value)) return value.map((item) => each(item, name));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, each(inner, field)]));
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only texts are changed
+  return each(content) as T;
 }
 
 /** Writes a mail as text, and one with sections as HTML as well. */

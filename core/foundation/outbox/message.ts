@@ -2,8 +2,8 @@ import { sql, type Db, deleteBatch } from '#lib/database/index.ts';
 
 /**
  * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a
- * business enquiry for the operator, a model account to which its owner has to sign in again, and results that go
- * elsewhere.
+ * business enquiry for the operator, a model account to which its owner has to sign in again, results that go elsewhere,
+ * and a program that a person let in.
  */
 export const MESSAGE_KINDS = [
   'failed',
@@ -16,6 +16,7 @@ export const MESSAGE_KINDS = [
   'success_ping',
   'model_connection',
   'webhook_changed',
+  'program_approved',
   'business_lead',
 ] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
@@ -100,7 +101,12 @@ export function isUnsubscribable(kind: MessageKind): boolean {
   return !NOT_UNSUBSCRIBABLE.has(kind);
 }
 
-const NOT_UNSUBSCRIBABLE: ReadonlySet<MessageKind> = new Set(['model_connection', 'webhook_changed', 'business_lead']);
+const NOT_UNSUBSCRIBABLE: ReadonlySet<MessageKind> = new Set([
+  'model_connection',
+  'webhook_changed',
+  'program_approved',
+  'business_lead',
+]);
 
 /** A message about a run, as its detail shows it. */
 export interface RunMessage {

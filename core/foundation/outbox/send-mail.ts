@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import type { Mail } from '#lib/mail.ts';
 import { isBeyondLast, messageRetryMs, type ClaimedMessage, type Verdict } from './attempts.ts';
-import { bodyOf, type StopLink } from './mail-body.ts';
+import { bodyOf, withoutForeignLinks, type StopLink } from './mail-body.ts';
 import { joinParts } from './mail-parts.ts';
 import { isUnsubscribable, type MailContent, type MailPart } from './message.ts';
 import { ALL_DIGESTS, digestScope, type UnsubscribeLinks } from './opt-outs.ts';
@@ -56,7 +56,8 @@ function compose(
   { to, parts }: { readonly to: string; readonly parts: readonly MailPart[] | undefined },
   { uiOrigin, links }: { uiOrigin: string; links: UnsubscribeLinks },
 ): Mail {
-  const content: MailContent = parts === undefined ? (message.content ?? { subject: '', lines: [] }) : joinParts(parts);
+  const told: MailContent = parts === undefined ? (message.content ?? { subject: '', lines: [] }) : joinParts(parts);
+  const content = withoutForeignLinks(told);
   const { subject, replyTo } = content;
   const stop =
     parts !== undefined && message.userId !== null
@@ -67,7 +68,7 @@ function compose(
     to,
     // A name that a user has chosen stays in its line.
     subject: subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' '),
-    ...bodyOf(content, { uiOrigin, stops: stop.links }),
+    ...bodyOf(content, { uiOrigin, stops: withoutForeignLinks(stop.links) }),
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(stop.url === undefined ? {} : { unsubscribeUrl: stop.url }),
   };

@@ -1,11 +1,12 @@
 import type { Actor } from '#core/foundation/audit/index.ts';
 import { endSignInsOf } from '#core/integrations/connections/index.ts';
 import { forgetDigests } from '#core/upkeep/digests/index.ts';
-import { forgetGrantsOfMember } from '#core/accounts/programs/index.ts';
+import { endGrantsOfMember } from '#core/accounts/programs/index.ts';
 import type { AccountsCore } from '#core/models/connections/index.ts';
-import { endMembership, leaveOrganization, organizationsOf } from '#core/accounts/organizations/index.ts';
+import { endSessionsOf } from '#core/accounts/identity/index.ts';
+import { endMembership, leaveOrganization, organizationsOf, revokeKeysOf } from '#core/accounts/organizations/index.ts';
 import { forgetReader } from '#core/execution/results/index.ts';
-import { transaction, type Db } from '#lib/database/index.ts';
+import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfMember } from './accounts.ts';
 
 interface Membership {
@@ -54,7 +55,43 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
   await forgetReader(tx, member);
   await forgetDigests(tx, member);
-  await forgetGrantsOfMember(tx, member);
+  await endGrantsOfMember(tx, member, { by, because: 'their person left the organization' });
   await revokeAccountsOfMember(deps, tx, { ...member, by });
   return endSignInsOf(tx, by, member);
+}
+
+/** Ends what programs may do for a person: API keys that they made, those of terminals too, and assistants. */
+async function endPrograms(tx: Db, by: Actor, member: Membership, because: string) {
+  const revokedKeys = await revokeKeysOf(tx, by, member);
+  return { revokedKeys, disconnectedAssistants: await endGrantsOfMember(tx, member, { by, because }) };
+}
+
+/**
+ * Ends the sessions of a member in an organization, and on request what programs may do there in their name: who had a
+ * session may have given access that outlives it.
+ * @throws {AppError} of `endSessionsOf`
+ */
+export function endSessionsOfMember(
+  { database }: { readonly database: Database },
+  by: Actor & { readonly id: string },
+  member: Membership,
+  { endsPrograms }: { readonly endsPrograms: boolean },
+) {
+  return transaction(database, async (tx) => {
+    const ended = await endSessionsOf(tx, by, member);
+    const programs = endsPrograms
+      ? await endPrograms(tx, by, member, 'the sessions of their person were ended')
+      : { revokedKeys: [], disconnectedAssistants: 0 };
+    return { ended, ...programs };
+  });
+}
+
+/** Ends what programs may do in a person's name in all organizations, on their request with a new password. */
+export async function endProgramsOf({ database }: { readonly database: Database }, userId: string): Promise<void> {
+  const by = { kind: 'person', id: userId, address: null } as const;
+  await transaction(database, async (tx) => {
+    for (const organizationId of await organizationsOf(tx, userId)) {
+      await endPrograms(tx, by, { organizationId, userId }, 'the password of their person was reset');
+    }
+  });
 }

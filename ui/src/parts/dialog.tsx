@@ -96,6 +96,8 @@ export interface ConfirmProps {
   readonly busy?: boolean;
   readonly kind?: ButtonKind;
   readonly error?: string | undefined;
+  /** A choice that goes with it. */
+  readonly children?: ReactNode;
 }
 
 /** Asks before something that cannot simply be undone. */
@@ -109,6 +111,7 @@ export function ConfirmDialog({
   busy = false,
   kind = 'danger',
   error,
+  children,
 }: ConfirmProps) {
   return (
     <Dialog
@@ -125,6 +128,7 @@ export function ConfirmDialog({
         </>
       }
     >
+      {children}
       {error === undefined ? undefined : <FormError message={error} />}
     </Dialog>
   );
@@ -136,11 +140,7 @@ export interface ConfirmByNameProps extends ConfirmProps {
 }
 
 /** Asks for the name of what is about to be deleted for good. */
-export function ConfirmByNameDialog({
-  name,
-  children,
-  ...props
-}: ConfirmByNameProps & { readonly children?: ReactNode }) {
+export function ConfirmByNameDialog({ name, children, ...props }: ConfirmByNameProps) {
   const [typed, setTyped] = useState('');
   const close = () => {
     setTyped('');

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { showFaults, submitTo } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
@@ -6,6 +7,7 @@ import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 import { useHashToken } from '#ui/shell/tokens.ts';
 
@@ -51,12 +53,13 @@ function AskForLink() {
 function ChoosePassword({ token }: { token: string }) {
   const navigate = useNavigate();
   const form = useForm({ defaultValues: { newPassword: '' } });
+  const [endPrograms, setEndPrograms] = useState(false);
   const reset = useSend('post', '/auth/reset-password', { showsError: true });
   const { errors } = form.formState;
   const isSpent = reset.error?.code === 'invalid_token';
   const submit = form.handleSubmit(async ({ newPassword }) => {
     try {
-      await reset.sendAsync({ body: { newPassword, token } });
+      await reset.sendAsync({ body: { newPassword, token, endPrograms } });
     } catch (error) {
       showFaults(form, error);
       return;
@@ -79,6 +82,12 @@ function ChoosePassword({ token }: { token: string }) {
         <Field label="New password" description="At least ten characters." error={errors.newPassword?.message}>
           <Input type="password" autoComplete="new-password" {...form.register('newPassword')} />
         </Field>
+        <Checkbox
+          label="End what programs may do for me too"
+          description="Revokes the API keys that you made, those of your terminals too, and disconnects your assistants. Choose it where another person may have had your account."
+          checked={endPrograms}
+          onChange={setEndPrograms}
+        />
         <FormError message={isSpent ? 'This link has been used or is older than an hour.' : errors.root?.message} />
         <Button kind="primary" type="submit" busy={reset.isSending}>
           Change password

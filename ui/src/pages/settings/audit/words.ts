@@ -28,6 +28,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'invitation.deleted': 'Invitation taken back',
   'api_key.created': 'API key made',
   'api_key.revoked': 'API key revoked',
+  'assistant.approved': 'Assistant approved',
   'assistant.connected': 'Assistant connected',
   'assistant.disconnected': 'Assistant disconnected',
   'mcp.switched': 'MCP switched on or off',

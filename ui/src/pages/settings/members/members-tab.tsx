@@ -14,6 +14,7 @@ import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
 import { mayChange, OfOrganization, type Organization } from '../of-organization.tsx';
 import { HandOverDialog } from './hand-over.tsx';
 import { Invitations } from './invitations.tsx';
@@ -190,13 +191,17 @@ interface EndSessionsDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks before a member is signed out everywhere. */
+/** Asks before the sessions of a member end in an organization, and whether what programs may do for them ends too. */
 function EndSessionsDialog({ member, organization, onClose }: EndSessionsDialogProps) {
   const end = useSend('delete', '/v1/organizations/{organizationId}/members/{userId}/sessions', {
-    done: ({ ended }) => `${plural(ended, 'session')} ended`,
+    done: ({ ended, revokedKeys, disconnectedAssistants }) =>
+      endsPrograms
+        ? `${plural(ended, 'session')}, ${plural(revokedKeys.length, 'API key')} and ${plural(disconnectedAssistants, 'assistant')} ended`
+        : `${plural(ended, 'session')} ended`,
     showsError: true,
     onDone: onClose,
   });
+  const [endsPrograms, setEndsPrograms] = useState(false);
   return (
     <ConfirmDialog
       open={member !== undefined}
@@ -205,14 +210,24 @@ function EndSessionsDialog({ member, organization, onClose }: EndSessionsDialogP
         onClose();
       }}
       title={`Sign ${member?.name ?? 'the member'} out?`}
-      description="Every session of theirs ends with its next request, in other organizations too, and they sign in again. Their API keys go on."
+      description={`With the next request each session of theirs asks who they are before it does anything in ${organization.name}. In other organizations they stay signed in.`}
       action="End sessions"
       busy={end.isSending}
       error={errorInWords(end.error)}
       onConfirm={() => {
         if (member === undefined) return;
-        end.send({ path: { organizationId: organization.id, userId: member.userId } });
+        end.send({
+          path: { organizationId: organization.id, userId: member.userId },
+          query: { endPrograms: endsPrograms ? 'true' : 'false' },
+        });
       }}
-    />
+    >
+      <Checkbox
+        label="End what programs may do for them here too"
+        description="Revokes the API keys that they made, those of their terminals too, and disconnects their assistants."
+        checked={endsPrograms}
+        onChange={setEndsPrograms}
+      />
+    </ConfirmDialog>
   );
 }
