@@ -27,6 +27,8 @@ export interface ModelResponse {
 }
 
 export interface ModelCall {
+  /** The organization for which it is made; what its refusals show holds for that one alone. */
+  readonly organizationId: string;
   readonly modelId: string;
   /** The model at its server; null on an account. */
   readonly served: ServedModel | null;
@@ -39,6 +41,10 @@ export interface ModelCall {
   readonly resultSchema?: JsonObject | undefined;
   /** Undefined leaves the limit to the provider. */
   readonly maxOutputTokens?: number | undefined;
+  /** True where neither a budget nor the routine rests on that limit, so that a server which takes none may go without. */
+  readonly limitMayGo?: boolean | undefined;
+  /** True for a call that tries again what was learned before. */
+  readonly afresh?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Called when the request goes out, after which it may be billed. */
   readonly onSend?: (() => void) | undefined;

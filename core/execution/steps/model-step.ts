@@ -82,7 +82,9 @@ async function askModel(
     isSent = true;
   };
   try {
-    return await deps.caller.call({ ...call, maxOutputTokens: grant.maxOutputTokens, onSend });
+    const { maxOutputTokens, reserved } = grant;
+    const limitMayGo = !reserved && run.maxOutputTokens === null;
+    return await deps.caller.call({ ...call, maxOutputTokens, limitMayGo, onSend });
   } catch (error) {
     const attempt = { runId: run.id, index, attempt: run.attempt };
     const unanswered = { ...step, attempt, isOver: deadline.isOver() };

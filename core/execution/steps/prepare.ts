@@ -55,6 +55,7 @@ export async function prepareStep(
     run,
     { index, option },
     {
+      organizationId: run.organizationId,
       modelId: run.model.modelId,
       served: option.served,
       abilities: option.abilities,
