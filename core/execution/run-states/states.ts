@@ -182,6 +182,8 @@ export type StepState = (typeof STEP_STATES)[number];
 export const STEP_WARNINGS = {
   prompt_cut:
     'The server counted less than half of the tokens that were sent: it may have cut the prompt. Its context window may be set too small.',
+  usage_not_believed:
+    'The server stated more tokens than the model can read and write, or fewer than none. They were counted from the texts instead.',
   call_as_text:
     'The model wrote a tool call as text, so it was not made. Its server may lack the parser for the calls of this model.',
 } as const;

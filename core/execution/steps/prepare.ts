@@ -59,6 +59,7 @@ export async function prepareStep(
       modelId: run.model.modelId,
       served: option.served,
       abilities: option.abilities,
+      contextTokens: option.contextTokens,
       instructions: PREAMBLE,
       messages: openingMessages(ready),
       tools,

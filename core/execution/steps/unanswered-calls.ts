@@ -12,6 +12,7 @@ import {
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
 import { isStillWanted, type RunContext } from './begin-step.ts';
+import { usageOf } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import { addUsage, tellSpending } from './record-step.ts';
 import { ModelFailure } from './stop.ts';
@@ -39,7 +40,7 @@ export async function settleCutCall(
   try {
     if (!(await isCutOff(database, unanswered, error))) return false;
     const stated = error instanceof ModelFailure ? error.usage : undefined;
-    const usage = stated ?? inputOnly(countInput());
+    const usage = stated === undefined ? inputOnly(countInput()) : usageOf(call, { stated, texts: [], calls: [] });
     const spent = { ...attempt, usage, costUsd: costOf(usage, option.prices) };
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>

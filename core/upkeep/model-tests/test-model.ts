@@ -170,11 +170,11 @@ async function make({ caller }: ModelTestDeps, { option, check, organizationId }
 }
 
 function callOf(
-  { modelId, served }: TestedModel,
+  { modelId, served, contextTokens }: TestedModel,
   check: Check,
   signal: AbortSignal,
 ): Omit<ModelCall, 'organizationId'> {
-  return { modelId, served, ...check.request, maxOutputTokens: MAX_CHECK_OUTPUT, signal };
+  return { modelId, served, contextTokens, ...check.request, maxOutputTokens: MAX_CHECK_OUTPUT, signal };
 }
 
 function estimateOf(option: TestedModel): TestEstimate {
