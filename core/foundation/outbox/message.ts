@@ -2,7 +2,7 @@ import { sql, type Db, deleteBatch } from '#lib/database/index.ts';
 
 /**
  * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a
- * business enquiry for the operator, a model account to which its owner has to sign in again, and results that go
+ * business enquiry for the operator, a model account whose owner has to sign in again or to pay, and results that go
  * elsewhere.
  */
 export const MESSAGE_KINDS = [

@@ -1,5 +1,7 @@
 import { APICallError, NoSuchToolError } from 'ai';
 import { tokenCount, type Usage } from '#core/foundation/cost/index.ts';
+import { reasonAsMessage } from '#core/execution/run-states/index.ts';
+import { isAccountEmpty } from '#lib/account-empty.ts';
 import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
@@ -15,6 +17,8 @@ export class Refusal extends Error {
   readonly words: string;
   readonly retryAfter: string | undefined;
   readonly lesson: Lesson;
+  /** True where it is about money, and not about the request. */
+  readonly isAccountEmpty: boolean;
   /** True once a part of the response has come, which the provider may bill. */
   readonly begun: boolean;
   /** The usage that the server stated for what it has begun. */
@@ -40,6 +44,8 @@ export class Refusal extends Error {
     const sent = isJsonObject(parsed) ? parsed : {};
     const own = withoutOwnTexts(error.said, sent);
     this.lesson = lessonOf(refused.status, error, own, sent);
+    const hasWait = refused.retryAfter !== undefined;
+    this.isAccountEmpty = isAccountEmpty({ status: refused.status, said: own, hasWait });
     this.words = clean(error.told || error.said, { sent, apiKey: request.apiKey });
   }
 }
@@ -119,6 +125,14 @@ function causes(error: unknown): Error[] {
 function fromRefusal({ usage, ...refusal }: Refusal): ModelFailure {
   const { status, words, lesson, begun, retryAfter } = refusal;
   const message = `The model provider answered ${status}.`;
+  const billed = { cutOff: begun, ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}) };
+  if (refusal.isAccountEmpty) {
+    return new ModelFailure('model_account_empty', reasonAsMessage('model_account_empty'), {
+      retryable: false,
+      words,
+      ...billed,
+    });
+  }
   const retryAfterMs = parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS });
   if (lesson.isOverflow) return new ModelFailure('context_exceeded', message, { retryable: false, words });
   if (status === 429) {
@@ -133,8 +147,7 @@ function fromRefusal({ usage, ...refusal }: Refusal): ModelFailure {
     retryable: status >= 500 || status === 408 || status === 409,
     retryAfterMs,
     words,
-    cutOff: begun,
-    ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}),
+    ...billed,
     isStarting: status === 503,
   });
 }
@@ -150,7 +163,7 @@ function usageIn(stated: JsonObject): Usage {
 }
 
 /**
- * Returns the reason for a status: 401, 402 and 403 are about the operator's key at the gateway, not about what a
+ * Returns the reason for a status: 401 and 403 are about the operator's key at the gateway, not about what a
  * routine asks for.
  */
 function reasonOf(status: number): 'model_error' | 'model_refused' | 'model_key_refused' {
