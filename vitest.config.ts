@@ -23,7 +23,7 @@ const UNIT = [
   'test/outbound/{addresses,fetch,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',
   'test/results/{changes,json-pointer}.test.ts',
   'test/runs/{account-empty,gateway-fetch,briefing,event-frames,judge,lesson,model-call,model-retry,run-ids}.test.ts',
-  'test/scheduling/{schedule-oracle,schedule,timetable}.test.ts',
+  'test/scheduling/{schedule-oracle,schedule,timetable,words}.test.ts',
   'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
   'test/secrets/secret-box.test.ts',
   'test/skills/{catalogue,eval-cases,needs,state-block}.test.ts',

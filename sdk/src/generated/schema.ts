@@ -54,6 +54,8 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
+            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"];
@@ -64,7 +66,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -348,6 +350,8 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
+            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"];
@@ -358,7 +362,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -1408,6 +1412,8 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
+            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"];
@@ -1460,6 +1466,8 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
+            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"];
@@ -1536,6 +1544,8 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
+            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
@@ -1548,7 +1558,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -1687,6 +1697,8 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
+            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"];
@@ -1763,7 +1775,7 @@ export interface components {
         };
         RoutineWarning: {
             /** @enum {string} */
-            code: "skill_need_unmet" | "skill_deleted" | "facts_missing" | "forecast_over_budget" | "mixes_untrusted_and_outward" | "interval_beyond_retention";
+            code: "skill_need_unmet" | "skill_deleted" | "facts_missing" | "forecast_over_budget" | "mixes_untrusted_and_outward" | "interval_beyond_retention" | "either_day" | "no_time_in_window";
             message: string;
             /**
              * @description What the skill works on.
@@ -2179,6 +2191,8 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
+            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"];
@@ -2189,7 +2203,7 @@ export interface components {
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. */
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -2212,10 +2226,18 @@ export interface components {
             truncated: boolean;
         };
         SchedulePreview: {
+            /** @description Says what the schedule means. Where both day fields are restricted, either is enough. */
+            inWords: string;
             /** @description How much later than each a run may start; the id of the routine decides. */
             jitterSeconds: number;
             /** @description The next five times, fewer up to `endsAt`. */
             times: components["schemas"]["Timestamp"][];
+            /** @description What saving it would warn of; see the warnings of a routine. */
+            warnings: {
+                /** @enum {string} */
+                code: "either_day" | "no_time_in_window";
+                message: string;
+            }[];
         };
         Skill: {
             /** @description How often a curated skill is best run; null for a custom one. */
