@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { listOccurrences, previewTimes } from '#core/foundation/timetable/index.ts';
+import { listOccurrences, previewTimes, TIMING_WARNINGS, timingWarnings } from '#core/foundation/timetable/index.ts';
 import { invalid } from '#lib/errors.ts';
+import { scheduleInWords } from '#lib/schedule/index.ts';
 import { decimal, EXAMPLE, idOf, instantOfThisAge, iso, timestamp } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { scheduleFields, MAX_JITTER_SECONDS, MAX_SKIP_DATES } from './routines/fields.ts';
@@ -12,6 +13,13 @@ const PREVIEWED = 5;
 
 const preview = z
   .strictObject({
+    inWords: z.string().meta({
+      description: 'Says what the schedule means. Where both day fields are restricted, either is enough.',
+      example: 'On the 1st to 7th, and also every Monday, at 09:00',
+    }),
+    warnings: z.array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() })).meta({
+      description: 'What saving it would warn of; see the warnings of a routine.',
+    }),
     times: z.array(timestamp).meta({ description: 'The next five times, fewer up to `endsAt`.' }),
     jitterSeconds: z.number().int().meta({
       description: 'How much later than each a run may start; the id of the routine decides.',
@@ -59,7 +67,10 @@ const previewSchedule = route({
   const { schedule, timezone, startsAt = null, endsAt = null, skipDates = [] } = query;
   const { jitterSeconds } = query;
   const timing = { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds };
-  return { data: { times: previewTimes(timing, new Date(), PREVIEWED).map(iso), jitterSeconds } };
+  const now = new Date();
+  const times = previewTimes(timing, now, PREVIEWED).map(iso);
+  const shown = { inWords: scheduleInWords(schedule), warnings: timingWarnings(timing, now) };
+  return { data: { ...shown, times, jitterSeconds } };
 });
 
 const MAX_DAYS = 31;

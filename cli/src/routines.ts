@@ -72,9 +72,9 @@ async function list(context: Context, { limit, ...filters }: ListOptions): Promi
 
 async function get(context: Context, given: string): Promise<void> {
   const routine = await withRoutine(context, given, (ras, id) => ras.routines.read(id));
-  const { schedule, timezone, skills } = routine;
+  const { schedule, scheduleInWords, timezone, skills } = routine;
   show(context, routine, {
-    Schedule: `${schedule} ${timezone}`,
+    Schedule: `${scheduleInWords}, ${timezone} (${schedule})`,
     Model: routine.model.modelId,
     Skills: skills.map(String).join(', '),
     'Next run': when(routine.nextRunAt),

@@ -5,6 +5,7 @@ import { forgetSessions, forgetUnconfirmed } from '#core/accounts/identity/index
 import { forgetLeads } from '#core/accounts/leads/index.ts';
 import { forgetBudgetNotices } from '#core/delivery/notifications/index.ts';
 import { forgetInvitations } from '#core/accounts/organizations/index.ts';
+import { forgetLessons } from '#core/models/directory/index.ts';
 import { forgetMessages } from '#core/foundation/outbox/index.ts';
 import { forgetPrograms } from '#core/accounts/programs/index.ts';
 import { forgetBreakers } from '#core/execution/breaker/index.ts';
@@ -36,6 +37,7 @@ const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   forgetDeliveries,
   forgetBudgetNotices,
   forgetLeads,
+  forgetLessons,
 ];
 
 /** Deletes expired rows in batches until none is left; stops between two batches when `signal` aborts. */

@@ -84,7 +84,7 @@ const models = z.strictObject({
 
 /** Signs of a used-up allowance, which returns after hours or days and not with the next attempt. */
 const limits = z.strictObject({
-  /** Values of any field in the error's body that mean it. Status 402 always does. */
+  /** Values of any field in the error's body that mean it. Status 402 does where a reset is stated. */
   errors: z.array(z.string().min(1)).default([]),
   /** Place in the error's body of the time at which it resets: Unix seconds or RFC 3339. */
   resetAt: dottedPath.min(1).optional(),

@@ -16,10 +16,15 @@ export function splitExpression(expression: string): FieldTexts {
   if (expression.length > MAX_LENGTH) {
     throw new ScheduleError(`A schedule has at most ${MAX_LENGTH} characters.`);
   }
-  if (/[^\x20-\x7e]/.test(expression)) {
-    throw new ScheduleError('A schedule is made of printable ASCII characters and spaces only.');
-  }
+  const strange = /[^\x20-\x7e]/u.exec(expression)?.[0];
+  if (strange !== undefined) throw foreignCharacter(strange);
   const text = expression.trim();
+  const zone = /^(?:CRON_)?TZ=(\S*)/i.exec(text);
+  if (zone !== null) {
+    const name = zone[1]?.replaceAll(/^[:"']+|["']$/g, '') ?? '';
+    const where = name === '' ? 'the field timezone' : `timezone to ${name}`;
+    throw new ScheduleError(`A schedule does not name its zone: leave out ${zone[0]}, and set ${where}.`);
+  }
   if (text === '') throw new ScheduleError(`The schedule is empty: expected ${EXPECTED}.`);
   const texts = expandMacro(text).split(/ +/);
   if (!isFiveFields(texts)) {
@@ -31,6 +36,27 @@ export function splitExpression(expression: string): FieldTexts {
   }
   return texts;
 }
+
+/** Names a character that a page or a word processor has put in place of one that a schedule is made of. */
+function foreignCharacter(character: string): ScheduleError {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const shown = /[\p{C}\p{Z}]/u.test(character) ? code : `"${character}" (${code})`;
+  const [plain] = LOOK_ALIKE.find(([, alike]) => alike.test(character)) ?? [character.normalize('NFKC')];
+  const remedy = /^[\x20-\x7e]$/.test(plain)
+    ? `replace ${shown} by ${plain === ' ' ? 'a space' : `"${plain}"`}`
+    : `take ${shown} out`;
+  return new ScheduleError(`A schedule is made of printable ASCII characters and spaces only: ${remedy}.`);
+}
+
+/** Characters that look like those of a schedule, beside those whose compatibility form says so. */
+const LOOK_ALIKE: readonly (readonly [string, RegExp])[] = [
+  ['-', /[\p{Pd}\u2212\u00ad\u02d7]/u],
+  ['*', /[\u2217\u204e\u00d7\u2022\u22c6\u066d\u2731\u2733\u274b\ua673\u00b7]/u],
+  ['/', /[\u2044\u2215\u2571\u29f8\u00f7]/u],
+  [',', /[\u060c\u201a\u3001\u02cf]/u],
+  ['#', /[\u266f]/u],
+  [' ', /[\p{Z}\t\r\n\u2800]/u],
+];
 
 export function notUnderstood(index: number, text: string, cause?: unknown): ScheduleError {
   return new ScheduleError(`The ${FIELD_NAMES[index]} field "${text}" is not understood.`, {

@@ -9,10 +9,12 @@ import { nextLocalMinute } from './wall-clock.ts';
  * Reads a schedule that is about to be accepted: five cron fields (names, lists, ranges, steps, `L`,
  * `5L`, `5#2`; day of month and day of week are a union when both are restricted) or one of
  * `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`, `@annually`.
- * @throws {ScheduleError} when it cannot be read, never fires, or fires next more than eight years after `now`
+ * @throws {ScheduleError} when it cannot be read, has a step that leads out of its field, never fires, or fires next more
+ * than eight years after `now`
  */
 export function parseSchedule(expression: string, now = new Date()): ParsedSchedule {
   const schedule = parseStoredSchedule(expression);
+  refuseLongSteps(splitExpression(expression));
   const latest = new Date(now);
   latest.setUTCFullYear(latest.getUTCFullYear() + MAX_YEARS_AHEAD);
   // The zone does not matter: it moves both ends of the eight years by hours only.
@@ -29,6 +31,59 @@ export function parseSchedule(expression: string, now = new Date()): ParsedSched
  */
 export function parseStoredSchedule(expression: string): ParsedSchedule {
   return parsed.memo(expression);
+}
+
+/** Values of each field, and the way to write so many of its units as the next larger one has. */
+const FIELDS = [
+  { size: 60, unit: 'minutes', larger: 'hours', write: (count: string) => `0 ${count} * * *`, most: 24 },
+  { size: 24, unit: 'hours', larger: 'days', write: (count: string) => `0 0 ${count} * *`, most: 31 },
+  { size: 31, unit: 'days', larger: 'months', write: (count: string) => `0 0 1 ${count} *`, most: 12 },
+  { size: 12, unit: 'months', larger: 'years', write: () => '@yearly', most: 1 },
+  { size: 7, unit: 'days', larger: 'weeks', write: () => '@weekly', most: 1 },
+] as const;
+
+const NAMES = ['jan feb mar apr may jun jul aug sep oct nov dec'.split(' '), 'sun mon tue wed thu fri sat'.split(' ')];
+
+/** Refuses a step that no second value of its field or range is reached by: it would run at the first one only. */
+function refuseLongSteps(texts: FieldTexts): void {
+  for (const [index, text] of texts.entries()) {
+    for (const part of text.split(',')) {
+      const [, range = '', step] = /^([^/]+)\/(\d+)$/.exec(part) ?? [];
+      if (step === undefined) continue;
+      const [, from, to] = /^(\w+)-(\w+)$/.exec(range) ?? [];
+      const { size } = FIELDS[index] ?? { size: 0 };
+      if (from === undefined || to === undefined) {
+        if (Number(step) > size)
+          throw new ScheduleError(`${tooLong(index, part, 'field', size)} ${remedyOf(index, step)}`);
+      } else {
+        const values = valueOf(to) - valueOf(from) + 1;
+        if (Number(step) <= values) continue;
+        throw new ScheduleError(`${tooLong(index, part, 'range', values)} Write "${from}" for its first value alone.`);
+      }
+    }
+  }
+}
+
+function valueOf(text: string): number {
+  // Months begin with 1.
+  const [month = -1, weekday = -1] = NAMES.map((names) => names.indexOf(text.toLowerCase()));
+  return month >= 0 ? month + 1 : weekday >= 0 ? weekday : Number(text);
+}
+
+function tooLong(index: number, part: string, what: 'field' | 'range', size: number): string {
+  return `The ${FIELD_NAMES[index]} field "${part}" is not valid: its step is larger than the ${what}, which has ${size} values.`;
+}
+
+function remedyOf(index: number, step: string): string {
+  const field = FIELDS[index];
+  if (field === undefined) return '';
+  const { size, unit, larger, write, most } = field;
+  const count = Math.min(Math.max(Math.round(Number(step) / size), 1), most);
+  const isExact = count * size === Number(step);
+  const instead = isExact ? 'Write' : `A schedule cannot say every ${step} ${unit}; the nearest is`;
+  const [every, words] =
+    count === 1 ? ['*', `every ${larger.slice(0, -1)}`] : [`*/${count}`, `every ${count} ${larger}`];
+  return `${instead} "${write(every)}", for ${words}.`;
 }
 
 const MAX_YEARS_AHEAD = 8;

@@ -1,4 +1,5 @@
 import type { FailureCode, FailureDetails } from '#lib/envelope/bodies.ts';
+import { isAccountEmpty } from '#lib/account-empty.ts';
 import { valueAt, valuesAt } from '#lib/provider-file/protocols.ts';
 
 /** The reason why the provider gave no result, from the closed list. */
@@ -31,6 +32,7 @@ export function classifyStatus(
   const retryAfterMs = isSane(claimedMs) ? claimedMs : null;
   const resetAt = readReset(body, limits, now);
   const waitMs = resetAt === null ? retryAfterMs : resetAt - now;
+  if (resetAt === null && retryAfterMs === null && saysEmpty(status, body)) return ACCOUNT_EMPTY;
   const isLimit = status === 402 || (status < 500 && namesLimit(body, limits));
   if (isLimit || (status === 429 && (waitMs ?? 0) > LONGEST_BURST_MS)) {
     return {
@@ -45,8 +47,20 @@ export function classifyStatus(
   return { code: 'model_error', details: { status, retryable, retryAfterMs } };
 }
 
+/** Stands for every way of saying that the account has no money; a used-up allowance with a reset has another. */
+const ACCOUNT_EMPTY: Classified = { code: 'usage_limit', details: { status: 402, resetAt: null } };
+
+function saysEmpty(status: number, body: unknown): boolean {
+  // Long texts may quote the prompt.
+  const said = strings(body, 0)
+    .filter((text) => text.length <= 500)
+    .join(' ');
+  return isAccountEmpty({ status, said, hasWait: false });
+}
+
 /** Reads an error that came within a stream, after status 200. */
 export function classifyStreamError(error: unknown, limits: LimitWords, now = Date.now()): Classified {
+  if (readReset(error, limits, now) === null && saysEmpty(200, error)) return ACCOUNT_EMPTY;
   if (namesLimit(error, limits)) {
     return {
       code: 'usage_limit',

@@ -59,6 +59,7 @@ test('a routine is shown, paused, activated and archived', async ({ key, ras }) 
   const id = await activeRoutine(key, { name: 'Watch', instructions: 'Look\u001B[31m here.' });
   const shown = await ras(['routines', 'get', id], { isTerminal: true });
   expect(shown.stdout).toMatch(/^Name {6}Watch$/m);
+  expect(shown.stdout).toMatch(/^Schedule {2}Every .*, UTC \(.+\)$/m);
   expect(shown.stdout).toMatch(/\n\nLook here\.\n$/);
   expect((await ras(['routines', 'pause', id])).json).toMatchObject({ id, state: 'paused' });
   expect((await ras(['routines', 'activate', id])).json).toMatchObject({ id, state: 'active' });

@@ -5,18 +5,11 @@ import { costOf } from '#core/foundation/cost/index.ts';
 import { readModelSources, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
 import { sourceAt } from '#test/support/model-caller.ts';
 
-const NOTHING_LEARNED = {
-  of: () => ({}),
-  learn: () => Promise.resolve(),
-  forget: () => Promise.resolve(),
-  refresh: () => Promise.resolve(),
-};
-
 /** Returns the options that a source makes of its list, as the directory does. */
 function optionsOf(source: ModelSource, data: readonly unknown[]) {
   const listed = readGatewayList({ object: 'list', data }, source.dialect);
   const seen = seenSource(source, listed.dialect);
-  return listed.models.map((model) => optionOf(sourcedModel(seen, model), model.id, { abilities: NOTHING_LEARNED }));
+  return listed.models.map((model) => optionOf(sourcedModel(seen, model), model.id, { learned: {} }));
 }
 
 function source(dialect: ModelDialect, fields: Partial<ModelSource> = {}): ModelSource {
@@ -248,9 +241,9 @@ test('a server of its own costs nothing, whether the operator says so or its lis
 
 test('a figure that the server has named outweighs its list, or fills it', () => {
   const listed = readGatewayList({ data: [{ id: 'a', max_tokens: 9_000 }] }, 'other').models[0]!;
-  const learned = { ...NOTHING_LEARNED, of: () => ({ maxOutputTokens: 100, contextTokens: 200 }) };
+  const learned = { maxOutputTokens: 100, contextTokens: 200 };
   const option = optionOf(sourcedModel(seenSource(source('other'), undefined), listed), 'a', {
-    abilities: learned,
+    learned,
     byHand: { contextTokens: 300 },
   });
   expect(option).toMatchObject({ maxOutputTokens: 100, contextTokens: 200 });

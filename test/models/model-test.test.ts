@@ -84,12 +84,9 @@ test('a model that keeps to no schema and calls no tool fails those checks, in i
   expect(data.abilities.structuredOutputs).toBe(false);
 });
 
-test('a server that refuses is not asked on, and what an earlier test taught is forgotten', async ({
-  service,
-  ada,
-}) => {
+test('a server that refuses is not asked on, and what an earlier test taught stays', async ({ service, ada }) => {
   const model = { source: 'gateway', modelId: 'fixture/thinker' };
-  await service.deps.abilities.learn(model, { structuredOutputs: false });
+  await service.deps.abilities.learn(model, ada.organizationId, { structuredOutputs: false });
   service.gateway.control.script({ behaviour: { kind: 'error', status: 401 } });
   const { data } = await sessionOf(ada).post('/v1/models/test', { modelId: model.modelId });
   expect(data.checks).toMatchObject([
@@ -98,7 +95,7 @@ test('a server that refuses is not asked on, and what an earlier test taught is 
     { state: 'not_made', words: null },
   ]);
   expect(data.usage).toMatchObject({ totalTokens: 0 });
-  expect(service.deps.abilities.of(model)).toEqual({});
+  expect(service.deps.abilities.of(model, ada.organizationId)).toEqual({ structuredOutputs: false });
   const calls = service.gateway.control.requests().filter(({ path }) => path !== '/v1/models');
   expect(calls).toHaveLength(1);
 });

@@ -59,6 +59,7 @@ test(
       webhookFailedAt: null,
       state: 'draft',
       stateReason: null,
+      scheduleInWords: 'Every day at 07:00',
       revision: 1,
       nextRunAt: null,
       lastRunAt: null,

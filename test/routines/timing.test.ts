@@ -178,6 +178,8 @@ test('a preview shows the next times of a schedule, or the errors of saving it',
   );
   // The clock of Berlin changes in between.
   expect(shown.data).toEqual({
+    inWords: 'Every Monday at 09:00',
+    warnings: [],
     times: ['2027-03-29T07:00:00.000Z', '2027-04-12T07:00:00.000Z', '2027-04-19T07:00:00.000Z'],
     jitterSeconds: 60,
   });
@@ -186,11 +188,82 @@ test('a preview shows the next times of a schedule, or the errors of saving it',
     ['schedule=@daily&timezone=Mars/Olympus', 'invalid_timezone'],
     ['schedule=@daily&jitterSeconds=43201', 'invalid_request'],
     ['schedule=@daily&skipDates=tomorrow', 'invalid_request'],
+    ['schedule=@daily&endsAt=2026-01-02T00:00:00Z', 'invalid_request'],
+    ['schedule=*/90%20*%20*%20*%20*', 'invalid_schedule'],
+    ['schedule=TZ=UTC%200%209%20*%20*%20*', 'invalid_schedule'],
     ['timezone=UTC', 'invalid_request'],
   ]) {
     const refused = await key.get(`/v1/schedules/preview?${wrong}`);
     expect([refused.status, refused.body.error.code]).toEqual([400, code]);
   }
+});
+
+test('an end that saving refuses is refused by the preview in the same words', async ({ key }) => {
+  const ends = { schedule: '@daily', endsAt: at(-MINUTE) };
+  const saved = await key.post('/v1/routines', routineBody(ends));
+  const shown = await key.get(`/v1/schedules/preview?${new URLSearchParams(ends).toString()}`);
+  expect([shown.status, shown.body.error.message]).toEqual([400, saved.body.error.message]);
+  expect(shown.body.error.message).toContain('endsAt: must not be in the past');
+});
+
+const EITHER = 'On the 22nd to 24th, and also every Friday, at 06:30';
+
+test('where either day is enough, preview, save and reading say so, and others are not warned', async ({ key }) => {
+  const schedule = '30 6 22-24 * fri';
+  const warned = [
+    { code: 'either_day', message: expect.stringContaining('on the 22nd to 24th, and also every Friday:') },
+  ];
+  const query = new URLSearchParams({ schedule }).toString();
+  const preview = await key.get(`/v1/schedules/preview?${query}`);
+  expect(preview.data).toMatchObject({ inWords: EITHER, warnings: warned });
+  const created = await key.post('/v1/routines', routineBody({ schedule }));
+  expect(created.data).toMatchObject({ scheduleInWords: EITHER, warnings: warned });
+  const { id } = created.data;
+  expect((await key.get(`/v1/routines/${id}`)).data).toMatchObject({ scheduleInWords: EITHER, warnings: warned });
+  const { data: list } = await key.get('/v1/routines?limit=100');
+  expect(list.find((each: { id: string }) => each.id === id).scheduleInWords).toBe(EITHER);
+  const patched = await key.patch(`/v1/routines/${id}`, { schedule: '30 6 * * fri' });
+  expect(patched.data).toMatchObject({ scheduleInWords: 'Every Friday at 06:30', warnings: [] });
+});
+
+test.for([
+  ['between two times', { schedule: '@yearly', startsAt: '2031-02-01T00:00:00Z', endsAt: '2031-11-30T00:00:00Z' }],
+  [
+    'of skipped dates alone',
+    {
+      schedule: '0 9 * * 1',
+      endsAt: '2031-03-04T00:00:00Z',
+      startsAt: '2031-03-01T00:00:00Z',
+      skipDates: ['2031-03-03'],
+    },
+  ],
+  [
+    'of a minute',
+    { schedule: '0 9 * * *', timezone: 'Asia/Tokyo', startsAt: '2031-03-03T09:00:00Z', endsAt: '2031-03-03T09:01:00Z' },
+  ],
+] as const)('a window %s without any time is warned of, and saved', async ([, fields], { key }) => {
+  const warned = [{ code: 'no_time_in_window', message: expect.stringContaining('starts no run') }];
+  const created = await key.post('/v1/routines', routineBody(fields));
+  expect(created.status).toBe(201);
+  expect(created.data.warnings).toEqual(warned);
+  const query = new URLSearchParams(
+    Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString();
+  expect((await key.get(`/v1/schedules/preview?${query}`)).data).toMatchObject({ times: [], warnings: warned });
+  const wider = await key.patch(`/v1/routines/${created.data.id}`, { endsAt: '2033-01-02T00:00:00Z' });
+  expect(wider.data.warnings.map(({ code }: { code: string }) => code)).not.toContain('no_time_in_window');
+});
+
+test('a schedule that was accepted before a rule was keeps the routine from no other change', async ({
+  service,
+  key,
+}) => {
+  const id = await createRoutine(key);
+  await changeRoutines(service.deps.database, id, { schedule: '*/90 * * * *' });
+  const renamed = await key.patch(`/v1/routines/${id}`, { name: 'Renamed' });
+  expect(renamed.data).toMatchObject({ name: 'Renamed', scheduleInWords: 'Every hour' });
+  const again = await key.patch(`/v1/routines/${id}`, { schedule: '*/91 * * * *' });
+  expect([again.status, again.body.error.code]).toEqual([400, 'invalid_schedule']);
 });
 
 test('the times of all active routines of a project come in order, with window, skipped dates and jitter', async ({

@@ -354,8 +354,8 @@ test('a refusal of calls without tools teaches to write them as text', async () 
   const message = 'Anthropic expects the `tools=` param to be passed in when tool calls are in messages.';
   const calls = { messages: [{ role: 'assistant', tool_calls: [] }] };
   const body = JSON.stringify({ error: { message } });
-  expect((await refusalOf(400, body, calls)).learned).toEqual({ callsWithoutTools: false });
-  expect((await refusalOf(400, body, { ...calls, tools: [] })).learned).toBeUndefined();
+  expect((await refusalOf(400, body, calls)).lesson.learned).toEqual({ callsWithoutTools: false });
+  expect((await refusalOf(400, body, { ...calls, tools: [] })).lesson.learned).toBeUndefined();
 });
 
 const SENT = {
@@ -373,7 +373,7 @@ test.each([
     "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     { outputLimit: 'max_completion_tokens' },
   ],
-  [422, 'max_tokens: Extra inputs are not permitted', { outputLimit: 'none' }],
+  [422, 'max_tokens: Extra inputs are not permitted', { outputLimit: 'max_completion_tokens' }],
   [
     400,
     'max_tokens is too large: 9000. This model supports at most 4096 completion tokens.',
@@ -395,8 +395,8 @@ test.each([
   [429, 'max_tokens a minute', undefined],
 ])('a refusal with %i, %j teaches %j', async (status, message, learned) => {
   const refusal = await refusalOf(status, JSON.stringify({ error: { message } }), SENT);
-  expect(refusal.learned).toEqual(learned);
-  expect(refusal.isOverflow).toBe(false);
+  expect(refusal.lesson.learned).toEqual(learned);
+  expect(refusal.lesson.isOverflow).toBe(false);
 });
 
 test.each([
@@ -406,13 +406,13 @@ test.each([
   '{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}',
   '{"error":{"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}',
 ])('%s says that the context is exceeded', async (body) => {
-  const refusal = await refusalOf(400, body, SENT);
-  expect([refusal.isOverflow, refusal.learned]).toEqual([true, undefined]);
+  const { lesson } = await refusalOf(400, body, SENT);
+  expect([lesson.isOverflow, lesson.learned]).toEqual([true, undefined]);
 });
 
 test('a refusal of a limit that is too large says how much room is left', async () => {
   const message =
     "'max_tokens' is too large: 9000. This model's maximum context length is 8192 tokens and your request has 3616 input tokens";
-  const { outputLeft } = await refusalOf(400, JSON.stringify({ message }), SENT);
-  expect(outputLeft).toBe(8_192 - 3_616);
+  const { lesson } = await refusalOf(400, JSON.stringify({ message }), SENT);
+  expect(lesson.outputLeft).toBe(8_192 - 3_616);
 });

@@ -1,12 +1,20 @@
 import { describe, expect } from 'vitest';
 import { MANNERS, type MannerName } from '#dev/fakes/gateway/manners.ts';
 import { FORM } from '#test/results/world.ts';
+import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
 import type { Json } from '#test/tools/support.ts';
 
 // Each server refuses what the real one does; what it refuses by name is learned by the first run that meets it.
 const test = serviceTest({ worker: true, own: true });
+
+/** A key of an organization that has learned nothing yet. */
+async function newKey(service: Service): Promise<ApiClient> {
+  return (await signUp(service)).key();
+}
 
 const CALCULATE = { builtInTools: ['calculate'] };
 const LIMITED = { limits: { maxOutputTokens: 900, maxTotalTokens: 100_000 } };
@@ -32,9 +40,9 @@ const NO_TOOLS: ReadonlySet<MannerName> = new Set(['vllm-without-tools']);
 describe.for(Object.keys(MANNERS) as MannerName[])('a server in the manner of %s', (manner) => {
   const cases = CASES.filter(([, fields]) => !NO_TOOLS.has(manner) || !offersTools(fields));
 
-  test.for(cases)('carries out %s', async ([, fields, expected], { service, key }) => {
+  test.for(cases)('carries out %s', async ([, fields, expected], { service }) => {
     service.gateway.control.manner(manner);
-    await service.deps.abilities.forget({ source: 'gateway', modelId: 'fixture/writer-small' });
+    const key = await newKey(service);
     const id = await createRoutine(key, { ...fields, instructions: 'Report what there is.' });
     const run = await runOnce(key, id);
     expect([run.state, run.reason, run.errorMessage]).toEqual(['succeeded', null, null]);
@@ -43,8 +51,9 @@ describe.for(Object.keys(MANNERS) as MannerName[])('a server in the manner of %s
     if (expected['outcome'] !== undefined) expect(run.outcome).toBe(expected['outcome']);
   });
 
-  test('takes a second run at its first attempt, without a refusal', async ({ service, key }) => {
+  test('takes a second run at its first attempt, without a refusal', async ({ service }) => {
     service.gateway.control.manner(manner);
+    const key = await newKey(service);
     const fields = NO_TOOLS.has(manner) ? LIMITED : { ...FORM, ...CALCULATE, ...LIMITED };
     const id = await createRoutine(key, { ...fields, instructions: 'Report what there is.' });
     await runOnce(key, id);

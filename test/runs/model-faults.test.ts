@@ -109,15 +109,8 @@ const ESTIMATED = {
 test.for<[unknown, Record<string, unknown>]>([
   [null, ESTIMATED],
   [{}, ESTIMATED],
-  [
-    { prompt_tokens: -5, completion_tokens: 1e300, total_tokens: -1 },
-    {
-      ...ESTIMATED,
-      outputTokens: 1_000_000_000,
-      totalTokens: expect.toSatisfy((count: number) => count > 1_000_000_050),
-      costUsd: expect.stringMatching(/^600\./),
-    },
-  ],
+  [{ prompt_tokens: null, completion_tokens: null, total_tokens: null }, ESTIMATED],
+  [{ prompt_tokens: 0, completion_tokens: 0, completion_tokens_details: { reasoning_tokens: 900 } }, ESTIMATED],
   [
     { prompt_tokens: 1.5, completion_tokens: 2.4, total_tokens: 3.9 },
     { inputTokens: 2, outputTokens: 2, totalTokens: 4, costUsd: '0.0000015' },
@@ -127,7 +120,7 @@ test.for<[unknown, Record<string, unknown>]>([
     // No more can be cheap than went in.
     {
       inputTokens: 3,
-      cachedInputTokens: 900,
+      cachedInputTokens: 3,
       outputTokens: 5,
       totalTokens: 8,
       costUsd: '0.000003225',
@@ -141,6 +134,41 @@ test.for<[unknown, Record<string, unknown>]>([
     expect(run.usage).toEqual({ ...NOTHING_USED, ...counted });
   },
 );
+
+test.for([
+  [{ prompt_tokens: -5, completion_tokens: 1e300, total_tokens: -1 }],
+  [{ prompt_tokens: 1e17, completion_tokens: 1e17, prompt_tokens_details: { cached_tokens: 1e17 } }],
+  [{ prompt_tokens: 12, completion_tokens: -1, completion_tokens_details: { reasoning_tokens: 4e9 } }],
+  [{ prompt_tokens: 130_000, completion_tokens: 126_001 }],
+])(
+  'usage that cannot be, %j, is estimated, with a warning, and spoils no total',
+  async ([usage], { service, runAgainst }) => {
+    const { run } = await runAgainst({ behaviour: { kind: 'usage', usage } });
+    expect(run.state).toBe('succeeded');
+    expect(run.usage).toEqual({ ...NOTHING_USED, ...ESTIMATED });
+    expect(run.steps[0].warnings).toMatchObject([
+      { code: 'usage_not_believed', message: expect.stringContaining('counted') },
+    ]);
+    const totals = await service.deps.database.row<{ tokens: number }>`
+    select day_tokens::int as tokens from usage_totals where scope_id = ${run.routineId}
+  `;
+    expect(totals?.tokens).toBe(run.usage.totalTokens);
+  },
+);
+
+test('usage up to window and limit is believed', async ({ runAgainst }) => {
+  const usage = { prompt_tokens: 128_000, completion_tokens: 128_000 };
+  const { run } = await runAgainst({ behaviour: { kind: 'usage', usage } });
+  expect(run.usage).toMatchObject({ totalTokens: 256_000, estimated: false });
+  expect(run.steps[0].warnings).toEqual([]);
+});
+
+test('of a response that broke off, usage that cannot be counts as its input', async ({ runAgainst }) => {
+  const usage = { prompt_tokens: 1e17, completion_tokens: 3 };
+  const { run } = await runAgainst({ behaviour: { kind: 'usage', usage }, form: { finishReason: 'error' } });
+  expect(run).toMatchObject({ state: 'succeeded', usage: { estimated: true }, steps: [{ attempt: 2 }] });
+  expect(run.usage.totalTokens).toBeLessThan(2_000);
+});
 
 test('counts that a gateway writes as decimal texts are counted; what is no whole number is asked for again', async ({
   runAgainst,

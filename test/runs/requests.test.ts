@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { FORM, prices } from '#test/results/world.ts';
 import { marker, requestsWith, type Json } from '#test/tools/support.ts';
@@ -16,10 +17,9 @@ const CALCULATE = { builtInTools: ['calculate'] };
 const CALL = { name: 'calculate', arguments: { operation: 'sum', values: [1, 2] } };
 
 /** Runs a routine whose model meets these behaviours in turn; returns the run and the bodies of its requests. */
-const runs = test.extend('meeting', async ({ service, key }) => {
-  for (const modelId of ['fixture/writer-small', 'fixture/analyst']) {
-    await service.deps.abilities.forget({ source: 'gateway', modelId });
-  }
+const runs = test.extend('meeting', async ({ service }) => {
+  // Of an organization that has learned nothing yet.
+  const key = await (await signUp(service)).key();
   return async (fields: Record<string, unknown> & { readonly instructions?: string }, ...behaviours: object[]) => {
     const mark = marker();
     const { instructions: text = 'Report.', ...others } = fields;
@@ -160,21 +160,6 @@ runs.for([
     }
   },
 );
-
-runs('what was remembered wrongly is forgotten by a refusal that it does not explain', async ({ meeting, service }) => {
-  const served = { source: 'gateway', modelId: 'fixture/free' };
-  await service.deps.abilities.learn(served, { outputLimit: 'none', streaming: false });
-  const fields = {
-    model: { provider: 'gateway', connectionId: null, modelId: 'fixture/free' },
-    limits: { maxOutputTokens: 700 },
-  };
-  const { run, bodies } = await meeting(fields, { kind: 'error', status: 400, message: 'No.' });
-  expect(run.state).toBe('succeeded');
-  expect(bodies.map(({ stream, max_tokens: limit }) => [stream, limit])).toEqual([
-    [undefined, undefined],
-    [true, 700],
-  ]);
-});
 
 runs(
   'a refusal that nothing explains ends the run with the words of the provider, without its key',

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
 import { Webhook } from 'standardwebhooks';
+import type { ScriptInput } from '#dev/fakes/gateway/script.ts';
+import { tellAccountEmpty } from '#core/execution/steps/unanswered-calls.ts';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
@@ -7,6 +9,7 @@ import { total, parseSamples } from '#test/observability/scrape.ts';
 import { startReceiver } from '#test/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
+import { callOf } from '#test/support/model-caller.ts';
 import { activeRoutine, routineBody, runEnded, runOnce } from '#test/support/routines.ts';
 import { EVERY, changeBreakers, changeRoutines, earlier, plantRun, removeBreakers } from '#test/support/given.ts';
 
@@ -230,6 +233,36 @@ test("a gateway that refuses the service's key is the operator's to mend and pau
   expect((await ofPlatform()) - before).toBe(1);
   expect(await breakers()).toEqual([]);
 });
+
+const EMPTY = { type: 'insufficient_quota', message: 'You exceeded your current quota.', code: 'insufficient_quota' };
+
+test.for<[string, ScriptInput]>([
+  ['by status', { behaviour: { kind: 'error', status: 402, message: 'No.' } }],
+  ['as a rate limit', { behaviour: { kind: 'error', status: 429, json: { error: EMPTY } } }],
+  ['as a bad request', { behaviour: { kind: 'error', status: 400, message: 'Your credit balance is too low.' } }],
+  ['in the middle of a stream', { form: { error: { message: 'Insufficient credits. Add more.' } } }],
+])(
+  'an account without money, told %s, is asked once, and pauses no routine',
+  async ([, script], { service, key, schedule }) => {
+    const id = await activeRoutine(key, careful());
+    service.gateway.control.reset();
+    service.gateway.control.script({ times: null, ...script });
+    const [run] = await schedule(id);
+    expect(run).toMatchObject({ state: 'failed', reason: 'model_account_empty', failureClass: 'provider' });
+    expect(run.errorMessage).toMatch(/^The account at the model provider has no money left.* It said: /);
+    expect((await key.get(`/v1/routines/${id}`)).data.state).toBe('active');
+    expect(service.gateway.control.requests().filter(({ path }) => path.includes('chat'))).toHaveLength(1);
+    // The operator has been told by the first of these runs.
+    const errors: unknown[] = [];
+    const log = { error: (fields: unknown) => errors.push(fields), warn: () => undefined } as never;
+    const { database } = service.deps;
+    await tellAccountEmpty({ database, log }, callOf(SMALL));
+    expect(errors).toEqual([]);
+    const other = callOf(SMALL, { served: { source: `other-${id}`, modelId: SMALL } });
+    await Promise.all([other, other, other].map((call) => tellAccountEmpty({ database, log }, call)));
+    expect(errors).toEqual([{ source: `other-${id}`, modelId: SMALL }]);
+  },
+);
 
 test('a run with no time left for the next attempt fails for what its provider did, not for its time', async ({
   service,

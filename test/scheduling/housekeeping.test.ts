@@ -162,6 +162,13 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
       planting(sql`insert into business_leads (id, name, email, company, message, created_at)
         values (${newId('lead')}, 'x', 'x', 'x', ${age}, now() - ${age}::interval)`),
   },
+  model_lessons: {
+    keep: '6 days',
+    forget: '8 days',
+    plant: (age) =>
+      planting(sql`insert into model_lessons (organization_id, source, model_id, ability, value, learned_at)
+        values (${planted.organizationId}, 'gateway', ${age}, 'streaming', 'false', now() - ${age}::interval)`),
+  },
   run_followers: {
     keep: '-1 minute',
     forget: '1 minute',

@@ -1,4 +1,4 @@
-import type { AbilityStore, ModelAbilities } from '#core/models/directory/index.ts';
+import type { AbilityStore, ModelAbilities, ServedModel } from '#core/models/directory/index.ts';
 import { createModelCaller, type ModelCaller } from '#core/execution/steps/index.ts';
 import type { ModelCall, ModelResponse } from '#core/execution/steps/model-call.ts';
 import { ONLY_SOURCE, readModelSources, type ModelSource } from '#lib/config/index.ts';
@@ -41,12 +41,18 @@ export function callerAt(
   { apiKey = 'test', timeoutMs = 600_000, silenceMs = 180_000 } = {},
 ): ModelCaller {
   const learned = new Map<string, ModelAbilities>();
+  const keyOf = ({ modelId }: ServedModel, organizationId: string) => `${organizationId} ${modelId}`;
   const abilities: AbilityStore = {
-    of: ({ modelId }) => learned.get(modelId) ?? {},
-    learn: async ({ modelId }, lesson) => {
-      learned.set(modelId, { ...learned.get(modelId), ...lesson });
+    of: (model, organizationId) => learned.get(keyOf(model, organizationId)) ?? {},
+    learn: async (model, organizationId, lesson) => {
+      const key = keyOf(model, organizationId);
+      learned.set(key, Object.assign({}, learned.get(key), lesson));
     },
-    forget: async ({ modelId }) => void learned.delete(modelId),
+    forget: async (model, organizationId, lesson) => {
+      const key = keyOf(model, organizationId);
+      const left = Object.entries(learned.get(key) ?? {}).filter(([name]) => !(name in lesson));
+      learned.set(key, Object.fromEntries(left));
+    },
     refresh: () => Promise.resolve(),
   };
   return createModelCaller({
@@ -60,6 +66,7 @@ export function callerAt(
 /** Makes a call of a model at `sourceAt`. */
 export function callOf(modelId: string, call: Partial<ModelCall> = {}): ModelCall {
   return {
+    organizationId: 'org',
     modelId,
     served: { source: ONLY_SOURCE, modelId },
     instructions: 'Be brief.',

@@ -32,7 +32,7 @@ test('a value of a field reads the same wherever it stands, with names for its p
     'Skills',
     'Webhook',
   ]);
-  expect(valueInWords('schedule', '0 7 * * *')).toBe('Every day at 07:00');
+  expect(valueInWords('schedule', '0 7 * * *')).toBe('0 7 * * *');
   expect(valueInWords('carryResult', true)).toBe('Yes');
   expect(valueInWords('webhookUrl', null)).toBe('None');
 });

@@ -32,6 +32,24 @@ test('what the server finds wrong stands at its field', async ({ visit, person }
   await page.getByRole('combobox', { name: 'Model' }).and(invalid).waitFor();
 });
 
+test('a schedule of two day fields is said as it runs, before and after it is saved', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('combobox', { name: 'Runs' }).click();
+  await page.getByRole('option', { name: 'Cron' }).click();
+  await page.getByRole('textbox', { name: 'Cron' }).fill('0 9 1-7 * 1');
+  const words = 'On the 1st to 7th, and also every Monday, at 09:00';
+  await page.getByText(words).waitFor();
+  await page
+    .getByRole('status')
+    .getByText(/either is enough/)
+    .waitFor();
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const id = await createRoutine(client, { name: 'Either', schedule: '0 9 1-7 * 1' });
+  await page.goto(new URL(`/p/${person.projectId}/routines/${id}`, page.url()).href);
+  await page.getByText(words).first().waitFor();
+  await page.getByText(/either is enough/).waitFor();
+});
+
 test('two tabs that change the same thing are shown both, and one is chosen', async ({ visit, person }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const id = await createRoutine(client, { name: 'Shared', instructions: 'The first words.' });

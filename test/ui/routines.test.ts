@@ -19,8 +19,7 @@ test('the list of routines in all its states', async ({ service, visit, person }
       name: 'full',
       as: person,
       path,
-      // Schedules that need more than a few words are put into them by a part that is loaded last.
-      act: (page) => page.getByText(/^Every 30 minutes, between/).waitFor(),
+      act: (page) => page.getByText(/^Every 30 minutes from/).waitFor(),
     },
     { name: 'empty', as: empty, path: `/p/${empty.projectId}/routines` },
     { name: 'nothing-fits', as: person, path: `${path}?search=nothing` },

@@ -8,7 +8,7 @@ import type {
   RoutineWarning,
   readRoutineDetail,
 } from '#core/authoring/routines/index.ts';
-import { minuteAtOrBefore } from '#lib/schedule/index.ts';
+import { minuteAtOrBefore, scheduleInWords } from '#lib/schedule/index.ts';
 import { present } from '../../http/present.ts';
 import type { mailDelivery } from '../settings-schemas.ts';
 import { routine, routineDetail, routineSummary, warnings } from './responses.ts';
@@ -24,10 +24,11 @@ export function presentRoutineSummary(row: RoutineSummary) {
   return present(routineSummary, shown(row));
 }
 
-/** Shows a next time only where the window has one, and a definition that cannot be read as the reason of the state. */
+/** Shows a schedule in words, a next time only where the window has one, and a definition that cannot be read as the reason of the state. */
 function shown<R extends RoutineSummary>(row: R) {
   return {
     ...row,
+    scheduleInWords: scheduleInWords(row.schedule),
     nextRunAt: shownNextRun(row),
     stateReason: row.blocked ?? row.stateReason,
   };

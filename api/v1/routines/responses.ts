@@ -20,6 +20,10 @@ const kept = {
   webhookFailedAt: timestamp
     .nullable()
     .meta({ description: 'When the receiver responded with 410, which stopped deliveries.' }),
+  scheduleInWords: z.string().meta({
+    description: 'Says what `schedule` means. Where both day fields are restricted, either is enough.',
+    example: 'On the 1st to 7th, and also every Monday, at 09:00',
+  }),
   nextRunAt: timestamp.nullable().meta({
     description:
       'When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`.',
@@ -59,7 +63,7 @@ export const warnings = z
   )
   .meta({
     description:
-      'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then.',
+      'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left.',
   });
 
 export const activatedRoutine = z.strictObject({ ...shape, warnings }).meta({ id: 'ActivatedRoutine' });

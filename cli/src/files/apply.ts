@@ -60,9 +60,8 @@ async function write(writer: Writer, change: Change): Promise<Applied> {
   const { kind, key, desired, action, file } = change;
   const base = { kind, key, id: change.id, message: null, notes: [] };
   try {
-    const { id, hasSecret } = await put(writer, change, change.etag);
+    const { id, notes } = await put(writer, change, change.etag);
     if (kind === 'skill' && id !== null) writer.ids.set(key, id);
-    const notes = hasSecret ? [SECRET] : [];
     return { ...base, id, notes, result: action === 'create' ? 'created' : 'changed' };
   } catch (error) {
     const { name, message, status } = fieldsOf(error);
@@ -81,11 +80,7 @@ async function write(writer: Writer, change: Change): Promise<Applied> {
 const SECRET = 'Its webhook has a signing secret, which is not shown here: rotate it in the dashboard to see one.';
 
 /** Puts the content of a file, where the service has what the plan has seen. */
-async function put(
-  writer: Writer,
-  change: Change,
-  etag: string | null,
-): Promise<{ id: string | null; hasSecret: boolean }> {
+async function put(writer: Writer, change: Change, etag: string | null): Promise<Pick<Applied, 'id' | 'notes'>> {
   const { kind, key, desired, found } = change;
   const { ras, signal } = writer;
   const condition = etag === null ? { ifNoneMatch: '*' as const } : { ifMatch: etag };
@@ -94,11 +89,12 @@ async function put(
     if (kind === 'skill') {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema of the API
       const { id } = await ras.skills.put(key, body as Body<'putSkill'>, { ...condition, signal });
-      return { id, hasSecret: false };
+      return { id, notes: [] };
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
     const saved = await ras.routines.put(key, body as Body<'putRoutine'>, { ...condition, signal });
-    return { id: saved.id, hasSecret: typeof saved.webhookSecret === 'string' };
+    const secret = typeof saved.webhookSecret === 'string' ? [SECRET] : [];
+    return { id: saved.id, notes: [...secret, ...saved.warnings.map(({ message }) => message)] };
   } catch (error) {
     if (fieldsOf(error)['name'] !== 'PreconditionFailedError') throw error;
     const now = await findNow(writer, change);

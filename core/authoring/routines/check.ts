@@ -24,13 +24,18 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
 }
 
+/** Fields that a change leaves as they are, so that what has become of them since does not block a new name. */
+interface Untouched {
+  /** Skill references; one that was deleted since is not looked for. */
+  readonly attached?: readonly string[];
+  /** False when neither instructions nor variables nor skills nor facts change: a skill may have grown since. */
+  readonly textChanged?: boolean;
+  readonly scheduleChanged?: boolean;
+}
+
 /**
  * Checks what the request's schema cannot: schedule, time zone, placeholders, form of the result, webhook URL,
  * patterns, skills and model. A change is checked as the whole routine that it makes.
- * @param attached skill references that the change leaves alone: they are not checked again, so that a skill deleted
- * since does not block a new name
- * @param textChanged false when instructions, variables, skills and facts all stay: a skill that has grown since does
- * not block a new name either
  * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
  * `invalid_webhook_url`, `invalid_skill`, `invalid_model`, `models_unavailable`
  */
@@ -39,11 +44,11 @@ export async function checkRoutine(
   { models, skills, outbound }: RoutineChecks,
   projectId: string,
   fields: RoutineFields,
-  attached: readonly string[] = [],
-  textChanged = true,
+  { attached = [], textChanged = true, scheduleChanged = true }: Untouched = {},
 ): Promise<void> {
   checkTimeZone(fields.timezone);
-  checkSchedule(fields.schedule);
+  // One that was accepted before a rule was blocks no other change.
+  if (scheduleChanged) checkSchedule(fields.schedule);
   const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
   if (unknown.length > 0) {
     const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;

@@ -96,7 +96,8 @@ export async function patchRoutine(
   const text = [instructions, variables, skills, facts, resultSchema, resultKey];
   const textChanged = text.some((field) => field !== undefined);
   const changed = applyPatch(seen, patch);
-  await checkRoutine(deps.database, deps, projectId, changed, attached, textChanged);
+  const scheduleChanged = changed.schedule !== seen.schedule;
+  await checkRoutine(deps.database, deps, projectId, changed, { attached, textChanged, scheduleChanged });
   await checkTiming(deps.database, changed, seen);
   // Unchanged, it is not checked: a tool that was disabled since does not block a new name.
   if (patch.gate !== undefined) {

@@ -4,7 +4,7 @@ import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core
 import type { HintedTool } from '#core/integrations/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { asksFor } from '#core/authoring/definition/index.ts';
-import { nextStarts } from '#core/foundation/timetable/index.ts';
+import { nextStarts, TIMING_WARNINGS, timingWarnings } from '#core/foundation/timetable/index.ts';
 import type { ProvenRoutine } from './queries.ts';
 import type { Routine } from './routine.ts';
 
@@ -16,6 +16,7 @@ export const WARNING_CODES = [
   'forecast_over_budget',
   'mixes_untrusted_and_outward',
   'interval_beyond_retention',
+  ...TIMING_WARNINGS,
 ] as const;
 
 export interface RoutineWarning {
@@ -33,8 +34,8 @@ export interface WarningDeps {
 
 /**
  * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, of facts
- * that no one has written, and of a routine that reads what strangers write and acts elsewhere, or compares with a run
- * that has lost its content.
+ * that no one has written, of a routine that reads what strangers write and acts elsewhere, or compares with a run that
+ * has lost its content, and of a schedule that may not be what was meant.
  */
 export async function routineWarnings(
   db: Db,
@@ -69,6 +70,7 @@ export async function routineWarnings(
     ...(await factsMissing(db, routine)),
     ...(mixing === undefined ? [] : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
     ...intervalBeyondRetention(retention, routine),
+    ...timingWarnings(routine, new Date()),
   ];
 }
 

@@ -92,6 +92,7 @@ export const RUN_REASONS = {
   model_key_refused: "the model gateway refused the service's own key",
   model_credential_refused: "the model provider refused the account's credential; its owner has to connect it again",
   model_usage_limit: 'the allowance of the model account is used up for now',
+  model_account_empty: 'the account at the model provider has no money left, or has reached a limit on spending',
   model_session_failed: 'the session of the model call failed on our side',
   model_unreachable: 'the model provider could not be reached or broke off',
   model_malformed: 'the model provider answered something that is not a completion',
@@ -143,6 +144,7 @@ export const CLASS_OF_FAILURE = {
   model_key_refused: 'platform',
   model_credential_refused: 'routine',
   model_usage_limit: 'provider',
+  model_account_empty: 'provider',
   model_session_failed: 'platform',
   model_unreachable: 'provider',
   model_malformed: 'provider',
@@ -182,6 +184,8 @@ export type StepState = (typeof STEP_STATES)[number];
 export const STEP_WARNINGS = {
   prompt_cut:
     'The server counted less than half of the tokens that were sent: it may have cut the prompt. Its context window may be set too small.',
+  usage_not_believed:
+    'The server stated more tokens than the model can read and write, or fewer than none. They were counted from the texts instead.',
   call_as_text:
     'The model wrote a tool call as text, so it was not made. Its server may lack the parser for the calls of this model.',
 } as const;

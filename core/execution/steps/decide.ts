@@ -246,6 +246,7 @@ function responseWarnings(
   const isCut = call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
   return [
     ...(isCut ? (['prompt_cut'] as const) : []),
+    ...(usage.isDoubted === true ? (['usage_not_believed'] as const) : []),
     ...(isCallAsText(response, tools) ? (['call_as_text'] as const) : []),
   ];
 }

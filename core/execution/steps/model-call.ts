@@ -17,18 +17,25 @@ export interface ToolCallRequest {
   readonly invalid: boolean;
 }
 
+export interface CallUsage extends Usage {
+  /** True where the provider stated what cannot be. */
+  readonly isDoubted?: boolean;
+}
+
 export interface ModelResponse {
   readonly text: string;
   /** The assistant's part of the transcript, in the form in which the next step sends it back. */
   readonly messages: readonly ModelMessage[];
   readonly toolCalls: readonly ToolCallRequest[];
   readonly finishReason: string;
-  readonly usage: Usage;
+  readonly usage: CallUsage;
   /** The call on an account that produced it, which is recorded with it; undefined at the gateway. */
   readonly call?: IssuedCall;
 }
 
 export interface ModelCall {
+  /** The organization for which it is made; what its refusals show holds for that one alone. */
+  readonly organizationId: string;
   readonly modelId: string;
   /** The model at its server; null on an account. */
   readonly served: ServedModel | null;
@@ -39,8 +46,14 @@ export interface ModelCall {
   readonly tools: ToolSet;
   /** JSON Schema of its text, where the model can be held to one; undefined for any text. */
   readonly resultSchema?: JsonObject | undefined;
+  /** Window of the model; null where it is unknown. */
+  readonly contextTokens?: number | null | undefined;
   /** Undefined leaves the limit to the provider. */
   readonly maxOutputTokens?: number | undefined;
+  /** True where neither a budget nor the routine rests on that limit, so that a server which takes none may go without. */
+  readonly limitMayGo?: boolean | undefined;
+  /** True for a call that tries again what was learned before. */
+  readonly afresh?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Called when the request goes out, after which it may be billed. */
   readonly onSend?: (() => void) | undefined;
@@ -114,21 +127,31 @@ export interface StatedUsage {
   readonly calls: readonly { readonly name: string; readonly args: unknown }[];
 }
 
+/** Larger than the window of any model. */
+const LARGEST_WINDOW = 10_000_000;
+
 /**
  * Returns the usage as stated. No call is without input and no text without output, so a count of zero counts as not
- * stated.
+ * stated. Neither are the counts of one who states more than the model can read and write, or fewer than none.
  */
-export function usageOf(call: Input, { stated, texts, calls }: StatedUsage): Usage {
-  const input = tokenCount(stated.inputTokens);
-  const output = tokenCount(stated.outputTokens);
+export function usageOf(
+  call: Input & Pick<ModelCall, 'contextTokens' | 'maxOutputTokens'>,
+  { stated, texts, calls }: StatedUsage,
+): CallUsage {
+  const window = call.contextTokens ?? LARGEST_WINDOW;
+  const most = window + (call.maxOutputTokens ?? window);
+  const claimed = [stated.inputTokens ?? 0, stated.outputTokens ?? 0];
+  const isDoubted = claimed.some((tokens) => tokens < 0) || claimed.reduce((sum, tokens) => sum + tokens, 0) > most;
+  const [input, output] = isDoubted ? [0, 0] : [tokenCount(stated.inputTokens), tokenCount(stated.outputTokens)];
   const inputTokens = input || countInput(call);
   const written = calls.map(({ name, args }) => name + JSON.stringify(args));
   const outputTokens = output || estimatedTokens(...texts, ...written);
   return {
     inputTokens,
-    cachedInputTokens: tokenCount(stated.cachedInputTokens),
+    cachedInputTokens: Math.min(tokenCount(stated.cachedInputTokens), input),
     outputTokens,
-    reasoningTokens: tokenCount(stated.reasoningTokens),
+    reasoningTokens: Math.min(tokenCount(stated.reasoningTokens), output),
     estimated: inputTokens !== input || outputTokens !== output,
+    ...(isDoubted ? { isDoubted } : {}),
   };
 }

@@ -18,8 +18,8 @@ import type { ModelResponse } from './model-call.ts';
 import { prepareStep, type PreparedStep } from './prepare.ts';
 import { recordStep } from './record-response.ts';
 import { reserveStep, type Grant } from './reserve.ts';
-import { delayAfter, Stop, type Consequence, type StepOutcome } from './stop.ts';
-import { settleCutCall } from './unanswered-calls.ts';
+import { delayAfter, ModelFailure, Stop, type Consequence, type StepOutcome } from './stop.ts';
+import { settleCutCall, tellAccountEmpty } from './unanswered-calls.ts';
 
 /**
  * Performs one model step of a run: it begins, prepares the call, reserves its cost, asks the model, and records the
@@ -82,8 +82,11 @@ async function askModel(
     isSent = true;
   };
   try {
-    return await deps.caller.call({ ...call, maxOutputTokens: grant.maxOutputTokens, onSend });
+    const { maxOutputTokens, reserved } = grant;
+    const limitMayGo = !reserved && run.maxOutputTokens === null;
+    return await deps.caller.call({ ...call, maxOutputTokens, limitMayGo, onSend });
   } catch (error) {
+    if (error instanceof ModelFailure && error.reason === 'model_account_empty') await tellAccountEmpty(deps, call);
     const attempt = { runId: run.id, index, attempt: run.attempt };
     const unanswered = { ...step, attempt, isOver: deadline.isOver() };
     const mayBeBilled = isSent && !(error instanceof Stop);

@@ -55,9 +55,11 @@ export async function prepareStep(
     run,
     { index, option },
     {
+      organizationId: run.organizationId,
       modelId: run.model.modelId,
       served: option.served,
       abilities: option.abilities,
+      contextTokens: option.contextTokens,
       instructions: PREAMBLE,
       messages: openingMessages(ready),
       tools,

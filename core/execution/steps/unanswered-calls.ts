@@ -1,5 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { notifySpending } from '#core/delivery/notifications/index.ts';
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { mailOwnerOfEmptyAccount } from '#core/models/connections/index.ts';
 import {
   findLostCalls,
   isSettled,
@@ -12,6 +14,7 @@ import {
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
 import { isStillWanted, type RunContext } from './begin-step.ts';
+import { usageOf, type ModelCall } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import { addUsage, tellSpending } from './record-step.ts';
 import { ModelFailure } from './stop.ts';
@@ -39,7 +42,7 @@ export async function settleCutCall(
   try {
     if (!(await isCutOff(database, unanswered, error))) return false;
     const stated = error instanceof ModelFailure ? error.usage : undefined;
-    const usage = stated ?? inputOnly(countInput());
+    const usage = stated === undefined ? inputOnly(countInput()) : usageOf(call, { stated, texts: [], calls: [] });
     const spent = { ...attempt, usage, costUsd: costOf(usage, option.prices) };
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
@@ -164,4 +167,33 @@ async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount
     update runs set ${addUsage(spent, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
   `;
   return settled > 0;
+}
+
+/** One account without money fails every run on it, and is told once a day. */
+const TOLD: ThrottleRule = { name: 'model-account-empty', limit: 1, windowSeconds: 24 * 60 * 60 };
+
+/**
+ * Tells the one who pays that a model account has no money left: its owner by mail, the operator of a source by an
+ * error in the log. Never throws, as the failure of the call is the error that matters.
+ */
+export async function tellAccountEmpty(
+  { database, log }: Pick<Core, 'database' | 'log'>,
+  { account, served, modelId }: ModelCall,
+): Promise<void> {
+  const subject = account?.connection.id ?? `source ${served?.source}`;
+  try {
+    const isFirst = await transaction(database, async (tx) => {
+      if ((await throttle(tx, TOLD, subject)) !== undefined) return false;
+      if (account !== undefined) await mailOwnerOfEmptyAccount(tx, account.connection);
+      return true;
+    });
+    if (isFirst && account === undefined) {
+      log.error(
+        { source: served?.source, modelId },
+        'a model source has no money left, or reached a limit on spending',
+      );
+    }
+  } catch (err) {
+    log.warn({ err }, 'that a model account has no money left could not be told');
+  }
 }

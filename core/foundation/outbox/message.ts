@@ -2,8 +2,8 @@ import { sql, type Db, deleteBatch } from '#lib/database/index.ts';
 
 /**
  * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a
- * business enquiry for the operator, a model account to which its owner has to sign in again, results that go elsewhere,
- * and a program that a person let in.
+ * business enquiry for the operator, a model account whose owner has to sign in again or to pay, results that go
+ * elsewhere, and a program that a person let in.
  */
 export const MESSAGE_KINDS = [
   'failed',

@@ -1,8 +1,10 @@
 import { databaseTime, type Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import {
+  eitherDayInWords,
   isTimeZone,
   maxJitterSeconds,
+  nextInTimetable,
   nextTimes,
   parseSchedule,
   parseStoredSchedule,
@@ -24,11 +26,13 @@ export async function checkTiming(
   const faults = timingFaults(fields);
   const { endsAt } = fields;
   if (endsAt !== null && endsAt.getTime() !== before?.endsAt?.getTime()) {
-    if (endsAt <= (await databaseTime(db))) {
-      faults.push({ path: 'endsAt', message: 'must not be in the past' });
-    }
+    faults.push(...endFaults(fields, await databaseTime(db)));
   }
   if (faults.length > 0) throw invalid(faults);
+}
+
+function endFaults({ endsAt }: Pick<TimingFields, 'endsAt'>, now: Date): Fault[] {
+  return endsAt !== null && endsAt <= now ? [{ path: 'endsAt', message: 'must not be in the past' }] : [];
 }
 
 /** Returns what is wrong with window and jitter at any time, for a schedule that is known to be valid. */
@@ -63,6 +67,45 @@ export function checkTimeZone(timezone: string): void {
   throw invalid(faults, 'invalid_timezone');
 }
 
+export const TIMING_WARNINGS = ['either_day', 'no_time_in_window'] as const;
+
+/** A doubt about a schedule that can be saved. */
+export interface TimingWarning {
+  readonly code: (typeof TIMING_WARNINGS)[number];
+  readonly message: string;
+}
+
+/** Warns of a schedule that says more than it seems to, or whose window has no time. */
+export function timingWarnings(timing: TimingFields, now: Date): TimingWarning[] {
+  const { schedule, timezone, startsAt, endsAt, skipDates } = timing;
+  const days = eitherDayInWords(schedule);
+  const parsed = parseStoredSchedule(schedule);
+  const isOver = endsAt !== null && endsAt <= now;
+  const hasNone =
+    endsAt !== null &&
+    !isOver &&
+    nextInTimetable({ schedule: parsed, timezone, startsAt, endsAt, skipDates }, now) === undefined;
+  return [
+    ...(days === undefined
+      ? []
+      : [
+          {
+            code: 'either_day' as const,
+            message: `It runs ${days}: where day of month and day of week are both restricted, either is enough. For the days that are both, choose one of the fields and let the instructions look at the other.`,
+          },
+        ]),
+    ...(hasNone
+      ? [
+          {
+            code: 'no_time_in_window' as const,
+            message:
+              'The schedule has no time up to endsAt that is left, so it starts no run. Look at startsAt, endsAt and skipDates.',
+          },
+        ]
+      : []),
+  ];
+}
+
 /**
  * Returns the next times of a schedule that no routine has yet; without jitter, which the id of a routine decides.
  * @throws {AppError} `invalid_schedule`, `invalid_timezone`, `invalid_request`, as saving it would
@@ -70,7 +113,7 @@ export function checkTimeZone(timezone: string): void {
 export function previewTimes(timing: TimingFields, now: Date, count: number): Date[] {
   checkTimeZone(timing.timezone);
   checkSchedule(timing.schedule);
-  const faults = timingFaults(timing);
+  const faults = [...timingFaults(timing), ...endFaults(timing, now)];
   if (faults.length > 0) throw invalid(faults);
   const { timezone, startsAt, endsAt, skipDates } = timing;
   const schedule = parseSchedule(timing.schedule);

@@ -1,4 +1,11 @@
-export { checkSchedule, checkTimeZone, checkTiming, previewTimes } from './check-timing.ts';
+export {
+  checkSchedule,
+  checkTimeZone,
+  checkTiming,
+  previewTimes,
+  TIMING_WARNINGS,
+  timingWarnings,
+} from './check-timing.ts';
 export { listOccurrences } from './occurrences.ts';
 export {
   isOver,

@@ -26,6 +26,7 @@ export {
   findUsableConnection,
   isUsable,
   listModelConnections,
+  mailOwnerOfEmptyAccount,
   markNotReady,
   notBeforeOf,
   readModelConnection,

@@ -1,4 +1,4 @@
-import type { Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
 
@@ -28,6 +28,8 @@ export interface ModelAbilities {
   readonly maxOutputTokens?: number;
   /** The context window that the server named in a refusal. */
   readonly contextTokens?: number;
+  /** Schemas that the server refused for their content, by their hash. */
+  readonly [schema: `schema ${string}`]: false;
 }
 
 /** Abilities that a dialect has before its server was ever asked. Source: the servers' own API references. */
@@ -54,59 +56,84 @@ export interface ServedModel {
   readonly modelId: string;
 }
 
-/** Abilities that were learned from servers, by model. Kept in the database and, for a minute, in this process. */
+/**
+ * Abilities that requests of an organization have shown of its models, kept in the database and, for a minute, in this
+ * process. They hold for that organization alone: what a server refuses depends on what it was sent.
+ */
 export interface AbilityStore {
-  /** Returns what was learned of a model; empty where nothing was, or nothing is known yet. */
-  of(model: ServedModel): ModelAbilities;
-  /** Remembers what a refusal or a test has shown. */
-  learn(model: ServedModel, learned: ModelAbilities): Promise<void>;
-  /** Forgets all about a model, whose server has changed. */
-  forget(model: ServedModel): Promise<void>;
+  /** Returns what an organization has learned of a model; empty where it has learned nothing, or it is not read yet. */
+  of(model: ServedModel, organizationId: string): ModelAbilities;
+  /** Remembers what an accepted request or a test has shown. */
+  learn(model: ServedModel, organizationId: string, learned: ModelAbilities): Promise<void>;
+  /** Forgets abilities that a request did well without, unless another process has learned them otherwise since. */
+  forget(model: ServedModel, organizationId: string, learned: ModelAbilities): Promise<void>;
   /** Reads what other processes have learned, at most once a minute. Never throws. */
   refresh(): Promise<void>;
 }
 
 const FRESH_MS = 60_000;
 
-/** An upgrade of a server brings abilities, so what was learned is tried again after a week. */
-const KEPT_DAYS = 7;
+/** An upgrade of a server brings abilities, so each one that was learned is tried again after a week. */
+const IS_OLD = sql`learned_at < now() - interval '7 days'`;
+
+interface Learned extends ServedModel {
+  readonly organizationId: string;
+  readonly abilities: ModelAbilities;
+}
 
 export function createAbilityStore({ database, log }: { database: Db; log: Log }): AbilityStore {
   let known = new Map<string, ModelAbilities>();
   let readAt = Number.NEGATIVE_INFINITY;
-  const keyOf = ({ source, modelId }: ServedModel) => `${source}\n${modelId}`;
+  const keyOf = ({ source, modelId }: ServedModel, organizationId: string) =>
+    `${organizationId}\n${source}\n${modelId}`;
   const write = (work: Promise<unknown>) =>
     work.catch((err: unknown) => log.warn({ err }, 'abilities of a model could not be kept'));
   return {
-    of: (model) => known.get(keyOf(model)) ?? {},
-    async learn(model, learned) {
-      known.set(keyOf(model), { ...known.get(keyOf(model)), ...learned });
+    of: (model, organizationId) => known.get(keyOf(model, organizationId)) ?? {},
+    async learn(model, organizationId, learned) {
+      const key = keyOf(model, organizationId);
+      known.set(key, { ...known.get(key), ...learned });
       await write(
         database.run`
-          insert into model_abilities (source, model_id, abilities)
-          values (${model.source}, ${model.modelId}, ${JSON.stringify(learned)}::jsonb)
-          on conflict (source, model_id) do update
-          set abilities = model_abilities.abilities || excluded.abilities, learned_at = now()
+          insert into model_lessons (organization_id, source, model_id, ability, value)
+          select ${organizationId}, ${model.source}, ${model.modelId}, key, value
+          from jsonb_each(${JSON.stringify(learned)}::jsonb) order by key
+          on conflict (organization_id, source, model_id, ability) do update
+          set value = excluded.value, learned_at = now()
         `,
       );
     },
-    async forget(model) {
-      known.delete(keyOf(model));
-      const { source, modelId } = model;
-      await write(database.run`delete from model_abilities where source = ${source} and model_id = ${modelId}`);
+    async forget(model, organizationId, learned) {
+      const key = keyOf(model, organizationId);
+      known.set(key, Object.fromEntries(Object.entries(known.get(key) ?? {}).filter(([name]) => !(name in learned))));
+      await write(
+        database.run`
+          delete from model_lessons l using jsonb_each(${JSON.stringify(learned)}::jsonb) gone
+          where l.organization_id = ${organizationId} and l.source = ${model.source} and l.model_id = ${model.modelId}
+            and l.ability = gone.key and l.value = gone.value
+        `,
+      );
     },
     async refresh() {
       if (performance.now() - readAt < FRESH_MS) return;
       readAt = performance.now();
       try {
-        const found = await database.rows<ServedModel & { readonly abilities: ModelAbilities }>`
-          select source, model_id as "modelId", abilities from model_abilities
-          where learned_at > now() - make_interval(days => ${KEPT_DAYS})
+        const found = await database.rows<Learned>`
+          select organization_id as "organizationId", source, model_id as "modelId",
+            jsonb_object_agg(ability, value) as abilities
+          from model_lessons where not ${IS_OLD} group by 1, 2, 3
         `;
-        known = new Map(found.map(({ abilities, ...model }) => [keyOf(model), abilities]));
+        known = new Map(
+          found.map(({ abilities, organizationId, ...model }) => [keyOf(model, organizationId), abilities]),
+        );
       } catch (err) {
         log.warn({ err }, 'abilities of models could not be read');
       }
     },
   };
+}
+
+/** Deletes abilities that are too old to be used, `limit` at most; returns how many. */
+export function forgetLessons(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, { table: 'model_lessons', where: IS_OLD, limit });
 }

@@ -5,7 +5,7 @@ import { assertAdmin } from '#core/accounts/organizations/index.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import type { ServedModel } from './abilities.ts';
-import type { ByHand } from './directory.ts';
+import type { Looking } from './directory.ts';
 import type { FigureOrigin, Figures, ModelOption, ModelPrices, SomeFigures } from './model.ts';
 
 /** A change of the figures that an organization entered for a model; null takes one back. */
@@ -17,8 +17,8 @@ export interface FiguresPatch {
 
 /** Figures that organizations enter for models whose lists do not state them. */
 export interface FigureStore {
-  /** Reads those of a project's organization; at most some seconds old. */
-  of(projectId: string): Promise<ByHand>;
+  /** Reads those of a project's organization, at most some seconds old; undefined where there is no such project. */
+  of(projectId: string): Promise<Looking | undefined>;
   /** Forgets what was read in this process, so that a change here is seen here at once. */
   forget(): void;
 }
@@ -27,21 +27,25 @@ export interface FigureStore {
 const FRESH_MS = 5_000;
 
 interface Entered extends ServedModel {
-  readonly figures: SomeFigures;
+  readonly organizationId: string;
+  /** Null in the one row of an organization that has entered none. */
+  readonly figures: SomeFigures | null;
 }
 
 /** @param takesPrices false where the operator caps cost: prices of a tenant's own could undercut the cap */
 export function createFigureStore(database: Database, takesPrices: boolean): FigureStore {
-  const read = new LRUCache<string, ByHand>({
+  const read = new LRUCache<string, Looking>({
     max: 10_000,
     ttl: FRESH_MS,
     fetchMethod: async (projectId) => {
       const found = await database.rows<Entered>`
-        select f.source, f.model_id as "modelId", f.figures from projects p
-        join model_figures f on f.organization_id = p.organization_id where p.id = ${projectId}
+        select p.organization_id as "organizationId", f.source, f.model_id as "modelId", f.figures from projects p
+        left join model_figures f on f.organization_id = p.organization_id where p.id = ${projectId}
       `;
-      const entered = new Map(found.map((each) => [keyOf(each), usable(each.figures)]));
-      return (model) => entered.get(keyOf(model));
+      const [first] = found;
+      if (first === undefined) return undefined;
+      const entered = new Map(found.flatMap((each) => (each.figures ? [[keyOf(each), usable(each.figures)]] : [])));
+      return { organizationId: first.organizationId, byHand: (model) => entered.get(keyOf(model)) };
     },
   });
   const usable = ({ prices, ...figures }: SomeFigures): SomeFigures => {
@@ -49,7 +53,7 @@ export function createFigureStore(database: Database, takesPrices: boolean): Fig
     return { ...figures, prices: { ...prices, cachedInput: prices.cachedInput ?? null } };
   };
   return {
-    of: async (projectId) => (await read.fetch(projectId)) ?? (() => undefined),
+    of: (projectId) => read.fetch(projectId),
     forget: () => read.clear(),
   };
 }

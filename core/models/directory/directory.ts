@@ -22,20 +22,24 @@ export interface ModelList {
   readonly stale: boolean;
 }
 
-/** Finds the figures that an organization entered for a model. */
-export type ByHand = (model: ServedModel) => SomeFigures | undefined;
+/** An organization that looks for models. */
+export interface Looking {
+  readonly organizationId: string;
+  /** Finds the figures that it entered for a model. */
+  byHand(model: ServedModel): SomeFigures | undefined;
+}
 
 export interface ModelDirectory {
   /**
    * Returns the newest list of every source that has given one.
    * @throws {AppError} `models_unavailable` when none ever has
    */
-  list(byHand?: ByHand): Promise<ModelList>;
+  list(looking?: Looking): Promise<ModelList>;
   /**
    * Finds the option that a reference names.
    * @throws {AppError} `models_unavailable` when a source that could have it has never given a list
    */
-  find(reference: ModelReference, byHand?: ByHand): Promise<ModelOption | undefined>;
+  find(reference: ModelReference, looking?: Looking): Promise<ModelOption | undefined>;
   /** Says why a reference finds nothing: its source is gone, or the model has another id now. */
   explainAbsence(modelId: string): string;
   /** Returns the state of each source, after asking those whose list has aged. */
@@ -64,6 +68,11 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
   const publicId = (source: CachedSource, { served: { modelId } }: SourcedModel) =>
     isPrefixed(source) || isTaken(modelId) ? `${source.source.name}/${modelId}` : modelId;
   const hasList = (source: CachedSource) => source.last() !== undefined;
+  const shownTo = (looking: Looking | undefined, model: SourcedModel, id: string) =>
+    optionOf(model, id, {
+      learned: looking === undefined ? {} : abilities.of(model.served, looking.organizationId),
+      byHand: looking?.byHand(model.served),
+    });
 
   /**
    * Asks those whose list has aged, and waits for them no longer than `enough`: with a list at hand no caller waits
@@ -103,7 +112,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
   }
 
   return {
-    async list(byHand) {
+    async list(looking) {
       await refresh(sources, untilFirst);
       const lists = sources.flatMap((source) => source.last() ?? []);
       const [oldest] = lists.toSorted((a, b) => a.fetchedAt.getTime() - b.fetchedAt.getTime());
@@ -112,15 +121,14 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
       for (const source of sources) {
         for (const model of source.last()?.models.values() ?? []) {
           const id = publicId(source, model);
-          const own = byHand?.(model.served);
-          if (!options.has(id)) options.set(id, optionOf(model, id, { abilities, byHand: own }));
+          if (!options.has(id)) options.set(id, shownTo(looking, model, id));
         }
       }
       const stale = sources.some((source) => hasList(source) && source.isAged());
       return { options: [...options.values()], fetchedAt: oldest.fetchedAt, stale };
     },
 
-    async find({ provider, connectionId, modelId }, byHand) {
+    async find({ provider, connectionId, modelId }, looking) {
       if (provider !== 'gateway' || connectionId !== null) return undefined;
       const alias = named(modelId);
       const candidates = sources.filter((source) => source === alias?.source || !isPrefixed(source));
@@ -130,9 +138,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
       );
       // Of two models with one id the list shows the first, and a reference means it.
       const found = exact.find((model) => model !== undefined) ?? alias?.source.find(alias.rest);
-      if (found !== undefined) {
-        return optionOf(found, modelId, { abilities, byHand: byHand?.(found.served) });
-      }
+      if (found !== undefined) return shownTo(looking, found, modelId);
       const unread = candidates.filter((source) => !hasList(source));
       if (unread.length > 0) throw unavailable(unread);
       return undefined;

@@ -45,8 +45,8 @@ export function createProjectModels({
   };
   return {
     async list(projectId) {
-      const byHand = await figures.of(projectId);
-      const [list, accounts] = await Promise.all([directory.list(byHand), offered(projectId)]);
+      const looking = await figures.of(projectId);
+      const [list, accounts] = await Promise.all([directory.list(looking), offered(projectId)]);
       return { ...list, options: [...list.options, ...accounts] };
     },
     async find(projectId, reference) {

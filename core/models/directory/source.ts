@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { isIP } from 'node:net';
 import { ONLY_SOURCE, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
-import { ABILITIES_OF_DIALECT, type AbilityStore } from './abilities.ts';
+import { ABILITIES_OF_DIALECT, type ModelAbilities } from './abilities.ts';
 import { catalogueFigures } from './catalogue.ts';
 import { readGatewayList, type ListedModel, type ListedModels } from './gateway-list.ts';
 import { firstKnown, type FigureOrigin, type ModelOption, type SomeFigures } from './model.ts';
@@ -117,13 +117,13 @@ export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedMo
 
 const FREE = { input: '0', output: '0', cachedInput: null };
 
-/** Makes the option, with what was learned of its server and what the organization entered. */
+/** Makes the option, with what the organization has learned of its server and what it entered. */
 export function optionOf(
   model: SourcedModel,
   modelId: string,
-  { abilities, byHand }: { abilities: AbilityStore; byHand?: SomeFigures | undefined },
+  { learned: known, byHand }: { learned: ModelAbilities; byHand?: SomeFigures | undefined },
 ): ModelOption {
-  const { maxOutputTokens, contextTokens, ...learned } = abilities.of(model.served);
+  const { maxOutputTokens, contextTokens, ...learned } = known;
   const { figures, origins } = firstKnown([
     // A maximum that the server named in a refusal outweighs its list, which may not know how the server was started.
     ['learned', { maxOutputTokens }],

@@ -70,8 +70,9 @@ export function estimateTest(option: TestedModel): ModelTest {
 }
 
 /**
- * Tests a model: one short text, one tool call, one schema. It forgets what was learned about the model before, since
- * the server may have changed, and remembers what the test shows. What it uses counts towards the budgets.
+ * Tests a model: one short text, one tool call, one schema. It tries again what the organization learned about the model
+ * before, since the server may have changed, and remembers for it what the test shows. What it uses counts towards the
+ * budgets.
  * @throws {AppError} `rate_limited`, `allowance_exceeded` where a budget leaves too little
  */
 export async function testModel(
@@ -99,13 +100,14 @@ export async function testModel(
   let steps = 0;
   const checks: CheckResult[] = [];
   try {
-    await abilities.forget(option.served);
     for (const check of CHECKS_TO_MAKE) {
-      const made = await make(deps, option, check);
+      const made = await make(deps, { option, check, organizationId: where.organizationId });
       checks.push(made.result);
       usage = sum(usage, made.usage);
       if (made.usage !== NOTHING) steps += 1;
-      if (Object.keys(made.shows).length > 0) await abilities.learn(option.served, made.shows);
+      if (Object.keys(made.shows).length > 0) {
+        await abilities.learn(option.served, where.organizationId, made.shows);
+      }
       if (made.isOver) break;
     }
   } finally {
@@ -130,8 +132,16 @@ interface Made {
   readonly isOver: boolean;
 }
 
-async function make({ caller }: ModelTestDeps, option: TestedModel, check: Check): Promise<Made> {
-  const call = callOf(option, check, AbortSignal.timeout(CHECK_MS));
+interface ToMake {
+  readonly option: TestedModel;
+  readonly check: Check;
+  readonly organizationId: string;
+}
+
+async function make({ caller }: ModelTestDeps, { option, check, organizationId }: ToMake): Promise<Made> {
+  // The first check tries again what was learned before; the others go by what it and they themselves show.
+  const afresh = check.kind === 'text';
+  const call = { ...callOf(option, check, AbortSignal.timeout(CHECK_MS)), organizationId, afresh };
   const started = performance.now();
   const result = (passed: boolean, words: string): CheckResult => ({
     kind: check.kind,
@@ -159,8 +169,12 @@ async function make({ caller }: ModelTestDeps, option: TestedModel, check: Check
   return { result: result(passed, words), usage: response.usage, shows, isOver: false };
 }
 
-function callOf({ modelId, served }: TestedModel, check: Check, signal: AbortSignal): ModelCall {
-  return { modelId, served, ...check.request, maxOutputTokens: MAX_CHECK_OUTPUT, signal };
+function callOf(
+  { modelId, served, contextTokens }: TestedModel,
+  check: Check,
+  signal: AbortSignal,
+): Omit<ModelCall, 'organizationId'> {
+  return { modelId, served, contextTokens, ...check.request, maxOutputTokens: MAX_CHECK_OUTPUT, signal };
 }
 
 function estimateOf(option: TestedModel): TestEstimate {

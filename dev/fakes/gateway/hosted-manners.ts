@@ -53,6 +53,11 @@ export const openai: Manner = {
       param: 'tools[0].function.parameters',
       code: 'invalid_function_parameters',
     },
+    arrayWithoutItems: {
+      message: "Invalid schema for function '{name}': In context=({place}), array schema missing items.",
+      param: 'tools[{index}].function.parameters',
+      code: 'invalid_function_parameters',
+    },
     longPrompt: {
       message:
         "This model's maximum context length is {window} tokens. However, your messages resulted in {prompt} tokens. Please reduce the length of the messages.",

@@ -115,6 +115,11 @@ export const RULES = {
       const type = isJsonObject(parameters) ? parameters['type'] : undefined;
       return type === 'object' ? undefined : { name, type: type ?? 'None' };
     }),
+  arrayWithoutItems: ({ request }) =>
+    firstOf(toolsOf(request), ({ name, parameters }, index) => {
+      const place = placeOfBareArray(parameters);
+      return place && { name, index, place: place.map((part) => `'${part}'`).join(', ') };
+    }),
   schemaKeyword: ({ request }) =>
     firstOf(toolsOf(request), ({ parameters }, index) =>
       isJsonObject(parameters) && '$schema' in parameters ? { index } : undefined,
@@ -187,6 +192,18 @@ function callsOf({ tool_calls: calls }: ChatMessage) {
 
 function toolsOf({ tools }: ChatRequest) {
   return (tools ?? []).map((tool) => tool.function);
+}
+
+/** Finds an array in a schema that says nothing of its items. */
+function placeOfBareArray(schema: unknown, place: readonly string[] = []): readonly string[] | undefined {
+  if (!isJsonObject(schema)) return undefined;
+  if (schema['type'] === 'array' && schema['items'] === undefined) return place;
+  const { properties } = schema;
+  for (const [name, each] of Object.entries(isJsonObject(properties) ? properties : {})) {
+    const found = placeOfBareArray(each, [...place, 'properties', name]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 function doubledOf(names: readonly string[]): string | undefined {

@@ -224,6 +224,14 @@ own('files of another project are applied to none', async ({ own: key, bobsKey }
   expect(stderr).toContain('These files are for the project prj_01kx3k9y6wfd8r0v5m2c7t4q2a');
 });
 
+own('apply tells what the service warns of', async ({ own: key }) => {
+  const folder = await folderFor(key);
+  await folder.routine('a', { schedule: '0 9 1-7 * 1' });
+  const { stderr, json } = await folder.ras(['apply', '--yes', '--json']);
+  expect(stderr).toContain('It runs on the 1st to 7th, and also every Monday:');
+  expect(JSON.stringify(json)).toContain('and also every Monday');
+});
+
 own('a webhook secret is written nowhere', async ({ own: key }) => {
   const folder = await folderFor(key);
   await folder.routine('a', { webhookUrl: 'http://127.0.0.1:9999/hook' });

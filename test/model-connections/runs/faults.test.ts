@@ -189,6 +189,28 @@ describe('with a worker', () => {
     expect(again).toMatchObject({ state: 'failed', reason: 'blocked_connection', stepCount: 0 });
   });
 
+  test.for<[number, object]>([
+    [402, { error: { message: 'Payment required.' } }],
+    [429, { error: { type: 'insufficient_quota', message: 'Check your plan and billing details.' } }],
+    [400, { error: { message: 'Your credit balance is too low.' } }],
+  ])('an account without money (%i) fails its runs, and its owner is told once', async ([status, body]) => {
+    const { key, service, ada } = world;
+    const connectionId = await world.account('provider-a');
+    const routineId = await createRoutine(key, { model: modelOn('provider-a', connectionId) });
+    const mails = () => service.deps.database.rows`
+      select user_id from outbox
+      where kind = 'model_connection' and content->>'subject' = 'Your model account has no money left'
+    `;
+    const before = await mails();
+    for (let runs = 1; runs <= 2; runs += 1) {
+      world.rig.providers.control.script({ kind: 'error', status, body });
+      const run = await runOnce(key, routineId);
+      expect(run).toMatchObject({ state: 'failed', reason: 'model_account_empty', failureClass: 'provider' });
+      expect(world.asked()).toBe(runs);
+    }
+    expect(await mails()).toEqual([...before, { user_id: ada.userId }]);
+  });
+
   test('a usage limit holds the account until its reset: no attempt, and occurrences are passed over', async () => {
     const { key, service } = world;
     const connectionId = await world.account('provider-a');

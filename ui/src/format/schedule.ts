@@ -1,4 +1,4 @@
-/** A schedule of a simple form: the presets of the composer write it, and a few words can say it. */
+/** A schedule of a simple form, which the presets of the composer write. */
 export interface Preset {
   readonly kind: 'minutes' | 'hourly' | 'daily' | 'weekly' | 'monthly';
   /** Minutes from one run to the next, where `kind` is `minutes`. */
@@ -54,7 +54,7 @@ export function presetOf(cron: string): Preset | undefined {
   const every = /^\*\/(\d{1,2})$/.exec(minutes)?.[1];
   if (every !== undefined && hours === '*' && days === '*' && weekdays === '*') {
     const length = Number(every);
-    // Other steps restart at the full hour, which words would hide.
+    // Other steps restart at the full hour, which the preset would hide.
     return length > 0 && 60 % length === 0 ? { ...DEFAULT_PRESET, kind: 'minutes', every: length } : undefined;
   }
   const minute = numberIn(minutes, 59);
@@ -72,35 +72,6 @@ export function presetOf(cron: string): Preset | undefined {
   }
   const day = numberIn(days, 31);
   return day === undefined || day === 0 || weekdays !== '*' ? undefined : { ...time, kind: 'monthly', day };
-}
-
-/** Says a schedule in words: "Every Monday at 07:00"; undefined where it says more than a few words can. */
-export function scheduleInWords(cron: string): string | undefined {
-  const preset = presetOf(cron);
-  if (preset === undefined) return undefined;
-  const { kind, every, minute, hour, weekdays, day } = preset;
-  const at = `at ${two(hour)}:${two(minute)}`;
-  switch (kind) {
-    case 'minutes':
-      return every === 1 ? 'Every minute' : `Every ${every} minutes`;
-    case 'hourly':
-      return minute === 0 ? 'Every hour' : `Every hour at :${two(minute)}`;
-    case 'daily':
-      return `Every day ${at}`;
-    case 'weekly':
-      return `${daysInWords(weekdays)} ${at}`;
-    case 'monthly':
-      return `On day ${day} of the month ${at}`;
-  }
-}
-
-function daysInWords(weekdays: readonly number[]): string {
-  const text = daysText(weekdays);
-  if (text === '1-5') return 'Every weekday';
-  if (weekdays.length === 7) return 'Every day';
-  if (weekdays.length === 1) return `Every ${WEEKDAYS[weekdays[0] ?? 0]}`;
-  const names = inWeekOrder(weekdays).map((day) => WEEKDAYS[day]?.slice(0, 3));
-  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 /** Sorts weekdays from Monday on. */
@@ -132,8 +103,4 @@ function weekdayIn(text: string): number | undefined {
 
 function numberIn(text: string, max: number): number | undefined {
   return /^\d{1,2}$/.test(text) && Number(text) <= max ? Number(text) : undefined;
-}
-
-function two(value: number): string {
-  return String(value).padStart(2, '0');
 }

@@ -1,6 +1,5 @@
 import { ROUTINE_FIELDS } from '#ui/api/routine-fields.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { scheduleInWords } from '#ui/format/schedule.ts';
 
 export type RoutineField = keyof typeof ROUTINE_FIELDS;
 type MaterialField = Shape<'RoutineVersionSummary'>['changed'][number];
@@ -99,7 +98,6 @@ function nameIn(value: unknown): string {
 /** Words a field where it stands alone. */
 export function valueInWords(field: RoutineField, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
-  if (field === 'schedule' && typeof value === 'string') return scheduleInWords(value) ?? value;
   return textOf(field, value) || 'None';
 }
 

@@ -2,6 +2,7 @@ import type { ModelMessage } from 'ai';
 import { cancelAtRuntime, endCall, type IssuedCall } from '#core/models/calls/index.ts';
 import { waitUntil } from '#core/models/connections/index.ts';
 import type { ModelRuntime } from '#core/models/providers/index.ts';
+import { reasonAsMessage } from '#core/execution/run-states/index.ts';
 import { persistently, storable, type Db } from '#lib/database/index.ts';
 import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/index.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
@@ -88,7 +89,7 @@ export async function recordFailure(
   // The earlier delivery may be under way still, with what the step would have said then.
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
   // First, so that no other step finds the account free and its allowance not yet known to be used up.
-  if (code === 'usage_limit') {
+  if (code === 'usage_limit' && !isEmpty(error)) {
     const until = new Date(details.resetAt ?? Date.now() + UNKNOWN_RESET_MS);
     await persistently(() => waitUntil(database, connection, until), signal);
   }
@@ -104,6 +105,11 @@ export async function recordFailure(
   return fromCallFailure(error);
 }
 
+/** Tells whether an account has no money, which no reset mends, and not an allowance that is used up. */
+function isEmpty({ details }: Pick<CallFailure, 'details'>): boolean {
+  return details.status === 402 && details.resetAt == null;
+}
+
 /** Longest delay by which a provider can postpone a step. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
@@ -116,7 +122,9 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
     case 'file_mismatch':
       return Stop.fails('blocked_provider_mismatch');
     case 'usage_limit':
-      return new ModelFailure('model_usage_limit', message, { retryable: false });
+      return isEmpty({ details })
+        ? new ModelFailure('model_account_empty', reasonAsMessage('model_account_empty'), { retryable: false })
+        : new ModelFailure('model_usage_limit', message, { retryable: false });
     case 'rate_limited':
       return new ModelFailure('model_rate_limited', message, { retryable: true, retryAfterMs });
     case 'credential_refused':

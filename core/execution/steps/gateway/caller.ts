@@ -1,12 +1,13 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, Output, type LanguageModel, type ModelMessage } from 'ai';
 import { Agent } from 'undici';
-import type { AbilityStore, ModelAbilities, ServedModel } from '#core/models/directory/index.ts';
+import type { AbilityStore, ServedModel } from '#core/models/directory/index.ts';
 import { withoutDialect } from '#core/integrations/tools/index.ts';
 import { withExactArguments } from '#lib/exact-json/call-arguments.ts';
 import type { ModelSource } from '#lib/config/index.ts';
 import { storable } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
+import { learnRefusals } from './learning.ts';
 import { causeOf, Refusal, toModelFailure } from './refusal.ts';
 import { adaptRequest, gatewayFetch } from './request.ts';
 import type { Beyond } from './response.ts';
@@ -24,7 +25,7 @@ export interface ModelCallerSettings {
 /**
  * Calls models of the sources behind `gateway` over OpenAI's chat completions. Temporal retries, not the library. A
  * request that is refused for a field which it can do without goes out again without it, at once, and what was learned
- * is remembered for the model.
+ * is remembered for the model once that is accepted.
  */
 export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
   // A model may think for minutes before its first byte; silence and the call's own deadline are the clocks.
@@ -60,9 +61,11 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
         input.onSend?.();
         for (;;) {
           try {
-            return await generate(model, learning.call(), signal);
+            const response = await generate(model, learning.call(), signal);
+            await learning.keep(response);
+            return response;
           } catch (error) {
-            if (signal.aborted || !(await learning.learn(causeOf(error, Refusal)))) throw error;
+            if (signal.aborted || !learning.learn(causeOf(error, Refusal))) throw error;
           }
         }
       } catch (error) {
@@ -108,60 +111,6 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
 type ServedLanguageModel = Exclude<LanguageModel, string>;
 
 const PROVIDER = 'gateway';
-
-/** Requests beyond the first that one call makes for fields that were refused. */
-const MAX_LESSONS = 5;
-
-/** Follows what the refusals of one call say of its model's server. */
-function learnRefusals(
-  input: ModelCall,
-  { abilities: store, served }: { readonly abilities: AbilityStore; readonly served: ServedModel },
-) {
-  let learned: ModelAbilities = store.of(served);
-  let { abilities } = input;
-  let { maxOutputTokens } = input;
-  let lessons = 0;
-  let isReset = false;
-  return {
-    call: (): ModelCall => ({
-      ...input,
-      maxOutputTokens,
-      abilities: { ...abilities, ...learned },
-    }),
-    /** @returns whether the request is worth sending again */
-    async learn(refusal: Refusal | undefined): Promise<boolean> {
-      if (refusal === undefined || refusal.begun || lessons >= MAX_LESSONS) return false;
-      lessons += 1;
-      if (refusal.outputLeft !== undefined && (maxOutputTokens ?? Infinity) > refusal.outputLeft) {
-        maxOutputTokens = refusal.outputLeft;
-      } else if (refusal.learned === undefined || isKnown(refusal.learned, learned)) {
-        // The server was replaced or upgraded since, or refuses for another reason.
-        if (isReset || refusal.isOverflow || Object.keys(learned).length === 0) return false;
-        if (refusal.status !== 400 && refusal.status !== 422) return false;
-        isReset = true;
-        abilities = without(abilities ?? {}, learned);
-        learned = {};
-        await store.forget(served);
-        return true;
-      }
-      if (refusal.learned !== undefined) {
-        learned = { ...learned, ...refusal.learned };
-        await store.learn(served, refusal.learned);
-      }
-      return true;
-    },
-  };
-}
-
-/** Returns the abilities but for those that were learned, which the directory has joined. */
-function without(abilities: ModelAbilities, learned: ModelAbilities): ModelAbilities {
-  return Object.fromEntries(Object.entries(abilities).filter(([name]) => !(name in learned)));
-}
-
-function isKnown(lesson: ModelAbilities, learned: ModelAbilities): boolean {
-  const known: Readonly<Record<string, unknown>> = { ...learned };
-  return Object.entries(lesson).every(([name, value]) => known[name] === value);
-}
 
 /** Makes one request and reads its response. @throws what the library throws */
 async function generate(

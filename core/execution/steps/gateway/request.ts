@@ -2,6 +2,7 @@ import { errors, request, type Dispatcher } from 'undici';
 import type { ModelAbilities } from '#core/models/directory/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import { ModelFailure } from '../stop.ts';
+import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
 import { brokenOff, collectStream, readCompletion, REASONING_FIELDS } from './response.ts';
 
@@ -137,11 +138,15 @@ export function adaptRequest(body: Record<string, unknown>, abilities: ModelAbil
     messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
     ...(limit === undefined || limitField === 'none' ? {} : { [limitField]: limit }),
     // A grammar for the text leaves llama.cpp and vLLM no way to call a tool; Groq and Gemini refuse both together.
-    ...(format === undefined || tools || abilities.structuredOutputs === false ? {} : { response_format: format }),
+    ...(format === undefined || tools || !takesSchema(format, abilities) ? {} : { response_format: format }),
     ...(oneCall && abilities.parallelToolCallsField !== false ? { parallel_tool_calls: false } : {}),
     ...(streaming ? { stream: true } : {}),
     ...(streaming && abilities.streamUsage !== false ? { stream_options: { include_usage: true } } : {}),
   };
+}
+
+function takesSchema(format: unknown, abilities: ModelAbilities): boolean {
+  return abilities.structuredOutputs !== false && abilities[schemaKey(format)] !== false;
 }
 
 function adaptMessages(messages: readonly unknown[], abilities: ModelAbilities, tools: boolean): ChatMessage[] {

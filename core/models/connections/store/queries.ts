@@ -59,7 +59,7 @@ export function markNotReady(
 ): Promise<boolean> {
   const state = error === 'plan_not_entitled' ? 'plan_not_entitled' : 'needs_reauthorization';
   return transaction(database, async (tx) => {
-    const marked = await tx.row<NotReady>`
+    const marked = await tx.row<OwnedAccount>`
       update model_connections c set state = ${state}, public_error = ${error}, renewal_lease = null,
         renewal_leased_until = null, updated_at = now()
       from projects p
@@ -70,13 +70,36 @@ export function markNotReady(
     `;
     if (marked === undefined) return false;
     if (state === 'needs_reauthorization') {
-      await mailOwner(tx, { ...marked, id, projectId, credentialVersion });
+      await mailOwner(tx, { ...marked, id, projectId }, { ...SIGN_IN_AGAIN, dedupeKey: `${id}:${credentialVersion}` });
     }
     return true;
   });
 }
 
-interface NotReady {
+/** Mails the owner of an account that its provider takes no more calls until there is money. */
+export async function mailOwnerOfEmptyAccount(tx: Db, { id, projectId }: ModelConnectionRef): Promise<void> {
+  const account = await tx.row<OwnedAccount>`
+    select c.owner_id as "ownerId", c.provider, c.account_label as "accountLabel",
+      p.organization_id as "organizationId", p.name as "projectName"
+    from model_connections c join projects p on p.id = c.project_id
+    where c.id = ${id} and c.project_id = ${projectId} and c.state <> 'revoked'
+  `;
+  if (account !== undefined) await mailOwner(tx, { ...account, id, projectId }, NO_MONEY);
+}
+
+const SIGN_IN_AGAIN = {
+  subject: 'Sign in to your model account again',
+  fault: 'no longer lets us in',
+  remedy: 'Routines that run on it fail until you sign in to it again, which only you can do.',
+};
+
+const NO_MONEY = {
+  subject: 'Your model account has no money left',
+  fault: 'has no money left, or has reached a limit on spending',
+  remedy: 'Routines that run on it fail until you add money or raise the limit at the provider. None is paused for it.',
+};
+
+interface OwnedAccount {
   readonly ownerId: string;
   readonly provider: string;
   readonly accountLabel: string;
@@ -86,9 +109,9 @@ interface NotReady {
 
 async function mailOwner(
   tx: Db,
-  account: NotReady & ModelConnectionRef & { readonly credentialVersion: number },
+  { organizationId, projectId, ownerId, provider, accountLabel, projectName }: OwnedAccount & ModelConnectionRef,
+  { subject, fault, remedy, dedupeKey }: typeof NO_MONEY & { readonly dedupeKey?: string },
 ): Promise<void> {
-  const { id, projectId, organizationId, ownerId, provider, accountLabel, projectName } = account;
   await enqueueMail(tx, {
     kind: 'model_connection',
     organizationId,
@@ -96,12 +119,12 @@ async function mailOwner(
     routineId: null,
     runId: null,
     userIds: [ownerId],
-    dedupeKey: `${id}:${account.credentialVersion}`,
+    ...(dedupeKey === undefined ? {} : { dedupeKey }),
     content: {
-      subject: 'Sign in to your model account again',
+      subject,
       lines: [
-        `Your account "${accountLabel}" at ${provider}, connected to the project "${projectName}", no longer lets us in.`,
-        'Routines that run on it fail until you sign in to it again, which only you can do.',
+        `Your account "${accountLabel}" at ${provider}, connected to the project "${projectName}", ${fault}.`,
+        remedy,
       ],
       path: `/p/${projectId}/model-accounts`,
     },

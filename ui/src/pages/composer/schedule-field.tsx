@@ -92,10 +92,6 @@ export default function ScheduleField() {
           {errors.schedule.message}
         </p>
       )}
-      <p className="-mt-1 text-sm text-muted">
-        <Schedule cron={cron} />
-        <code className="ml-2 text-xs text-faint">{cron}</code>
-      </p>
       <NextTimes schedule={settled.cron} zone={settled.zone} />
     </div>
   );
@@ -103,7 +99,7 @@ export default function ScheduleField() {
 
 const SETTLE_MS = 300;
 
-/** The next five times, as the server works them out, in the zone of the routine and in that of the reader. */
+/** The schedule in words with its next five times, as the server works them out, in both zones. */
 function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zone: string }) {
   const { watch } = useFormContext<RoutineForm>();
   const [startsAt, endsAt, skipDates, jitterSeconds] = watch(['startsAt', 'endsAt', 'skipDates', 'jitterSeconds']);
@@ -133,46 +129,52 @@ function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zon
     );
   }
   if (preview.data === undefined) return <SkeletonText lines={5} />;
-  const { times } = preview.data;
-  if (times.length === 0) {
-    return <p className="text-sm text-warn-ink">No time is left up to its end.</p>;
-  }
+  const { times, inWords, warnings } = preview.data;
   const isElsewhere = zone !== VIEWER_ZONE;
   return (
-    <div className={cx('transition-opacity', preview.isFetching && 'opacity-60')}>
-      <table className="text-sm">
-        <caption className="sr-only">The next times</caption>
-        <thead>
-          <tr className="text-left text-xs text-faint">
-            <th scope="col" className="pr-3 pb-1 font-medium wrap-anywhere sm:pr-8">
-              Next times, {zone}
-            </th>
-            {isElsewhere && (
-              <th scope="col" className="pb-1 font-medium wrap-anywhere">
-                For you, {VIEWER_ZONE}
+    <div className={cx('flex flex-col gap-3 transition-opacity', preview.isFetching && 'opacity-60')}>
+      <p className="-mt-1 text-sm text-muted">
+        <Schedule words={inWords} cron={schedule} />
+        <code className="ml-2 text-xs text-faint">{query.schedule}</code>
+      </p>
+      {warnings.map(({ code, message }) => (
+        <p key={code} role="status" className="text-sm text-warn-ink">
+          {sentence(message)}
+        </p>
+      ))}
+      {times.length > 0 && (
+        <table className="text-sm">
+          <caption className="sr-only">The next times</caption>
+          <thead>
+            <tr className="text-left text-xs text-faint">
+              <th scope="col" className="pr-3 pb-1 font-medium wrap-anywhere sm:pr-8">
+                Next times, {zone}
               </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {times.map((at) => (
-            <tr key={at} className="tabular">
-              <td className="py-0.5 pr-3 whitespace-nowrap text-ink sm:pr-8">
-                <Time at={at} zone={zone} />
-              </td>
               {isElsewhere && (
-                <td className="py-0.5 whitespace-nowrap text-muted">
-                  <Time at={at} />
-                </td>
+                <th scope="col" className="pb-1 font-medium wrap-anywhere">
+                  For you, {VIEWER_ZONE}
+                </th>
               )}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {times.map((at) => (
+              <tr key={at} className="tabular">
+                <td className="py-0.5 pr-3 whitespace-nowrap text-ink sm:pr-8">
+                  <Time at={at} zone={zone} />
+                </td>
+                {isElsewhere && (
+                  <td className="py-0.5 whitespace-nowrap text-muted">
+                    <Time at={at} />
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
       {preview.data.jitterSeconds > 0 && (
-        <p className="mt-1 text-xs text-faint">
-          Each starts up to {duration(preview.data.jitterSeconds * 1_000)} later.
-        </p>
+        <p className="text-xs text-faint">Each starts up to {duration(preview.data.jitterSeconds * 1_000)} later.</p>
       )}
     </div>
   );

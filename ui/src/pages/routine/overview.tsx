@@ -35,7 +35,7 @@ export function Overview({ routine }: { readonly routine: Routine }) {
   );
 }
 
-function NextRuns({ routine: { nextRuns, state, timezone, schedule } }: { routine: Routine }) {
+function NextRuns({ routine: { nextRuns, state, timezone, schedule, scheduleInWords } }: { routine: Routine }) {
   return (
     <Section
       title={state === 'active' ? 'Next runs' : 'Next times'}
@@ -45,7 +45,7 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule } }: { routin
       boxed
     >
       <p className="mb-2 text-sm text-ink">
-        <Schedule cron={schedule} />
+        <Schedule words={scheduleInWords} cron={schedule} />
       </p>
       {nextRuns.length === 0 ? (
         <p className="text-sm text-muted">No time is left.</p>

@@ -80,7 +80,7 @@ function Name({ routine }: { routine: Routine }) {
         <ManagedMark of={routine} />
       </span>
       <span className="line-clamp-2 text-xs text-muted">
-        <Schedule cron={routine.schedule} zone={routine.timezone} /> ·{' '}
+        <Schedule words={routine.scheduleInWords} cron={routine.schedule} zone={routine.timezone} /> ·{' '}
         <span title={routine.model.modelId}>{shortModel(routine.model.modelId)}</span>
       </span>
     </div>
