@@ -22,7 +22,7 @@ const UNIT = [
   'test/observability/dashboard.test.ts',
   'test/outbound/{addresses,fetch,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',
   'test/results/{changes,json-pointer}.test.ts',
-  'test/runs/{gateway-fetch,briefing,event-frames,judge,model-call,model-retry,run-ids}.test.ts',
+  'test/runs/{briefing,event-frames,finish-words,gateway-fetch,judge,model-call,model-retry,run-ids,thinking}.test.ts',
   'test/scheduling/{schedule-oracle,schedule,timetable}.test.ts',
   'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
   'test/secrets/secret-box.test.ts',

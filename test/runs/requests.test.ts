@@ -233,16 +233,32 @@ runs('thinking in the text is kept out of result and later requests', async ({ m
   const { run, bodies } = await meeting(
     { ...FORM, ...STRUCTURED },
     { kind: 'text', text: '<think>\nSecret thoughts.\n</think>\n\nNo JSON.' },
-    { kind: 'text', text: `Hm.\n</think>\n\n${JSON.stringify(prices({ tea: 3 }))}` },
+    { kind: 'text', text: `[THINK]Hm.[/THINK]\n\n${JSON.stringify(prices({ tea: 3 }))}` },
   );
   expect(run).toMatchObject({ state: 'succeeded', data: prices({ tea: 3 }) });
   expect(bodies[1].messages[2]).toEqual({ role: 'assistant', content: 'No JSON.' });
 });
 
-runs('a call that was written as text is pointed out once, and named on its step', async ({ meeting }) => {
+runs(
+  'thinking that begins in the prompt is kept out where templates of the server write so',
+  async ({ meeting, service }) => {
+    const text = 'Hm.\n</think>\n\nAll is well.';
+    const before = await meeting({}, { kind: 'text', text });
+    expect(before.run).toMatchObject({ state: 'succeeded', result: text });
+    await service.deps.abilities.learn(
+      { source: 'gateway', modelId: 'fixture/writer-small' },
+      { beginsInThinking: true },
+    );
+    const { run } = await meeting({}, { kind: 'text', text });
+    expect(run).toMatchObject({ state: 'succeeded', result: 'All is well.', steps: [{ thinking: 'Hm.\n' }] });
+  },
+);
+
+runs('a call that was written as text is pointed out once, and then ends the run', async ({ meeting }) => {
   const text = `<tool_call>${JSON.stringify(CALL)}</tool_call>`;
   const { run, bodies } = await meeting(CALCULATE, { kind: 'text', text }, { kind: 'text', text });
-  expect(run).toMatchObject({ state: 'succeeded', result: text, stepCount: 2 });
+  expect(run).toMatchObject({ state: 'failed', reason: 'model_wrote_call', result: text, stepCount: 2 });
+  expect(run.errorMessage).toContain('its call of calculate as text');
   expect(run.steps.map(({ warnings }: Json) => warnings.map(({ code }: Json) => code))).toEqual([
     ['call_as_text'],
     ['call_as_text'],

@@ -210,6 +210,8 @@ export const RUN_FOREIGN = [
   'briefing',
   'gate',
   'text',
+  'thinking',
+  'finishReason',
   'arguments',
   'structured',
   'webhookDeliveries',

@@ -5,6 +5,7 @@ import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { ModelFailure } from '../stop.ts';
+import { textFault } from './events.ts';
 
 /** A response of a model server that says no, in its own words. */
 export class Refusal extends Error {
@@ -22,6 +23,8 @@ export class Refusal extends Error {
   readonly begun: boolean;
   /** The usage that the server stated for what it has begun. */
   readonly usage: unknown;
+  /** The finish reason of a response that broke off; undefined where it gave none. */
+  readonly finishWord: string | undefined;
 
   constructor(
     refused: {
@@ -30,15 +33,18 @@ export class Refusal extends Error {
       readonly retryAfter?: string | undefined;
       readonly begun?: boolean;
       readonly usage?: unknown;
+      readonly message?: string | undefined;
+      readonly finishWord?: string | undefined;
     },
     request: { readonly body: string; readonly apiKey: string | undefined },
   ) {
     const { told, all } = readError(refused.body);
-    super(`answered ${refused.status}`);
+    super(refused.message ?? `The model provider answered ${refused.status}.`);
     this.status = refused.status;
     this.retryAfter = refused.retryAfter;
     this.begun = refused.begun === true;
     this.usage = refused.usage;
+    this.finishWord = refused.finishWord;
     this.outputLeft = outputLeftIn(all, request.body);
     this.isOverflow = OVERFLOW.test(all) && this.outputLeft === undefined;
     this.learned = this.isOverflow ? undefined : learnFrom(refused.status, all, request.body);
@@ -154,7 +160,7 @@ const MAX_WORDS = 500;
 /** Takes keys, our own prompt and everything unprintable out of a provider's words, and cuts them. */
 function clean(said: string, { body, apiKey }: { body: string; apiKey: string | undefined }): string {
   // Enough to find what has to go, wherever the cut is.
-  const start = said.slice(0, 8 * MAX_WORDS);
+  const start = said.slice(0, 3 * MAX_WORDS);
   const printable = start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
   const withoutKey = apiKey === undefined ? printable : printable.replaceAll(apiKey, REDACTED);
   const redacted = redactAuthorization(withoutKey).replaceAll(KEY_LIKE, REDACTED);
@@ -194,7 +200,7 @@ function withoutQuotes(words: string, prompt: string): string {
 }
 
 /** Converts any error of the model library into a failure with a reason of the closed list. */
-export function toModelFailure(error: unknown): ModelFailure {
+export function toModelFailure(error: unknown, apiKey?: string): ModelFailure {
   const ours = causeOf(error, ModelFailure);
   if (ours !== undefined) return ours;
   const refusal = causeOf(error, Refusal);
@@ -205,8 +211,19 @@ export function toModelFailure(error: unknown): ModelFailure {
       isStarting: causes(error).some((cause) => 'code' in cause && cause.code === 'ECONNREFUSED'),
     });
   }
+  const said = wordsInstead(error, apiKey);
+  if (said?.status !== undefined && said.status !== 200) return fromRefusal(said);
   const [reason, message] = reasonAndWords(error);
-  return new ModelFailure(reason, message, { retryable: true });
+  return new ModelFailure(reason, message, { retryable: true, words: said?.words ?? '' });
+}
+
+/** Reads a text that came instead of a completion as the server's words; a part of a completion is none. */
+function wordsInstead(error: unknown, apiKey: string | undefined): Refusal | undefined {
+  if (!APICallError.isInstance(error)) return undefined;
+  const { responseBody = '', requestBodyValues } = error;
+  if (responseBody.trim() === '' || /^\s*[{[]/.test(responseBody)) return undefined;
+  const { body, status = 200 } = textFault(responseBody);
+  return new Refusal({ status, body }, { body: JSON.stringify(requestBodyValues), apiKey });
 }
 
 function reasonAndWords(error: unknown): [ModelFailure['reason'], string] {
@@ -240,25 +257,20 @@ function causes(error: unknown): Error[] {
   return found;
 }
 
-function fromRefusal({ usage, ...refusal }: Refusal): ModelFailure {
-  const { status, words, isOverflow, begun, retryAfter } = refusal;
-  const message = `The model provider answered ${status}.`;
+function fromRefusal(refusal: Refusal): ModelFailure {
+  const { status, message, words, isOverflow, begun, retryAfter, usage, finishWord } = refusal;
   const retryAfterMs = parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS });
+  const settled = { cutOff: begun, finishWord, ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}) };
   if (isOverflow) return new ModelFailure('context_exceeded', message, { retryable: false, words });
   if (status === 429) {
-    return new ModelFailure('model_rate_limited', message, {
-      retryable: true,
-      retryAfterMs,
-      words,
-    });
+    return new ModelFailure('model_rate_limited', message, { retryable: true, retryAfterMs, words, ...settled });
   }
   // 408, 409 and 5xx are temporary; any other 4xx means that this request or our key is wrong.
   return new ModelFailure(reasonOf(status), message, {
     retryable: status >= 500 || status === 408 || status === 409,
     retryAfterMs,
     words,
-    cutOff: begun,
-    ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}),
+    ...settled,
     isStarting: status === 503,
   });
 }
