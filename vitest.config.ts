@@ -24,7 +24,7 @@ const UNIT = [
   'test/observability/dashboard.test.ts',
   'test/outbound/{addresses,fetch,interim,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',
   'test/results/{changes,json-pointer}.test.ts',
-  'test/runs/{account-empty,gateway-fetch,briefing,event-frames,judge,lesson,model-call,model-retry,run-ids}.test.ts',
+  'test/runs/{account-empty,briefing,event-frames,finish-words,gateway-fetch,judge,lesson,model-call,model-retry,run-ids,thinking}.test.ts',
   'test/scheduling/{schedule-oracle,schedule,timetable,words}.test.ts',
   'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
   'test/secrets/secret-box.test.ts',

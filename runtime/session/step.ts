@@ -32,12 +32,13 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
       if (CONTENT.has(part.type)) idle.restart();
     }
     if (idle.signal.aborted) return { failure: { code: 'timeout', details: {} } };
-    const finishReason = await stream.finishReason;
+    const [joined, own] = await Promise.all([stream.finishReason, stream.rawFinishReason]);
     // A stream that ended without saying so broke off.
-    if (finishReason === 'error' || finishReason === 'interrupted') return { failure: BROKEN_OFF };
-    if (finishReason === 'other' && (await stream.rawFinishReason) === undefined) {
+    if (joined === 'error' || joined === 'interrupted' || (joined === 'other' && own === undefined)) {
       return { failure: BROKEN_OFF };
     }
+    // The library joins words of one meaning, and takes a pause for an end. The run judges the words that are left.
+    const finishReason = joined === 'other' || own === 'pause_turn' ? (own ?? joined).slice(0, MAX_WORD) : joined;
     const [text, response, calls, usage] = await Promise.all([
       stream.text,
       stream.response,
@@ -70,6 +71,9 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
     idle.stop();
   }
 }
+
+/** Length at which a finish reason is cut. */
+const MAX_WORD = 100;
 
 const BROKEN_OFF: Classified = { code: 'model_error', details: { status: 200, retryable: true } };
 

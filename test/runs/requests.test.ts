@@ -16,10 +16,12 @@ const STRUCTURED = {
 const CALCULATE = { builtInTools: ['calculate'] };
 const CALL = { name: 'calculate', arguments: { operation: 'sum', values: [1, 2] } };
 
+/** Of an organization that has learned nothing yet. */
+const newcomers = test.extend('newcomer', ({ service }) => signUp(service));
+
 /** Runs a routine whose model meets these behaviours in turn; returns the run and the bodies of its requests. */
-const runs = test.extend('meeting', async ({ service }) => {
-  // Of an organization that has learned nothing yet.
-  const key = await (await signUp(service)).key();
+const runs = newcomers.extend('meeting', async ({ service, newcomer }) => {
+  const key = await newcomer.key();
   return async (fields: Record<string, unknown> & { readonly instructions?: string }, ...behaviours: object[]) => {
     const mark = marker();
     const { instructions: text = 'Report.', ...others } = fields;
@@ -218,16 +220,33 @@ runs('thinking in the text is kept out of result and later requests', async ({ m
   const { run, bodies } = await meeting(
     { ...FORM, ...STRUCTURED },
     { kind: 'text', text: '<think>\nSecret thoughts.\n</think>\n\nNo JSON.' },
-    { kind: 'text', text: `Hm.\n</think>\n\n${JSON.stringify(prices({ tea: 3 }))}` },
+    { kind: 'text', text: `[THINK]Hm.[/THINK]\n\n${JSON.stringify(prices({ tea: 3 }))}` },
   );
   expect(run).toMatchObject({ state: 'succeeded', data: prices({ tea: 3 }) });
   expect(bodies[1].messages[2]).toEqual({ role: 'assistant', content: 'No JSON.' });
 });
 
-runs('a call that was written as text is pointed out once, and named on its step', async ({ meeting }) => {
+runs(
+  'thinking that begins in the prompt is kept out where templates of the server write so',
+  async ({ meeting, service, newcomer }) => {
+    const text = 'Hm.\n</think>\n\nAll is well.';
+    const before = await meeting({}, { kind: 'text', text });
+    expect(before.run).toMatchObject({ state: 'succeeded', result: text });
+    await service.deps.abilities.learn(
+      { source: 'gateway', modelId: 'fixture/writer-small' },
+      newcomer.organizationId,
+      { beginsInThinking: true },
+    );
+    const { run } = await meeting({}, { kind: 'text', text });
+    expect(run).toMatchObject({ state: 'succeeded', result: 'All is well.', steps: [{ thinking: 'Hm.\n' }] });
+  },
+);
+
+runs('a call that was written as text is pointed out once, and then ends the run', async ({ meeting }) => {
   const text = `<tool_call>${JSON.stringify(CALL)}</tool_call>`;
   const { run, bodies } = await meeting(CALCULATE, { kind: 'text', text }, { kind: 'text', text });
-  expect(run).toMatchObject({ state: 'succeeded', result: text, stepCount: 2 });
+  expect(run).toMatchObject({ state: 'failed', reason: 'model_wrote_call', result: text, stepCount: 2 });
+  expect(run.errorMessage).toContain('its call of calculate as text');
   expect(run.steps.map(({ warnings }: Json) => warnings.map(({ code }: Json) => code))).toEqual([
     ['call_as_text'],
     ['call_as_text'],

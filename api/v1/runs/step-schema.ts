@@ -59,7 +59,12 @@ export const step = z
     }),
     modelId: z.string().nullable(),
     text: z.string().nullable(),
-    finishReason: z.string().nullable(),
+    thinking: nullableText.meta({ description: 'Thinking that the model wrote into its text, taken out of it.' }),
+    finishReason: z.string().nullable().meta({
+      description:
+        "In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. Of a failed step, that of its last response.",
+      example: 'stop',
+    }),
     errorMessage: z.string().nullable(),
     tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
     warnings: z.array(z.strictObject({ code: wordOf(STEP_WARNINGS), message: z.string() })).meta({
@@ -79,6 +84,7 @@ export function presentStep(row: RunDetail['steps'][number]) {
     attempt: row.attempt,
     modelId: row.modelId,
     text: row.text,
+    thinking: row.thinking,
     finishReason: row.finishReason,
     errorMessage: row.errorMessage,
     tool: row.tool === null ? null : presentToolCall(row.tool),

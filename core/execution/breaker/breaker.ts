@@ -69,6 +69,7 @@ const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'max_total_tokens',
   'model_refused',
   'model_empty',
+  'model_wrote_call',
   'outcome_missing',
   'could_not',
   'check_failed',

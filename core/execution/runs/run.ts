@@ -80,6 +80,9 @@ export interface Step {
   readonly attempt: number;
   readonly modelId: string | null;
   readonly text: string | null;
+  /** Thinking that was taken out of the text. */
+  readonly thinking: string | null;
+  /** In the model server's own word; that of the last response that did not count, where none was recorded. */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
   /** Null on a model step. */
@@ -142,16 +145,18 @@ export const runColumns = sql`${shortColumns}, variables, result, data,
   case when changes is not null then changes || ${comparedWith} end as changes`;
 
 /** The columns of `Step`. */
-export const stepColumns = columns(sql`text, tool`);
+export const stepColumns = columns(sql`text, tool, messages #>> '{0,providerOptions,kept,thinking}' as thinking`);
 
 /** The same without the texts of models and tools, of which the lengths stay. */
-export const stepColumnsWithout = columns(sql`null as text, case when tool is not null then tool - 'input'
+export const stepColumnsWithout = columns(sql`null as text, null as thinking,
+  case when tool is not null then tool - 'input'
     || '{"arguments": null, "result": null, "structured": null, "attachments": []}'::jsonb end as tool`);
 
 function columns(texts: Sql): Sql {
   return sql`
-  index, kind, state, attempt, model_id as "modelId", ${texts}, finish_reason as "finishReason",
-  error_message as "errorMessage", coalesce(warnings, '[]') as warnings, ${usageWith(sql`usage_estimated`)},
+  index, kind, state, attempt, model_id as "modelId", ${texts},
+  coalesce(finish_reason, failed_finish_reason) as "finishReason", error_message as "errorMessage",
+  coalesce(warnings, '[]') as warnings, ${usageWith(sql`usage_estimated`)},
   started_at as "startedAt", finished_at as "finishedAt"
 `;
 }

@@ -23,23 +23,18 @@ import {
   type StepWarning,
 } from '#core/execution/run-states/index.ts';
 import { medianOfVersion } from '#core/execution/forecast/index.ts';
-import type { OfferedTool } from '#core/integrations/tools/index.ts';
+import { FINISH, type OfferedTool } from '#core/integrations/tools/index.ts';
 import { costOf, totalTokens } from '#core/foundation/cost/index.ts';
 import { RAISED_BY } from '#core/usage/index.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
 import type { RunContext } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
-import {
-  CALL_REQUEST,
-  finishIn,
-  isCallAsText,
-  planToolCalls,
-  wasAskedToCall,
-  type CallPlan,
-} from './plan-tool-calls.ts';
+import { finishClass } from './finish-words.ts';
+import { finishIn, planToolCalls, type CallPlan } from './plan-tool-calls.ts';
 import type { PreparedStep } from './prepare.ts';
 import { runLimitInWords, type Grant } from './reserve.ts';
+import { CALL_REQUEST, wasAskedToCall, writtenCall } from './written-call.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
 export interface Decision {
@@ -64,10 +59,12 @@ export async function decideStep(
   { grant, response }: { readonly grant: Grant; readonly response: ModelResponse },
 ): Promise<Decision> {
   const costUsd = costOf(response.usage, option.prices);
-  const warnings = responseWarnings(response, run.tools, response.usage.estimated ? 0 : countInput());
+  const isFinal = response.toolCalls.every(({ name }) => name === FINISH);
+  const written = isFinal ? writtenCall(response.text, run.tools) : undefined;
+  const sentTokens = response.usage.estimated ? 0 : countInput();
+  const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
-  const asksToCall = warnings.includes('call_as_text') && !wasAskedToCall(run.transcript);
-  const progress = { ...run, cutBy: grant.cutBy, asksToCall };
+  const progress = { ...run, cutBy: grant.cutBy, written };
   const formed = await endingByForm(
     run,
     response,
@@ -79,7 +76,7 @@ export async function decideStep(
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const decided = { warnings, costUsd, calls };
   if (ending === undefined) {
-    const asked = formed.messages ?? requestAfter(response, asksToCall);
+    const asked = formed.messages ?? requestAfter(response, written !== undefined);
     return { ...decided, ending, patterns: new Map(), messages: [...messages, ...asked] };
   }
   const patterns = ending.state === 'succeeded' ? await findPatterns(run, ending.result ?? '') : new Map();
@@ -90,9 +87,9 @@ export async function decideStep(
  * Returns the request to a model whose run goes on although it asks for no tools: it has written a call as text, or has
  * not stated its outcome.
  */
-function requestAfter({ toolCalls }: ModelResponse, asksToCall: boolean): readonly ModelMessage[] {
+function requestAfter({ toolCalls }: ModelResponse, isCallWritten: boolean): readonly ModelMessage[] {
   if (toolCalls.length > 0) return [];
-  return [asksToCall ? CALL_REQUEST : REMINDER];
+  return [isCallWritten ? CALL_REQUEST : REMINDER];
 }
 
 /** The steps and tokens of a run so far, and their limits. */
@@ -105,8 +102,8 @@ interface RunProgress {
   readonly cutBy: FailureReason | undefined;
   readonly outcomeRule: OutcomeRule;
   readonly tools: readonly Pick<OfferedTool, 'name'>[];
-  /** True when the response wrote a call as text and the model was not told of that before. */
-  readonly asksToCall: boolean;
+  /** The tool whose call the text of the response holds; undefined where it holds none. */
+  readonly written: string | undefined;
   /** The messages of the steps before this one. */
   readonly transcript: readonly ModelMessage[];
 }
@@ -117,17 +114,20 @@ interface RunProgress {
  */
 function endingOf(response: ModelResponse, run: RunProgress): RunEnding | undefined {
   const result = response.text === '' ? null : response.text;
-  if (response.finishReason === 'content-filter') return { ...failure('content_filtered'), result };
+  const end = finishClass(response.finishReason);
+  if (end === 'withheld') return { ...failure('content_filtered'), result };
   const required = run.outcomeRule === 'required';
   // The last call was cut with the output, and was not meant as it stands.
-  if (response.finishReason === 'length' && response.toolCalls.at(-1)?.invalid === true) {
+  if (end === 'cut' && response.toolCalls.at(-1)?.invalid === true) {
     return { ...failure(run.cutBy ?? 'output_truncated'), result };
   }
   const finish = finishIn(response, run);
   if (finish.kind === 'stated') return statedEnding(finish, response, run);
   if (response.toolCalls.length === 0) {
-    if (response.finishReason === 'length') {
-      return { ...failure(run.cutBy ?? 'output_truncated'), result };
+    if (end === 'cut') return { ...failure(run.cutBy ?? 'output_truncated'), result };
+    if (run.written !== undefined) {
+      const mayGoOn = !wasAskedToCall(run.transcript) && limitReached(response, run) === undefined;
+      return mayGoOn ? undefined : endingByWrittenCall(run.written, result);
     }
     if (required && wasReminded(run.transcript)) {
       return {
@@ -136,13 +136,17 @@ function endingOf(response: ModelResponse, run: RunProgress): RunEnding | undefi
       };
     }
     if (result === null) return failure('model_empty');
-    if (run.asksToCall && limitReached(response, run) === undefined) return undefined;
     if (!required) return success(result);
   }
   const limit = limitReached(response, run);
   if (limit === undefined) return undefined;
   const words = limit === 'max_total_tokens' ? runLimitInWords(run) : undefined;
   return { ...failure(limit, words), result };
+}
+
+function endingByWrittenCall(tool: string, result: string | null): RunEnding {
+  const message = `The model wrote its call of ${tool} as text, so the call was not made. Its server may lack the parser for the calls of this model.`;
+  return { ...failure('model_wrote_call', message), result };
 }
 
 /** Returns the limit because of which no step can follow; undefined when one can. */
@@ -165,8 +169,9 @@ const SUMMARY_LENGTH = 500;
 function statedEnding(
   { outcome, summary, result: called }: Extract<Finish, { kind: 'stated' }>,
   { text }: ModelResponse,
-  { transcript }: RunProgress,
+  { transcript, written }: RunProgress,
 ): RunEnding {
+  if (written !== undefined && called === null && outcome !== 'could_not') return endingByWrittenCall(written, text);
   const result = called ?? (text.trim() === '' ? (textBeforeReminder(transcript) ?? summary) : text);
   if (outcome === undefined) return success(result);
   const outcomeSummary = cut(summary, SUMMARY_LENGTH);
@@ -237,17 +242,15 @@ const WORTH_COMPARING = 1_000;
 
 /** Returns what a response gives cause to warn of. @param sentTokens the estimate of what was sent */
 function responseWarnings(
-  response: ModelResponse,
-  tools: readonly Pick<OfferedTool, 'name'>[],
-  sentTokens: number,
+  { usage, call }: ModelResponse,
+  { sentTokens, isCallWritten }: { readonly sentTokens: number; readonly isCallWritten: boolean },
 ): StepWarning[] {
-  const { usage, call } = response;
   // What an account's provider counts goes through its own protocol.
   const isCut = call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
   return [
     ...(isCut ? (['prompt_cut'] as const) : []),
     ...(usage.isDoubted === true ? (['usage_not_believed'] as const) : []),
-    ...(isCallAsText(response, tools) ? (['call_as_text'] as const) : []),
+    ...(isCallWritten ? (['call_as_text'] as const) : []),
   ];
 }
 

@@ -10,7 +10,6 @@ import {
 } from '#core/integrations/tools/index.ts';
 import { readFinish, type Finish } from '#core/authoring/outcomes/index.ts';
 import { argumentsFault } from '#lib/exact-json/call-arguments.ts';
-import { isJsonObject, parseJson } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 import type { ModelResponse, ToolCallRequest } from './model-call.ts';
 import { shownArguments } from './tool-step-end.ts';
@@ -132,35 +131,4 @@ export function finishIn(
 ): Finish {
   const isOffered = tools.some(({ name }) => name === FINISH);
   return isOffered ? readFinish(toolCalls, outcomeRule) : { kind: 'absent' };
-}
-
-/** The marks by which model families write calls that their server should have parsed. */
-const CALL_MARKS =
-  /<tool_call>|<\|tool_call|\[TOOL_CALLS\]|<function=|<\|python_tag\|>|<invoke name=|```tool_code|<｜tool▁call/;
-
-/** Returns true for a response whose text is a call of one of the tools. */
-export function isCallAsText({ text, toolCalls }: ModelResponse, tools: readonly Pick<OfferedTool, 'name'>[]): boolean {
-  if (tools.length === 0 || toolCalls.length > 0) return false;
-  const named = tools.some(({ name }) => text.includes(name));
-  if (!named) return false;
-  if (CALL_MARKS.test(text)) return true;
-  const trimmed = text.trim();
-  if (!trimmed.startsWith('{')) return false;
-  const value = parseJson(trimmed);
-  return (
-    isJsonObject(value) &&
-    tools.some(({ name }) => name === value['name']) &&
-    ('arguments' in value || 'parameters' in value)
-  );
-}
-
-/** Asks a model, once, to make the call that it wrote; kept with the step that it follows. */
-export const CALL_REQUEST = {
-  role: 'user',
-  content:
-    'You wrote a tool call as text, so it was not made. Call the tool through the interface for tool calls, or write the result without it.',
-} as const satisfies ModelMessage;
-
-export function wasAskedToCall(transcript: readonly ModelMessage[]): boolean {
-  return transcript.some(({ role, content }) => role === CALL_REQUEST.role && content === CALL_REQUEST.content);
 }

@@ -105,6 +105,8 @@ export class ModelFailure extends Error {
   readonly isStarting: boolean;
   /** Usage that the provider stated for a call that was cut off. */
   readonly usage: Usage | undefined;
+  /** The finish reason of a response that does not count; undefined where it gave none. */
+  readonly finishWord: string | undefined;
   /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
@@ -119,6 +121,7 @@ export class ModelFailure extends Error {
       words?: string;
       isStarting?: boolean;
       usage?: Usage;
+      finishWord?: string | undefined;
     },
   ) {
     super(message);
@@ -130,6 +133,7 @@ export class ModelFailure extends Error {
     this.words = options.words ?? '';
     this.isStarting = options.isStarting === true;
     this.usage = options.usage;
+    this.finishWord = options.finishWord;
   }
 
   /** The message with the provider's words. */
@@ -182,7 +186,8 @@ export async function recordFailedAttempt(
   failure: ModelFailure,
 ): Promise<FailedAttempts> {
   const counted = await db.row<FailedAttempts>`
-    update steps set error_message = ${storable(failure.told)}, provider_failures = provider_failures + 1
+    update steps set error_message = ${storable(failure.told)}, provider_failures = provider_failures + 1,
+      failed_finish_reason = ${failure.finishWord ?? null}
     from runs
     where run_id = ${step.runId} and index = ${step.index} and steps.state = 'started' and runs.id = run_id
     returning provider_failures as "providerFailures",

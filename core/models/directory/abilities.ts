@@ -24,6 +24,10 @@ export interface ModelAbilities {
   readonly reasoningBack?: boolean;
   /** A message of the role `system` may come first. */
   readonly systemRole?: boolean;
+  /** A response may begin inside its thinking: the server's chat template has written the opening tag. */
+  readonly beginsInThinking?: boolean;
+  /** Whole responses give a finish reason. */
+  readonly finishReasons?: boolean;
   /** The most output tokens that the server named in a refusal. */
   readonly maxOutputTokens?: number;
   /** The context window that the server named in a refusal. */
@@ -43,10 +47,10 @@ export const ABILITIES_OF_DIALECT: Readonly<Record<ModelDialect, ModelAbilities>
   groq: { reasoningBack: false },
   openrouter: {},
   litellm: {},
-  'llama.cpp': { structuredOutputs: true },
-  vllm: { structuredOutputs: true },
-  ollama: { structuredOutputs: true },
-  'lm-studio': { structuredOutputs: true },
+  'llama.cpp': { structuredOutputs: true, beginsInThinking: true },
+  vllm: { structuredOutputs: true, beginsInThinking: true },
+  ollama: { structuredOutputs: true, beginsInThinking: true },
+  'lm-studio': { structuredOutputs: true, beginsInThinking: true },
   other: {},
 };
 

@@ -11,6 +11,7 @@ import {
   sendEndlessly,
   sendLoading,
   sendMalformed,
+  sendRaw,
   sendScriptedError,
   stopAt,
 } from './faults.ts';
@@ -61,6 +62,8 @@ export async function answerChat(response: ServerResponse, body: unknown, surrou
       return sendLoading(response);
     case 'reset':
       return cutBeforeAnswer(response);
+    case 'raw':
+      return sendRaw(response, behaviour);
     default: {
       const form = { ...manner.form, ...script?.form };
       const { messages, tools } = behaviour.kind === 'swap' ? await swap(request) : request;

@@ -57,6 +57,26 @@ export function sendMalformed(response: ServerResponse, { events, body }: Answer
   }
 }
 
+/** Sends what a script holds, as it is, and then ends the response, cuts the connection, or leaves it open. */
+export async function sendRaw(
+  response: ServerResponse,
+  { parts, contentType, headers, pieceBytes, ending }: Of<'raw'>,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': contentType, ...headers });
+  const whole = Buffer.from(parts.join(''));
+  const count = pieceBytes === undefined ? 0 : Math.ceil(whole.length / pieceBytes);
+  const pieces =
+    pieceBytes === undefined
+      ? parts
+      : Array.from({ length: count }, (_, index) => whole.subarray(index * pieceBytes, (index + 1) * pieceBytes));
+  for (const piece of pieces) {
+    response.write(piece);
+    if (!(await waited(response, 1))) return;
+  }
+  if (ending === 'end') response.end();
+  else if (ending === 'cut') response.socket?.destroy();
+}
+
 /** Sends for as long as the client reads. */
 export async function sendEndlessly(response: ServerResponse, answer: Answer, chunkDelayMs: number): Promise<void> {
   const chunk = answer.events?.()[1] ?? 'and so on and on, ';

@@ -88,6 +88,17 @@ export const Behaviour = z.discriminatedUnion('kind', [
   /** Cuts the connection in the middle of the response. */
   z.strictObject({ kind: z.literal('broken-stream'), afterChunks: z.int().min(0).default(2) }),
   z.strictObject({ kind: z.literal('malformed-json') }),
+  /** Sends these bytes with status 200: see dev/fakes/odd-gateway. */
+  z.strictObject({
+    kind: z.literal('raw'),
+    parts: z.array(z.string()),
+    contentType: z.string().default('text/event-stream'),
+    headers: z.record(z.string(), z.string()).default({}),
+    /** Length of the pieces in which it is written, which may end within a character; by default each part is one. */
+    pieceBytes: z.int().positive().exactOptional(),
+    /** What becomes of the connection afterwards. */
+    ending: z.enum(['end', 'cut', 'stay']).default('end'),
+  }),
   /** Writes until the client closes. */
   z.strictObject({ kind: z.literal('endless'), chunkDelayMs: z.int().min(0).default(0) }),
   /** Entries of the model list, word for word; only for target "models". */

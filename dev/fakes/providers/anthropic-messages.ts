@@ -79,7 +79,7 @@ export const anthropicMessages: FixtureProtocol = {
         event('content_block_stop', { index }),
       ]),
       event('message_delta', {
-        delta: { stop_reason: STOP_REASON[reply.finishReason] ?? 'end_turn', stop_sequence: null },
+        delta: { stop_reason: STOP_REASON[reply.finishReason] ?? reply.finishReason, stop_sequence: null },
         usage: { output_tokens: usage.completion_tokens },
       }),
       event('message_stop', {}),

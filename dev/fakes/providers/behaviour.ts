@@ -6,7 +6,8 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('text'),
     text: z.string(),
-    finishReason: z.enum(['stop', 'length']).default('stop'),
+    /** The reason `stop` or `length`, which each protocol has a word of its own for, or any word as it is. */
+    finishReason: z.string().default('stop'),
   }),
   z.strictObject({
     kind: z.literal('tool-calls'),

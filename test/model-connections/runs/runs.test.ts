@@ -125,6 +125,35 @@ test(
   },
 );
 
+test.for([
+  ['provider-a', 'insufficient_system_resource'],
+  ['provider-a', 'half_done'],
+  ['provider-c', 'pause_turn'],
+  ['provider-c', 'something_new'],
+] as const)('on %s a response that ends with "%s" is asked for again, and its usage counts', async ([slot, word]) => {
+  const { key, rig } = world;
+  const model = modelOn(slot, await world.account(slot));
+  const routineId = await createRoutine(key, { model });
+  rig.providers.control.script({ kind: 'text', text: 'Half of a report.', finishReason: word });
+  const run = await runOnce(key, routineId);
+  expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+  expect(run.result).not.toContain('Half of a report.');
+  expect(run.usage.inputTokens).toBeGreaterThan(run.steps[0].usage.outputTokens);
+  expect(await world.calls(run.id)).toMatchObject([
+    { state: 'failed', failure: 'model_error' },
+    { state: 'succeeded' },
+  ]);
+});
+
+test('on an account thinking is taken out of the text too', async () => {
+  const { key, rig } = world;
+  const model = modelOn('provider-a', await world.account('provider-a'));
+  const routineId = await createRoutine(key, { model });
+  rig.providers.control.script({ kind: 'text', text: '<think>Hm.</think>All is well.' });
+  const run = await runOnce(key, routineId);
+  expect(run).toMatchObject({ state: 'succeeded', result: 'All is well.', steps: [{ thinking: 'Hm.' }] });
+});
+
 test('usage that the provider does not state is estimated, and said to be', async () => {
   const { key, rig } = world;
   const connectionId = await world.account('provider-a');

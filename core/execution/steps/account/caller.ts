@@ -199,7 +199,8 @@ function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
   return {
     modelId,
     instructions,
-    messages: messages.map((message) => ({ ...message })),
+    // A message of thinking alone says nothing, and some providers refuse it.
+    messages: messages.filter(({ content }) => content.length > 0).map((message) => ({ ...message })),
     tools: tools.map(({ name, description, inputSchema }) => ({
       name,
       description: description ?? '',

@@ -8,42 +8,52 @@ import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/ind
 import { parseExact } from '#lib/exact-json/parse.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
-import { assistantMessages } from '../gateway/caller.ts';
+import { assistantPart } from '../assistant-messages.ts';
+import { brokenInWords, finishClass, finishWord, NO_REASON } from '../finish-words.ts';
 import { asStored, usageOf, type AccountStep, type ModelCall, type ModelResponse } from '../model-call.ts';
 import { ModelFailure, Stop } from '../stop.ts';
 
 /**
  * Reads the neutral response of a session as a response of the gateway is read.
  * @param secret the call's credential, removed from the response in case the provider repeats it
+ * @throws {ModelFailure} for a response whose finish reason says that it is not whole; its settlement ends the call
  */
 export function responseOf(input: ModelCall, result: RunResult, call: IssuedCall, secret: string): ModelResponse {
-  const { text, messages, toolCalls, finishReason, usage } = without(secret, result);
+  const said = without(secret, result);
+  const { toolCalls, usage: stated } = said;
+  const word = finishWord(said.finishReason) ?? NO_REASON;
+  const usage = usageOf(input, {
+    stated,
+    texts: [said.text],
+    calls: toolCalls.map(({ name, input: args }) => ({ name, args })),
+  });
+  const kind = finishClass(word);
+  if (kind === 'broken' || kind === 'unknown' || (kind === 'calls' && toolCalls.length === 0)) {
+    throw new ModelFailure('model_error', brokenInWords(word), {
+      retryable: true,
+      cutOff: true,
+      usage,
+      finishWord: word,
+      endCall: (tx) => endCall(tx, call, 'failed', 'model_error'),
+    });
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the session's model library made them, and the next step's checks them
+  const made = asStored(said.messages) as unknown as readonly ModelMessage[];
+  const { text, messages } = assistantPart(said.text, made);
   return {
     text: storable(text),
-    messages: assistantMessages(
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the session's model library made them, and the next step's checks them
-      asStored(messages) as unknown as readonly ModelMessage[],
-      NOTHING_BEYOND,
-      new Set(toolCalls.flatMap(({ callId, invalid }) => (invalid ? [callId] : []))),
-    ),
+    messages,
     toolCalls: toolCalls.map(({ callId, name, input: args, invalid }) => ({
       callId,
       name,
       input: asStored(args),
       invalid,
     })),
-    finishReason,
-    usage: usageOf(input, {
-      stated: usage,
-      texts: [text],
-      calls: toolCalls.map(({ name, input: args }) => ({ name, args })),
-    }),
+    finishReason: word,
+    usage,
     call,
   };
 }
-
-/** The session's own library keeps reasoning among the parts of a message. */
-const NOTHING_BEYOND = { reasoning: {}, thinking: '' };
 
 function without(secret: string, result: RunResult): RunResult {
   const text = JSON.stringify(result);

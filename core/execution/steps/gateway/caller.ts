@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, jsonSchema, Output, type LanguageModel, type ModelMessage } from 'ai';
+import { generateText, jsonSchema, Output, type LanguageModel } from 'ai';
 import { Agent } from 'undici';
 import type { AbilityStore, ServedModel } from '#core/models/directory/index.ts';
 import { withoutDialect } from '#core/integrations/tools/index.ts';
@@ -10,7 +10,9 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { learnRefusals } from './learning.ts';
 import { causeOf, Refusal, toModelFailure } from './refusal.ts';
 import { adaptRequest, gatewayFetch } from './request.ts';
-import type { Beyond } from './response.ts';
+import type { Beyond } from './completion.ts';
+import { asJson, assistantPart } from '../assistant-messages.ts';
+import { NO_REASON } from '../finish-words.ts';
 import { ModelFailure } from '../stop.ts';
 import { asStored, usageOf, type ModelCall, type ModelCaller, type ModelResponse } from '../model-call.ts';
 
@@ -36,6 +38,8 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
   // A model builds its schemas when it is made, which costs more than the rest of a call. There are as many models as
   // the directory lists.
   const models = new Map<string, ServedLanguageModel>();
+  const habits = finishHabits(settings.abilities);
+  const keys = new Map(settings.sources.map(({ name, apiKey }) => [name, apiKey]));
   const modelOf = ({ source, modelId }: ServedModel) => {
     const key = `${source}/${modelId}`;
     const model = models.get(key) ?? providers.get(source)?.(modelId);
@@ -61,8 +65,11 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
         input.onSend?.();
         for (;;) {
           try {
-            const response = await generate(model, learning.call(), signal);
+            const response = await generate(model, learning.call(), signal, (isCounted) =>
+              habits.mayLackReason(served, input.organizationId, isCounted),
+            );
             await learning.keep(response);
+            await habits.remember(served, input.organizationId, response.finishReason);
             return response;
           } catch (error) {
             if (signal.aborted || !learning.learn(causeOf(error, Refusal))) throw error;
@@ -77,7 +84,7 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
             cutOff: true,
           });
         }
-        throw toModelFailure(error);
+        throw toModelFailure(error, keys.get(served.source));
       } finally {
         clearTimeout(timer);
       }
@@ -112,11 +119,39 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 
 const PROVIDER = 'gateway';
 
-/** Makes one request and reads its response. @throws what the library throws */
+/**
+ * Knows which models give no finish reason, from their responses that were whole. Only what is unusual is kept in the
+ * database: most models give one, which each process sees for itself.
+ */
+function finishHabits(abilities: AbilityStore) {
+  const given = new Set<string>();
+  const keyOf = ({ source, modelId }: ServedModel) => `${source}\n${modelId}`;
+  return {
+    /** Tells whether a response without a finish reason is whole. @param isCounted its server stated the usage */
+    mayLackReason(served: ServedModel, organizationId: string, isCounted: boolean): boolean {
+      const { finishReasons } = abilities.of(served, organizationId);
+      return finishReasons === undefined ? isCounted && !given.has(keyOf(served)) : !finishReasons;
+    },
+    /** Remembers the finish reason of a whole response. */
+    async remember(served: ServedModel, organizationId: string, word: string): Promise<void> {
+      const isGiven = word !== NO_REASON;
+      if (isGiven) given.add(keyOf(served));
+      const { finishReasons = true } = abilities.of(served, organizationId);
+      if (finishReasons !== isGiven) await abilities.learn(served, organizationId, { finishReasons: isGiven });
+    },
+  };
+}
+
+/**
+ * Makes one request and reads its response.
+ * @param mayLackReason tells whether a response without a finish reason is whole
+ * @throws what the library throws
+ */
 async function generate(
   served: ServedLanguageModel,
   call: ModelCall,
   abortSignal: AbortSignal,
+  mayLackReason: (isCounted: boolean) => boolean,
 ): Promise<ModelResponse> {
   const { maxOutputTokens, resultSchema, abilities } = call;
   const exact = withExactArguments(served);
@@ -132,19 +167,24 @@ async function generate(
     maxRetries: 0,
     abortSignal,
   });
-  const beyond = beyondOf(generated.providerMetadata);
-  const reasoning = Object.values(beyond.reasoning).filter((text) => typeof text === 'string');
+  const { reasoning, finishWord, hasUsage } = beyondOf(generated.providerMetadata);
+  if (finishWord === null && !mayLackReason(hasUsage)) throw withoutReason();
+  const reasoned = Object.values(reasoning).filter((text) => typeof text === 'string');
+  const { text, messages } = assistantPart(generated.text, exact.inMessages(generated.response.messages), {
+    reasoning,
+    reasons: Object.keys(reasoning).length > 0,
+    beginsInside: abilities?.beginsInThinking,
+  });
   const toolCalls = generated.toolCalls.map((each) => ({
     callId: each.toolCallId,
     name: each.toolName,
     ...exact.read(each),
   }));
-  const invalid = new Set(toolCalls.flatMap((each) => (each.invalid ? [each.callId] : [])));
   return {
-    text: storable(generated.text),
-    messages: asStored(assistantMessages(exact.inMessages(generated.response.messages), beyond, invalid)),
+    text: storable(text),
+    messages: asStored(messages),
     toolCalls: toolCalls.map((each) => ({ ...each, input: asStored(each.input) })),
-    finishReason: generated.finishReason,
+    finishReason: finishWord ?? NO_REASON,
     usage: usageOf(call, {
       stated: {
         inputTokens: generated.usage.inputTokens,
@@ -152,7 +192,7 @@ async function generate(
         outputTokens: generated.usage.outputTokens,
         reasoningTokens: generated.usage.outputTokenDetails.reasoningTokens,
       },
-      texts: [generated.text, ...reasoning.slice(0, 1), beyond.thinking],
+      texts: [generated.text, ...reasoned.slice(0, 1)],
       calls: toolCalls.map(({ name, input: args }) => ({ name, args })),
     }),
   };
@@ -162,44 +202,12 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   const ours = metadata?.[PROVIDER];
   const beyond = isJsonObject(ours) ? ours['beyond'] : undefined;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `readCompletion` made it
-  return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, thinking: '' };
+  return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-/**
- * Returns the assistant's messages as the next step sends them back: reasoning under the name in which it came, and
- * thinking that was taken out of the text kept beside it, unsent. Refusals of unusable calls are the run's to word; the
- * library's would quote the whole call again. Servers that parse arguments choke on those of such a call.
- */
-export function assistantMessages(
-  messages: readonly ModelMessage[],
-  { reasoning, thinking }: Beyond,
-  invalid: ReadonlySet<string>,
-): ModelMessage[] {
-  return messages.flatMap((message) => {
-    if (message.role !== 'assistant') return [];
-    const content =
-      typeof message.content === 'string' || invalid.size === 0
-        ? message.content
-        : message.content.map((part) =>
-            part.type === 'tool-call' && invalid.has(part.toolCallId) && typeof part.input !== 'object'
-              ? { ...part, input: {} }
-              : part,
-          );
-    const kept: ProviderOptions = {
-      ...message.providerOptions,
-      ...(Object.keys(reasoning).length === 0 ? {} : { openaiCompatible: asJson(reasoning) }),
-      ...(thinking === '' ? {} : { kept: { thinking } }),
-    };
-    const isPlain = Object.keys(kept).length === 0;
-    return [{ role: message.role, content, ...(isPlain ? {} : { providerOptions: kept }) }];
-  });
-}
-
-type ProviderOptions = NonNullable<ModelMessage['providerOptions']>;
-
-function asJson(value: object): ProviderOptions[string] {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it came out of JSON
-  return value as ProviderOptions[string];
+function withoutReason(): ModelFailure {
+  const message = 'The model provider ended its response without a finish reason.';
+  return new ModelFailure('model_unreachable', message, { retryable: true, cutOff: true });
 }
 
 /** Requests a text that fits a JSON Schema. The run checks the text, so the library takes it as it is. */

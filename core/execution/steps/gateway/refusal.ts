@@ -7,6 +7,7 @@ import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { ModelFailure } from '../stop.ts';
 import { promptTexts, readErrorBody, withoutOwnTexts, withoutQuotes } from './error-body.ts';
+import { textFault } from './events.ts';
 import { lessonOf, type Lesson } from './lesson.ts';
 
 /** A response of a model server that says no, in its own words. */
@@ -23,6 +24,8 @@ export class Refusal extends Error {
   readonly begun: boolean;
   /** The usage that the server stated for what it has begun. */
   readonly usage: unknown;
+  /** The finish reason of a response that broke off; undefined where it gave none. */
+  readonly finishWord: string | undefined;
 
   constructor(
     refused: {
@@ -31,15 +34,18 @@ export class Refusal extends Error {
       readonly retryAfter?: string | undefined;
       readonly begun?: boolean;
       readonly usage?: unknown;
+      readonly message?: string | undefined;
+      readonly finishWord?: string | undefined;
     },
     request: { readonly body: string; readonly apiKey: string | undefined },
   ) {
     const error = readErrorBody(refused.body);
-    super(`answered ${refused.status}`);
+    super(refused.message ?? `The model provider answered ${refused.status}.`);
     this.status = refused.status;
     this.retryAfter = refused.retryAfter;
     this.begun = refused.begun === true;
     this.usage = refused.usage;
+    this.finishWord = refused.finishWord;
     const parsed = parseJson(request.body);
     const sent = isJsonObject(parsed) ? parsed : {};
     const own = withoutOwnTexts(error.said, sent);
@@ -56,7 +62,7 @@ const MAX_WORDS = 500;
 /** Takes keys, our own prompt and everything unprintable out of a provider's words, and cuts them. */
 function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: string | undefined }): string {
   // Enough to find what has to go, wherever the cut is.
-  const start = said.slice(0, 8 * MAX_WORDS);
+  const start = said.slice(0, 3 * MAX_WORDS);
   const printable = start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
   const withoutKey = apiKey === undefined ? printable : printable.replaceAll(apiKey, REDACTED);
   const redacted = redactAuthorization(withoutKey).replaceAll(KEY_LIKE, REDACTED);
@@ -76,7 +82,7 @@ const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 const QUOTE = 32;
 
 /** Converts any error of the model library into a failure with a reason of the closed list. */
-export function toModelFailure(error: unknown): ModelFailure {
+export function toModelFailure(error: unknown, apiKey?: string): ModelFailure {
   const ours = causeOf(error, ModelFailure);
   if (ours !== undefined) return ours;
   const refusal = causeOf(error, Refusal);
@@ -87,8 +93,19 @@ export function toModelFailure(error: unknown): ModelFailure {
       isStarting: causes(error).some((cause) => 'code' in cause && cause.code === 'ECONNREFUSED'),
     });
   }
+  const said = wordsInstead(error, apiKey);
+  if (said !== undefined && (said.isAccountEmpty || said.status !== 200)) return fromRefusal(said);
   const [reason, message] = reasonAndWords(error);
-  return new ModelFailure(reason, message, { retryable: true });
+  return new ModelFailure(reason, message, { retryable: true, words: said?.words ?? '' });
+}
+
+/** Reads a text that came instead of a completion as the server's words; a part of a completion is none. */
+function wordsInstead(error: unknown, apiKey: string | undefined): Refusal | undefined {
+  if (!APICallError.isInstance(error)) return undefined;
+  const { responseBody = '', requestBodyValues } = error;
+  if (responseBody.trim() === '' || /^\s*[{[]/.test(responseBody)) return undefined;
+  const { body, status = 200 } = textFault(responseBody);
+  return new Refusal({ status, body }, { body: JSON.stringify(requestBodyValues), apiKey });
 }
 
 function reasonAndWords(error: unknown): [ModelFailure['reason'], string] {
@@ -122,32 +139,24 @@ function causes(error: unknown): Error[] {
   return found;
 }
 
-function fromRefusal({ usage, ...refusal }: Refusal): ModelFailure {
-  const { status, words, lesson, begun, retryAfter } = refusal;
-  const message = `The model provider answered ${status}.`;
-  const billed = { cutOff: begun, ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}) };
+function fromRefusal(refusal: Refusal): ModelFailure {
+  const { status, message, words, lesson, begun, retryAfter, usage, finishWord } = refusal;
+  const settled = { cutOff: begun, finishWord, ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}) };
   if (refusal.isAccountEmpty) {
-    return new ModelFailure('model_account_empty', reasonAsMessage('model_account_empty'), {
-      retryable: false,
-      words,
-      ...billed,
-    });
+    const empty = reasonAsMessage('model_account_empty');
+    return new ModelFailure('model_account_empty', empty, { retryable: false, words, ...settled });
   }
   const retryAfterMs = parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS });
   if (lesson.isOverflow) return new ModelFailure('context_exceeded', message, { retryable: false, words });
   if (status === 429) {
-    return new ModelFailure('model_rate_limited', message, {
-      retryable: true,
-      retryAfterMs,
-      words,
-    });
+    return new ModelFailure('model_rate_limited', message, { retryable: true, retryAfterMs, words, ...settled });
   }
   // 408, 409 and 5xx are temporary; any other 4xx means that this request or our key is wrong.
   return new ModelFailure(reasonOf(status), message, {
     retryable: status >= 500 || status === 408 || status === 409,
     retryAfterMs,
     words,
-    ...billed,
+    ...settled,
     isStarting: status === 503,
   });
 }

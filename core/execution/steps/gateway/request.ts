@@ -2,9 +2,10 @@ import { errors, request, type Dispatcher } from 'undici';
 import type { ModelAbilities } from '#core/models/directory/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import { ModelFailure } from '../stop.ts';
+import { brokenOff, readCompletion, REASONING_FIELDS, type Refuse } from './completion.ts';
 import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
-import { brokenOff, collectStream, readCompletion, REASONING_FIELDS } from './response.ts';
+import { collectStream } from './stream.ts';
 
 /** Limit of a response: a completion is text that a person could read, so a longer one is the provider's error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -44,11 +45,10 @@ export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
       const text = await readStart(body);
       throw new Refusal({ status: statusCode, body: text, retryAfter }, sent);
     }
-    const refuse: Parameters<typeof readCompletion>[1] = (refused) => new Refusal(refused, sent);
-    const isStream = String(headers['content-type']).includes('event-stream');
-    const text = isStream
-      ? JSON.stringify(readCompletion(await collectStream(bounded(body), refuse), refuse))
-      : readBody(await readWhole(body), refuse);
+    const refuse: Refuse = (refused) => new Refusal({ retryAfter, ...refused }, sent);
+    const isEventStream = String(headers['content-type']).includes('event-stream');
+    const text = await readAnswer(bounded(body), isEventStream, refuse);
+    if (statusCode === 200 && text.trim() === '') throw brokenOff(false);
     // A status that has no body refuses even an empty text.
     return new Response(text === '' ? null : text, { status: statusCode, headers: JSON_BODY });
   };
@@ -65,8 +65,50 @@ interface GatewayInit {
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
+/**
+ * Reads a completion by its first signs, since some servers stream under another content type, and answer an error
+ * under that of a stream.
+ */
+async function readAnswer(body: AsyncIterable<Buffer>, isEventStream: boolean, refuse: Refuse): Promise<string> {
+  const { head, rest } = await startOf(body);
+  const text = Buffer.concat(head).toString('utf8');
+  const isStream = EVENTS.test(text) || (isEventStream && !/^[\s\uFEFF]*[{[<]/.test(text));
+  const chunks = resumed(head, rest);
+  return isStream
+    ? JSON.stringify(readCompletion(await collectStream(chunks, refuse), refuse))
+    : readBody(await readWhole(chunks), refuse);
+}
+
+/** Matches the beginning of server-sent events: a field, or a comment. */
+const EVENTS = /^[\s\uFEFF]*(?:(?:data|event|id|retry)[ \t]*:|:)/;
+
+/** Signs by which a body shows its form. */
+const SHOWS_FORM = 8;
+
+/** Reads as much of a body as shows its form. */
+async function startOf(body: AsyncIterable<Buffer>): Promise<{ head: Buffer[]; rest: AsyncIterator<Buffer> }> {
+  const rest = body[Symbol.asyncIterator]();
+  const head: Buffer[] = [];
+  for (let length = 0; length < SHOWS_FORM;) {
+    const next = await rest.next();
+    if (next.done === true) break;
+    head.push(next.value);
+    length += next.value.toString('latin1').trim().length;
+  }
+  return { head, rest };
+}
+
+async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* head;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}
+
 /** Reads a body that was not streamed; what is no JSON is left for the library to refuse. */
-function readBody(text: string, refuse: Parameters<typeof readCompletion>[1]): string {
+function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
 }
@@ -95,10 +137,11 @@ function fellSilent(): ModelFailure {
   return new ModelFailure('model_unreachable', message, { retryable: true, cutOff: true });
 }
 
-async function readWhole(body: Dispatcher.ResponseData['body']): Promise<string> {
+async function readWhole(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of bounded(body)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
+  for await (const chunk of body) chunks.push(chunk);
+  // Without a byte order mark, which is no JSON.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {

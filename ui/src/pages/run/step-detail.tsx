@@ -1,6 +1,7 @@
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
 import { count, money, plural } from '#ui/format/numbers.ts';
 import { humanize } from '#ui/format/run-words.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
@@ -71,6 +72,12 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
       {step.text !== null && step.text !== '' && (
         <CodeBlock code={step.text} label={`text of step ${step.index + 1}`} wrap />
       )}
+      {step.thinking !== null && (
+        <div>
+          <p className="mb-1 text-xs text-faint">Thinking, taken out of the text</p>
+          <CodeBlock code={step.thinking} label={`thinking of step ${step.index + 1}`} wrap />
+        </div>
+      )}
       {step.tool !== null && <ToolCall tool={step.tool} />}
     </>
   );
@@ -84,7 +91,7 @@ function modelFacts(step: Step): Fact[] {
     { label: 'Began', value: <Time at={step.startedAt} /> },
   ];
   if (step.finishReason !== null) {
-    facts.push({ label: 'Ended by', value: humanize(step.finishReason.replaceAll('-', ' ')) });
+    facts.push({ label: 'Ended by', value: <span className="font-mono text-xs">{drawn(step.finishReason)}</span> });
   }
   if (usage.totalTokens > 0) {
     facts.push(

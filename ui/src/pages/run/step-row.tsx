@@ -81,9 +81,12 @@ function labelOf(step: Step): string {
   if (step.tool !== null) return drawn(step.tool.toolName ?? step.tool.name);
   const [line = ''] = (step.text ?? '').trim().split('\n', 1);
   if (line !== '') return line.replace(/^#+\s*/, '');
-  if (step.finishReason === 'tool-calls') return 'Asked for tools';
+  if (ASKS_FOR_TOOLS.test(step.finishReason ?? '')) return 'Asked for tools';
   return step.finishedAt === null ? 'Asking the model' : 'Model';
 }
+
+/** The words of model servers for a response that asks for tools. */
+const ASKS_FOR_TOOLS = /^(?:tool[-_]?(?:calls?|use)|function[-_]?call)$/i;
 
 const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 

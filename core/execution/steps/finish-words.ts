@@ -1,0 +1,79 @@
+import { cut } from '#lib/text.ts';
+
+/**
+ * What a finish reason says of its response: `whole` and `calls` end well, `calls` only with a call in the response.
+ * Everything else does not: it was cut at a limit, withheld by the provider, or broke off. An `unknown` word counts as
+ * broken off, since a response that nothing proves whole is asked for again.
+ */
+export type FinishClass = 'whole' | 'calls' | 'cut' | 'withheld' | 'broken' | 'unknown';
+
+/** The word that stands on a step whose response gave no reason. */
+export const NO_REASON = 'none';
+
+/** The word of a response whose model refused in its own field for refusals. */
+export const REFUSED = 'refusal';
+
+const GOOD_ENDS: Readonly<Record<string, FinishClass>> = {
+  stop: 'whole',
+  eos: 'whole',
+  eos_token: 'whole',
+  end_turn: 'whole',
+  stop_sequence: 'whole',
+  [NO_REASON]: 'whole',
+  tool_calls: 'calls',
+  tool_call: 'calls',
+  tool_use: 'calls',
+  function_call: 'calls',
+};
+
+/**
+ * Words of the bad ends, the first that matches. A `context_canceled` or `context_deadline_exceeded` of Go is about a
+ * connection; every other context is the window of the model.
+ */
+const BAD_ENDS: readonly (readonly [FinishClass, RegExp])[] = [
+  [
+    'withheld',
+    /filter|safety|recitation|refus|sensitive|blocklist|blocked|prohibit|spii|moderat|guardrail|policy|toxic|harmful|copyright|^language$/,
+  ],
+  ['broken', /cancel|abort|interrupt|deadline|time_?d?_?out|network|disconnect|malformed|exception|fail/],
+  ['cut', /context|(^|_)length(_|$)|max(imum)?_(\w+_)?(tokens?|output)|tokens?_limit|output_limit|truncat/],
+  ['broken', /error|insufficient|unavailable|overload|rate_?limit|quota|invalid|unexpected|too_many_tool_calls/],
+];
+
+/** Returns the class of a finish reason, in any case and with any signs between its words. */
+export function finishClass(word: string): FinishClass {
+  const name = word
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .replaceAll(/[^a-z\d]+/g, '_')
+    .replace(/^_*(?:(?:finish|stop)_?reason_)*/, '')
+    .replace(/_$/, '');
+  if (Object.hasOwn(GOOD_ENDS, name)) return GOOD_ENDS[name] ?? 'unknown';
+  return BAD_ENDS.find(([, words]) => words.test(name))?.[0] ?? 'unknown';
+}
+
+/** Tells whether a word says that its response is all that the model meant to say. */
+export function isGoodEnd(word: string): boolean {
+  const kind = finishClass(word);
+  return kind === 'whole' || kind === 'calls';
+}
+
+/** Length at which a word is cut: it is shown on the step. */
+const MAX_WORD = 60;
+
+/**
+ * Reads the finish reason of a choice as its server wrote it; undefined where it gives none. Some servers write `null`
+ * as a text.
+ */
+export function finishWord(reason: unknown): string | undefined {
+  if (reason === undefined || reason === null) return undefined;
+  const word = (typeof reason === 'string' ? reason : JSON.stringify(reason)).replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
+  return word === '' || /^(null|none)$/i.test(word) ? undefined : cut(word, MAX_WORD);
+}
+
+/** Says how a response ended that does not count. */
+export function brokenInWords(word: string): string {
+  return finishClass(word) === 'calls'
+    ? `The model provider ended its response for tool calls ("${word}") without sending one.`
+    : `The model provider ended its response with "${word}".`;
+}

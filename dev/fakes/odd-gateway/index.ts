@@ -1,0 +1,14 @@
+/**
+ * A model server that answers as servers were reported to: a table of cases, each with what it sends and what has to
+ * become of a run. `test/runs/odd-gateway.test.ts` runs them all. A new report is a new line.
+ */
+import { CALLS } from './calls.ts';
+import type { OddCase } from './case.ts';
+import { ENDS } from './ends.ts';
+import { FAULTS } from './faults.ts';
+import { FORMS } from './forms.ts';
+import { THOUGHTS } from './thoughts.ts';
+
+export type { OddCase } from './case.ts';
+
+export const ODD_CASES: readonly OddCase[] = [...ENDS, ...FAULTS, ...FORMS, ...THOUGHTS, ...CALLS];
