@@ -1,1 +1,9 @@
-export { assertUsableSchema, SchemaBusyError, SchemaError, schemaFault, schemaRefusal } from './check.ts';
+export {
+  assertUsableSchema,
+  readableSchema,
+  SchemaBusyError,
+  SchemaError,
+  schemaFault,
+  schemaRefusal,
+} from './check.ts';
+export { NAMED_SUBSCHEMAS, SUBSCHEMAS } from './leave-out.ts';

@@ -1225,9 +1225,13 @@ export interface components {
         Discovery: {
             added: number;
             changed: number;
+            /** @description The pages of the server lead back to one that was read. What it has beyond them is unknown, so no tool is marked as vanished. */
+            circular: boolean;
+            /** @description Fields that cannot be read, of tools that are listed without them: the first 50. */
+            droppedFields: components["schemas"]["SkippedTool"][];
             /** @description Tools that were left out. */
             skipped: number;
-            /** @description The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
+            /** @description The first 50 of them, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
@@ -1704,7 +1708,7 @@ export interface components {
         };
         PolicyWarning: {
             /** @enum {string} */
-            code: "mixes_untrusted_and_outward" | "definition_hash_missing";
+            code: "mixes_untrusted_and_outward" | "schema_left_out" | "definition_hash_missing";
             message: string;
         };
         PreflightVerdict: {
@@ -3228,6 +3232,9 @@ export interface components {
             version: string | null;
         };
         SkippedTool: {
+            /** @description The field that cannot be read; null where the whole is meant. */
+            field: string | null;
+            /** @description By its place in the list where it has no name. */
             name: string;
             reason: string;
         };
@@ -3375,7 +3382,7 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When a discovery no longer found the tool. */
             vanishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
+            /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, once it is confirmed: parts of its schemas cannot be read, so calls are held to the rest. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
         /** @description What the caller has not read, of the last 30 days. */

@@ -1,0 +1,120 @@
+import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
+import { cut } from '#lib/text.ts';
+import { readDiscovery, readHandshake } from './read-handshake.ts';
+
+/** A request of ours, as the messages of its response are matched with it. */
+export interface Asked {
+  readonly id: number | string;
+  readonly method: string;
+}
+
+/**
+ * Rewrites the JSON-RPC messages of a response so that the MCP library takes them, however loosely the server writes: it
+ * sees a well-formed envelope and handshake. It never sees the result of a `tools/…` request, which `hold` is given
+ * instead, to be read part by part. The text of the protocol is parsed here only.
+ * @returns the same text where it is no JSON
+ */
+export function mendMessages(text: string, asked: Asked, hold: (result: unknown) => void): string {
+  const parsed = parseText(text);
+  if (parsed === undefined) return text;
+  const mended = Array.isArray(parsed) ? parsed.map((each) => mend(each, asked, hold)) : mend(parsed, asked, hold);
+  return JSON.stringify(mended);
+}
+
+function parseText(text: string): unknown {
+  return parseJson(text.replace(/^\uFEFF/, ''));
+}
+
+/** The JSON-RPC error that the body of a response states about a request. */
+export interface StatedError {
+  /** It names the request; one without an id says that the server could not read the request. */
+  readonly isOurs: boolean;
+  readonly words: string;
+}
+
+/** Returns undefined where the body states no error, or one of another request. */
+export function statedError(text: string, asked?: Asked): StatedError | undefined {
+  const parsed = parseText(text);
+  for (const each of Array.isArray(parsed) ? parsed : [parsed]) {
+    if (!isJsonObject(each) || !isJsonObject(each['error'])) continue;
+    const isOurs = asked !== undefined && isIdOf(asked, each['id']);
+    if (isOurs || !isGiven(each['id'])) return { isOurs, words: wordsOf(readError(each['error'])) };
+  }
+  return undefined;
+}
+
+/** Returns a server's own words, cut to what is recorded: the message of its error, and what it says in `data`. */
+export function wordsOf(error: { readonly message: string; readonly data?: unknown }): string {
+  const { message, data } = error;
+  const more = data === undefined || data === null || data === '' ? '' : stated(data);
+  return cut(more === '' || message.includes(more) ? message : `${message}\n${more}`, MAX_WORDS_LENGTH);
+}
+
+const MAX_WORDS_LENGTH = 2_000;
+
+function stated(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+function mend(message: unknown, asked: Asked, hold: (result: unknown) => void): unknown {
+  if (!isJsonObject(message)) return message;
+  const envelope = { ...message, jsonrpc: '2.0' };
+  // A request or a notification of the server.
+  if (isGiven(message['method'])) return isGiven(message['params']) ? envelope : { ...envelope, params: undefined };
+  const { id, result, error } = message;
+  if (isGiven(error)) {
+    const isForUs = isIdOf(asked, id) || !isGiven(id);
+    return { jsonrpc: '2.0', id: isForUs ? asked.id : id, error: readError(error) };
+  }
+  if (!isIdOf(asked, id)) return envelope;
+  return { jsonrpc: '2.0', id: asked.id, result: readAnswer(result, asked, hold) };
+}
+
+/** What asks for more, as `input_required` does, is left to the library. */
+function readAnswer(result: unknown, { method }: Asked, hold: (result: unknown) => void): unknown {
+  if (method === 'initialize') return readHandshake(result);
+  if (method === 'server/discover') return readDiscovery(result);
+  const placeholder = PLACEHOLDERS[method];
+  if (placeholder === undefined) return result;
+  const kind = isJsonObject(result) ? result['resultType'] : undefined;
+  if (isGiven(kind) && kind !== 'complete') return result;
+  hold(result);
+  return placeholder;
+}
+
+/** The results that the library is given in place of those that are read elsewhere, valid in all revisions. */
+const PLACEHOLDERS: Readonly<Record<string, JsonObject>> = {
+  'tools/list': { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' },
+  'tools/call': { resultType: 'complete', content: [] },
+  ping: {},
+};
+
+/** Tells whether a request asks something of an open session, and not for one. */
+export function isOfSession({ method }: Asked): boolean {
+  return method in PLACEHOLDERS;
+}
+
+/** Reads the error of a message, which may be a mere text. */
+function readError(error: unknown): { code: number; message: string; data?: unknown } {
+  if (!isJsonObject(error)) return { code: UNSTATED, message: stated(error) };
+  const { code, message, data } = error;
+  const number = typeof code === 'string' && code !== '' ? Number(code) : code;
+  const words = typeof message === 'string' ? message : isGiven(message) ? stated(message) : '';
+  return {
+    code: typeof number === 'number' && Number.isSafeInteger(number) ? number : UNSTATED,
+    message: words,
+    ...(isGiven(data) ? { data } : {}),
+  };
+}
+
+/** JSON-RPC's code for an internal error, in place of one that is missing. */
+const UNSTATED = -32603;
+
+function isIdOf(asked: Asked, id: unknown): boolean {
+  return (typeof id === 'number' || typeof id === 'string') && String(id) === String(asked.id);
+}
+
+/** Tells whether an optional member is there: servers write null, and some `false` or an empty text, for none. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false && value !== '';
+}
