@@ -1,10 +1,9 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { isStatusOfLostSession } from './lost-session.ts';
-import { mendMessages, statedError, type Asked } from './messages.ts';
+import { isStatusOfLostSession, mendMessages, statedError, type Asked } from './messages.ts';
 
 type Hold = (result: unknown) => void;
 
-/** Mends the messages of a response that brings a result, as JSON or as an event stream, whichever it says it is. */
+/** Mends the messages of a response that brings a result, as JSON or as an event stream, under any content type. */
 export async function mendResponse(response: Response, asked: Asked, hold: Hold): Promise<Response> {
   if (response.status === 202 || response.body === null) return response;
   const type = response.headers.get('content-type') ?? '';
@@ -19,7 +18,7 @@ export async function mendResponse(response: Response, asked: Asked, hold: Hold)
 
 /**
  * Reads the response of a server that refuses a request of tools. A JSON-RPC error that names the request is its answer,
- * whatever the status; so is one without an id, unless the status says that the session is gone.
+ * under every status; so is one without an id, unless the status says that the session is gone.
  */
 export async function mendRefusal(
   response: Response,

@@ -46,7 +46,7 @@ function listOf(content: unknown): readonly unknown[] {
   throw malformed(`result.content is ${kindOf(content)} and no list`);
 }
 
-/** Success is proven: whatever is said here counts as an error, unless it plainly says that there is none. */
+/** Success is proven, so every value counts as an error that does not plainly say that there is none. */
 function saysError(isError: unknown): boolean {
   if (typeof isError === 'string') return !['', 'false', 'no', '0'].includes(isError.trim().toLowerCase());
   return Boolean(isError);

@@ -29,7 +29,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** The most files and lines of each room; a change that raises one says why, see docs/adr/0038-budgets-of-rooms.md. */
 const BUDGETS = {
-  core: { files: 355, lines: 41_000 },
+  core: { files: 360, lines: 42_000 },
   lib: { files: 86, lines: 7_000 },
   api: { files: 105, lines: 12_200 },
   activities: { files: 4, lines: 200 },
