@@ -9,10 +9,8 @@ export async function mendResponse(response: Response, asked: Asked, hold: Hold)
   const type = response.headers.get('content-type') ?? '';
   if (/^\s*text\/event-stream\b/i.test(type)) return withBody(response, mendEvents(response.body, asked, hold));
   const text = await response.text();
-  if (!/^\s*application\/json\b/i.test(type)) {
-    if (EVENTS.test(text)) return withBody(response, mendEvents(streamOf(text), asked, hold), 'text/event-stream');
-    if (!BEGINS_JSON.test(text)) return withBody(response, text);
-  }
+  if (EVENTS.test(text)) return withBody(response, mendEvents(streamOf(text), asked, hold), 'text/event-stream');
+  if (!/^\s*application\/json\b/i.test(type) && !BEGINS_JSON.test(text)) return withBody(response, text);
   return withBody(response, mendMessages(text, asked, hold), JSON_TYPE);
 }
 

@@ -26,9 +26,11 @@ export interface FieldFault {
 
 /** Reads the result of `tools/list`. @throws {ToolServerError} `malformed`, where it is no list at all */
 export function readPage(result: unknown): ToolPage {
-  if (!isJsonObject(result)) throw new ToolServerError('malformed', { place: 'the result is not an object' });
+  if (!isJsonObject(result))
+    throw new ToolServerError('malformed', { place: `the result is ${kindOf(result)} and no object` });
   const { tools, nextCursor, ttlMs } = result;
-  if (!Array.isArray(tools)) throw new ToolServerError('malformed', { place: 'result.tools is not a list' });
+  if (!Array.isArray(tools))
+    throw new ToolServerError('malformed', { place: `result.tools is ${kindOf(tools)} and no list` });
   return {
     tools: tools.map(readTool),
     // Servers write an empty cursor, or null, on their last page.
