@@ -1,7 +1,5 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
-import { isStatusOfLostSession, mendMessages, statedError, type Asked } from './messages.ts';
-
-type Hold = (result: unknown) => void;
+import { isStatusOfLostSession, mendMessages, statedError, type Asked, type Hold } from './messages.ts';
 
 /** Mends the messages of a response that brings a result, as JSON or as an event stream, under any content type. */
 export async function mendResponse(response: Response, asked: Asked, hold: Hold): Promise<Response> {
@@ -26,7 +24,7 @@ export async function mendRefusal(
   const text = await response.text().catch(() => '');
   const error = statedError(text, asked);
   const isAnswer =
-    error !== undefined &&
+    error?.isJsonRpc === true &&
     !isDenial(error.words) &&
     (error.isOurs || !(hasSession && isStatusOfLostSession(response.status)));
   if (!isAnswer) return withBody(response, text);

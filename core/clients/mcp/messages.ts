@@ -8,13 +8,20 @@ export interface Asked {
   readonly method: string;
 }
 
+/** Takes what the library is not shown of a response. */
+export interface Hold {
+  result(value: unknown): void;
+  /** The error of the response names no request: the library is shown it as one of ours. */
+  unnamedError(): void;
+}
+
 /**
  * Rewrites the JSON-RPC messages of a response so that the MCP library takes them, however loosely the server writes: it
- * sees a well-formed envelope and handshake. It never sees the result of a `tools/…` request, which `hold` is given
- * instead, to be read part by part. The text of the protocol is parsed here only.
+ * sees a well-formed envelope and handshake. It never sees the result of a `tools/…` request, which is held instead,
+ * to be read part by part. The text of the protocol is parsed here only.
  * @returns the same text where it is no JSON
  */
-export function mendMessages(text: string, asked: Asked, hold: (result: unknown) => void): string {
+export function mendMessages(text: string, asked: Asked, hold: Hold): string {
   const parsed = parseText(text);
   if (parsed === undefined) return text;
   const mended = Array.isArray(parsed) ? parsed.map((each) => mend(each, asked, hold)) : mend(parsed, asked, hold);
@@ -27,8 +34,10 @@ function parseText(text: string): unknown {
 
 /** The JSON-RPC error that the body of a response states about a request. */
 export interface StatedError {
-  /** It names the request; one without an id says that the server could not read the request. */
+  /** It names the request. */
   readonly isOurs: boolean;
+  /** It is one of JSON-RPC: other errors with a message may be those of a gateway. */
+  readonly isJsonRpc: boolean;
   readonly words: string;
 }
 
@@ -38,7 +47,9 @@ export function statedError(text: string, asked?: Asked): StatedError | undefine
   for (const each of Array.isArray(parsed) ? parsed : [parsed]) {
     if (!isJsonObject(each) || !isJsonObject(each['error'])) continue;
     const isOurs = asked !== undefined && isIdOf(asked, each['id']);
-    if (isOurs || !isGiven(each['id'])) return { isOurs, words: wordsOf(readError(each['error'])) };
+    if (isOurs || !isGiven(each['id'])) {
+      return { isOurs, isJsonRpc: isOurs || isGiven(each['jsonrpc']), words: wordsOf(readError(each['error'])) };
+    }
   }
   return undefined;
 }
@@ -91,13 +102,14 @@ const NOT_INITIALIZED =
 const CODES: ReadonlySet<number> = new Set([-32001, -32600]);
 const SAYS_NOTHING = /^\W*(?:error|invalid request|bad request|not found|gone|unauthori[sz]ed)?\W*$/i;
 
-function mend(message: unknown, asked: Asked, hold: (result: unknown) => void): unknown {
+function mend(message: unknown, asked: Asked, hold: Hold): unknown {
   if (!isJsonObject(message)) return message;
   const envelope = { ...message, jsonrpc: '2.0' };
   // A request or a notification of the server.
   if (isGiven(message['method'])) return isGiven(message['params']) ? envelope : { ...envelope, params: undefined };
   const { id, result, error } = message;
   if (isGiven(error)) {
+    if (!isGiven(id)) hold.unnamedError();
     const isForUs = isIdOf(asked, id) || !isGiven(id);
     return { jsonrpc: '2.0', id: isForUs ? asked.id : id, error: readError(error) };
   }
@@ -106,14 +118,14 @@ function mend(message: unknown, asked: Asked, hold: (result: unknown) => void): 
 }
 
 /** What asks for more, as `input_required` does, is left to the library. */
-function readAnswer(result: unknown, { method }: Asked, hold: (result: unknown) => void): unknown {
+function readAnswer(result: unknown, { method }: Asked, hold: Hold): unknown {
   if (method === 'initialize') return readHandshake(result);
   if (method === 'server/discover') return readDiscovery(result);
   const placeholder = PLACEHOLDERS[method];
   if (placeholder === undefined) return result;
   const kind = isJsonObject(result) ? result['resultType'] : undefined;
   if (isGiven(kind) && kind !== 'complete') return result;
-  hold(result);
+  hold.result(result);
   return placeholder;
 }
 

@@ -4,7 +4,7 @@ import type { FetchLimits, OutboundClient } from '#lib/outbound/index.ts';
 import { ToolServerError } from './error.ts';
 import { limitJson, type JsonLimits } from './json-limits.ts';
 import { mendRefusal, mendResponse } from './mend-response.ts';
-import { isOfSession, type Asked } from './messages.ts';
+import { isOfSession, type Asked, type Hold } from './messages.ts';
 import type { ToolServer } from './server.ts';
 import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
@@ -14,6 +14,8 @@ export interface ServerFetch {
   readonly watch: ResponseWatch;
   /** The result of the latest `tools/…` request, as the server sent it: the MCP client sees another in its place. */
   held(this: void): unknown;
+  /** The error of the latest request came without an id, so that it proves nothing of the request. */
+  isUnnamed(this: void): boolean;
   /** The values that authenticated requests, so that they can be kept out of what is recorded. */
   secrets(this: void): readonly string[];
 }
@@ -50,6 +52,7 @@ export function createServerFetch({
   /** The latest request; what a stream goes on with after a break is the response to it. */
   let latest: Asked | undefined;
   let held: unknown;
+  let isUnnamed = false;
 
   function noteSecrets(auth: Auth): void {
     for (const value of Object.values(auth)) secrets.add(value.replace(/^Bearer /i, ''));
@@ -78,13 +81,19 @@ export function createServerFetch({
     if (asked !== undefined) {
       latest = asked;
       held = undefined;
+      isUnnamed = false;
       watch.sent();
     }
     const answered = asked ?? (resumed ? latest : undefined);
     const limits = latest?.method === 'tools/list' ? LIST_LIMITS : RESULT_LIMITS;
     const hasSession = given.has('mcp-session-id');
-    const hold = (result: unknown) => {
-      if (answered === latest) held = result;
+    const hold: Hold = {
+      result(value) {
+        if (answered === latest) held = value;
+      },
+      unnamedError() {
+        if (answered === latest) isUnnamed = true;
+      },
     };
 
     const send = async (auth: Auth) => {
@@ -127,7 +136,7 @@ export function createServerFetch({
     return answered === undefined ? limited : mendResponse(limited, answered, hold);
   }
 
-  return { fetch, watch, held: () => held, secrets: () => [...secrets] };
+  return { fetch, watch, held: () => held, isUnnamed: () => isUnnamed, secrets: () => [...secrets] };
 }
 
 type Auth = Readonly<Record<string, string>>;

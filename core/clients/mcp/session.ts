@@ -8,8 +8,8 @@ import {
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { shownText } from '#lib/text.ts';
 import type { ToolDefinition } from './definition.ts';
-import { ToolServerError } from './error.ts';
-import { isStatusOfLostSession, speaksOfLostSession, statedError, wordsOf } from './messages.ts';
+import { ToolServerError, wordsInBody } from './error.ts';
+import { isStatusOfLostSession, speaksOfLostSession, wordsOf } from './messages.ts';
 import { readPage, type ToolPage } from './read-list.ts';
 import { readToolResult, type ToolResult } from './read-result.ts';
 import { createServerFetch } from './server-fetch.ts';
@@ -64,7 +64,7 @@ export async function openToolSession(
   { prior, onToolsChanged }: SessionOptions = {},
 ): Promise<ToolSession> {
   const life = createSessionLife();
-  const { fetch, held, secrets, watch } = createServerFetch({ outbound, server, signal: life.signal });
+  const { fetch, held, isUnnamed, secrets, watch } = createServerFetch({ outbound, server, signal: life.signal });
   const client = new Client(CLIENT, {
     versionNegotiation: { mode: 'auto' },
     inputRequired: { autoFulfill: false },
@@ -108,7 +108,7 @@ export async function openToolSession(
     life.within(limits, (options) =>
       watch.during(() =>
         operation(options).catch((error: unknown) => {
-          throw lostSession(transport, error) ?? error;
+          throw lostSession(transport, error) ?? (isUnnamed() ? unnamed(error) : error);
         }),
       ),
     );
@@ -162,9 +162,12 @@ function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknow
   }
   if (sessionId === undefined || !SdkHttpError.isInstance(error) || !isStatusOfLostSession(error.status))
     return undefined;
-  const { text } = error.data;
-  const said = typeof text === 'string' ? statedError(text)?.words : undefined;
-  return new ToolServerError('session_lost', { serverMessage: said });
+  return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
+}
+
+function unnamed(error: unknown): unknown {
+  if (!ProtocolError.isInstance(error)) return error;
+  return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });
 }
 
 const CLIENT = { name: 'routine-automation-service', version: '1.0.0' };

@@ -211,7 +211,7 @@ async function send(
       const again = await prepare(deps, caller, wanted, { fresh: true });
       return again.kind === 'allowed' ? send(deps, caller, wanted, again, false) : again;
     }
-    const isAnswer = kind === 'protocol';
+    const isAnswer = error instanceof ToolServerError && error.isAnswer;
     lease.release(isAnswer ? 'keep' : 'end');
     const hasArrived = error instanceof ToolServerError && error.mayHaveArrived;
     const uncertain = hasArrived && !isAnswer && !isRepeatable(policy);

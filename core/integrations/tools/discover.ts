@@ -4,6 +4,7 @@ import {
   markReady,
   readConnection,
   toolServerOf,
+  type Connection,
   type ConnectionsCore,
 } from '#core/integrations/connections/index.ts';
 import {
@@ -101,21 +102,33 @@ async function askServer(
   if (connection.url === null || !(ready || typedIn)) throw new AppError('connection_not_ready');
   const limits = { signal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
   try {
-    const session = await openToolSession(deps, toolServerOf(deps, connection), limits);
-    try {
-      const listed = await listAllTools(session, limits);
-      for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {
-        deps.log.warn({ projectId, connectionId, ...tool }, 'a tool was left out');
-      }
-      if (listed.circular) deps.log.warn({ projectId, connectionId }, 'the list of a tool server begins again');
-      if (!ready) await markReady(deps.database, connection);
-      return listed;
-    } finally {
-      await session.close();
+    const listed = await listOnSession(deps, connection, limits).catch((error: unknown) => {
+      if (!(error instanceof ToolServerError) || error.kind !== 'session_lost') throw error;
+      // To list changes nothing: a new session begins from the first page.
+      return listOnSession(deps, connection, limits);
+    });
+    for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {
+      deps.log.warn({ projectId, connectionId, ...tool }, 'a tool was left out');
     }
+    if (listed.circular) deps.log.warn({ projectId, connectionId }, 'the list of a tool server begins again');
+    if (!ready) await markReady(deps.database, connection);
+    return listed;
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     if (error.isDenial) throw new AppError('connection_not_ready');
     throw new AppError('provider_error', `The tools could not be listed: ${error.message}.`);
+  }
+}
+
+async function listOnSession(
+  deps: DiscoverCore,
+  connection: Connection,
+  limits: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<ListedTools> {
+  const session = await openToolSession(deps, toolServerOf(deps, connection), limits);
+  try {
+    return await listAllTools(session, limits);
+  } finally {
+    await session.close();
   }
 }

@@ -2371,13 +2371,16 @@ export interface components {
             kind: "model" | "tool";
             modelId: string | null;
             startedAt: components["schemas"]["Timestamp"] | null;
-            /** @enum {string} */
+            /**
+             * @description `pending`: a call that the model has asked for and that has not gone out. `started`: the request is under way. `succeeded`: the response or the result is recorded. `failed`: it was refused, did not happen, or was answered with an error. `outcome_unknown`: the call may have taken effect, and nothing says whether it did; it is not made again.
+             * @enum {string}
+             */
             state: "pending" | "started" | "succeeded" | "failed" | "outcome_unknown";
             text: string | null;
             /** @description Of a tool step. */
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
-            /** @description Faults of the model server that did not end the run. The list may grow. */
+            /** @description What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow. */
             warnings: {
                 code: string;
                 message: string;

@@ -36,6 +36,16 @@ function events(request: OddRequest): string {
   return `: hello\nid: 1\nevent: message\ndata: ${JSON.stringify(answer(request, DONE).body)}\n\n`;
 }
 
+const MODERN = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+
+/** Servers of 2026-07-28, which answer `server/discover` in this way, and everything else as those before. */
+const DISCOVERIES = [
+  ['nothing of its cache', MODERN],
+  ['no type of result', { ...MODERN, resultType: null, ttlMs: null, cacheScope: null }],
+  ['capabilities of null', { ...MODERN, capabilities: null, _meta: null, instructions: null }],
+  ['null among its revisions', { ...MODERN, supportedVersions: [null, '2026-07-28'] }],
+] as const;
+
 const RESULTS: readonly OddCase[] = [
   resultCase('a result with isError of null', { ...DONE, isError: null }, TOLD),
   resultCase('a result with isError as a text', { ...DONE, isError: 'true' }, { ...FAILED, ...TOLD }),
@@ -82,21 +92,30 @@ const RESULTS: readonly OddCase[] = [
   ),
 ];
 
-/** Errors that are the answer of a call: told in the server's words, and never sent again. */
 const SAID = 'order was placed, receipt failed';
 
-function errors(name: string, status: number, error: unknown, { id = 'ours' as 'ours' | null } = {}): OddCase[] {
-  const reply: OddCase['reply'] = (request) => {
+function acted(body: (request: OddRequest) => unknown, status: number): OddCase['reply'] {
+  return (request) => {
     if (request.method !== 'tools/call') return undefined;
     request.act();
-    return { status, body: { jsonrpc: '2.0', id: id === null ? null : request.id, error, result: null } };
+    return { status, body: body(request) };
   };
+}
+
+/** Errors that are the answer of a call: told in the server's words, and never sent again. */
+function errors(name: string, status: number, error: unknown): OddCase[] {
+  const reply = acted(({ id }) => ({ jsonrpc: '2.0', id, error, result: null }), status);
   const must: OddOutcome = { ...FAILED, told: SAID };
   return [
     { name: `${name}, without a session`, reply, must },
-    // An error that names no request is no proof that the session, which its status denies, is still there.
-    ...(id === null ? [] : [{ name: `${name}, on a session`, sessions: true, reply, must } as const]),
+    { name: `${name}, on a session`, sessions: true, reply, must },
   ];
+}
+
+/** Errors that do not name the call, and so prove nothing of it: told in the server's words all the same. */
+function unnamed(name: string, status: number, body: object): OddCase {
+  const must: OddOutcome = { steps: ['failed', 'outcome_unknown'], told: SAID };
+  return { name, reply: acted(() => body, status), must };
 }
 
 const ERRORS: readonly OddCase[] = [
@@ -106,7 +125,10 @@ const ERRORS: readonly OddCase[] = [
   ...[-32000, -32001, -32600, -32601, -32603, -32700].flatMap((code) =>
     errors(`an error of code ${code}`, 400, { code, message: SAID }),
   ),
-  ...errors('an error that names no request', 400, { code: -32602, message: SAID }, { id: null }),
+  unnamed('an error with an id of null', 400, { jsonrpc: '2.0', id: null, error: { code: -32602, message: SAID } }),
+  unnamed('an error without an id', 200, { jsonrpc: '2.0', error: { code: -32602, message: SAID } }),
+  unnamed('an error of a gateway', 504, { error: { code: 504, message: SAID } }),
+  unnamed('an error of a gateway that is no error of HTTP', 409, { error: { code: 'conflict', message: SAID } }),
   ...errors('an error with its words in data', 200, { code: -32603, message: 'Internal error', data: { said: SAID } }),
   ...errors('an error with its code as a text', 200, { code: '-32602', message: SAID }),
   ...errors('an error that is a mere text', 200, SAID),
@@ -123,6 +145,9 @@ export const ANSWER_CASES: readonly OddCase[] = [
         ...changes,
       }),
     ),
+  ),
+  ...DISCOVERIES.map(([name, result]) =>
+    methodCase(`a server of 2026 that says ${name}`, 'server/discover', (request) => answer(request, result)),
   ),
   ...ENVELOPES.map(([name, reply]) =>
     methodCase(

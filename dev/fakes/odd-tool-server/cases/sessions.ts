@@ -1,4 +1,4 @@
-import type { OddCase, OddReply, OddRequest } from '../odd-case.ts';
+import { answer, READING, WRITING, type OddCase, type OddReply, type OddRequest } from '../odd-case.ts';
 
 function error(code: number, message: string, status = 200, id?: null) {
   return (request: OddRequest): OddReply => ({
@@ -69,6 +69,19 @@ export const SESSION_CASES: readonly OddCase[] = [
       if (request.method !== 'tools/list' || request.nth !== 2) return undefined;
       request.forget();
       return { status: 410 };
+    },
+    must: {},
+  },
+  {
+    name: 'a session that is gone on the second page of a list',
+    sessions: true,
+    reply(request) {
+      if (request.method !== 'tools/list') return undefined;
+      if (request.nth === 2) request.forget();
+      if (request.nth === 2) return { status: 404 };
+      return request.cursor === undefined
+        ? answer(request, { tools: [READING], nextCursor: '2' })
+        : answer(request, { tools: [WRITING] });
     },
     must: {},
   },
