@@ -29,7 +29,7 @@ test('the rest of a schema is checked, also beside a property whose keyword is l
 test.for<[string, JsonObject, readonly string[], unknown]>([
   ['a negation', { not: { properties: { a: ANY } } }, ['not.properties.a.type', 'not'], { a: 1 }],
   ['one of several', { oneOf: [ANY, { type: 'string' }] }, ['oneOf[0].type', 'oneOf'], 'a'],
-  ['a condition', { if: { pattern: '(?!a)' }, then: false }, ['if.pattern', 'if'], 'a'],
+  ['a condition', JSON.parse('{"if":{"pattern":"(?!a)"},"then":false}'), ['if.pattern', 'if'], 'a'],
   ['a negation by reference', { $defs: { a: ANY }, not: { $ref: '#/$defs/a' } }, ['$defs.a.type', 'not'], 1],
   [
     'properties by pattern',

@@ -11,6 +11,7 @@ export interface OddCase {
 }
 
 export interface OddRequest {
+  /** `GET` where the client goes on with the stream of its last request. */
   readonly method: string;
   readonly id: number | string;
   /** Name of the tool that is called. */

@@ -22,11 +22,19 @@ interface State {
   readonly seen: string[];
   readonly acts: string[];
   readonly sessions: Set<string>;
+  lastId: number | string;
+}
+
+/** The request of a client that goes on with the stream of its last one. */
+function resuming({ lastId }: State): z.output<typeof message> {
+  return { id: lastId, method: 'GET', params: { name: '' } };
 }
 
 /** Starts a tool server that writes each case of a table in its own odd way. Listens on 127.0.0.1, on a free port. */
 export async function startOddToolServer(cases: readonly OddCase[]): Promise<OddToolServer> {
-  const states = new Map(cases.map((each): [OddCase, State] => [each, { seen: [], acts: [], sessions: new Set() }]));
+  const states = new Map(
+    cases.map((each): [OddCase, State] => [each, { seen: [], acts: [], sessions: new Set(), lastId: 0 }]),
+  );
   const stateOf = (each: OddCase): State => {
     const state = states.get(each);
     if (state === undefined) throw new Error(`no case "${each.name}"`);
@@ -35,11 +43,13 @@ export async function startOddToolServer(cases: readonly OddCase[]): Promise<Odd
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const each = cases[Number((request.url ?? '').split('/')[1])];
-    if (each === undefined || request.method !== 'POST') return void response.writeHead(405).end();
-    const { id, method, params } = message.parse(JSON.parse(await textOf(request)));
-    if (id === undefined) return void response.writeHead(202).end();
+    const isResuming = request.method === 'GET' && request.headers['last-event-id'] !== undefined;
+    if (each === undefined || !(isResuming || request.method === 'POST')) return void response.writeHead(405).end();
     const state = stateOf(each);
+    const { id, method, params } = isResuming ? resuming(state) : message.parse(JSON.parse(await textOf(request)));
+    if (id === undefined) return void response.writeHead(202).end();
     state.seen.push(method);
+    state.lastId = id;
     const asked: OddRequest = {
       id,
       method,

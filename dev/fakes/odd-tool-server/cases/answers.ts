@@ -32,6 +32,18 @@ const ENVELOPES: readonly (readonly [string, (request: OddRequest) => ReturnType
   ],
 ];
 
+/** Closes the stream of a call before the result, which the client then asks for. */
+const RESUMED: OddCase = {
+  name: 'a stream that is closed and gone on with',
+  must: TOLD,
+  reply(request) {
+    if (request.method === 'GET') return { text: events(request), type: 'text/event-stream' };
+    if (request.method !== 'tools/call') return undefined;
+    request.act();
+    return { text: 'retry: 20\n\nid: 1\ndata:\n\n', type: 'text/event-stream' };
+  },
+};
+
 function events(request: OddRequest): string {
   return `: hello\nid: 1\nevent: message\ndata: ${JSON.stringify(answer(request, DONE).body)}\n\n`;
 }
@@ -160,6 +172,7 @@ export const ANSWER_CASES: readonly OddCase[] = [
       TOLD,
     ),
   ),
+  RESUMED,
   ...RESULTS,
   ...ERRORS,
 ];
