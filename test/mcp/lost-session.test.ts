@@ -15,8 +15,8 @@ test.for([
   [-32001, ''],
   [-32001, 'Not Found'],
   [-32600, 'Invalid Request'],
-] as const)('an error of code %d with the words "%s" speaks of a lost session', ([code, message]) => {
-  expect(speaksOfLostSession({ code, message }, { hasSession: true })).toBe(true);
+] as const)('an error of code %d with the words "%s" speaks of a lost session', ([code, words]) => {
+  expect(speaksOfLostSession({ code, words }, { hasSession: true })).toBe(true);
 });
 
 test.for([
@@ -28,12 +28,12 @@ test.for([
   [-32603, 'Internal error'],
   [-32000, 'The training session was booked'],
   [-32000, 'The account is required to have a name'],
-] as const)('an error of code %d with the words "%s" is an answer', ([code, message]) => {
-  expect(speaksOfLostSession({ code, message }, { hasSession: true })).toBe(false);
+] as const)('an error of code %d with the words "%s" is an answer', ([code, words]) => {
+  expect(speaksOfLostSession({ code, words }, { hasSession: true })).toBe(false);
 });
 
 test('a code alone says nothing where there was no session', () => {
-  const error = { code: -32600, message: 'Invalid Request' };
+  const error = { code: -32600, words: 'Invalid Request' };
   expect(speaksOfLostSession(error, { hasSession: false })).toBe(false);
 });
 

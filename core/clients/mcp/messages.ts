@@ -82,15 +82,12 @@ const STATUSES: ReadonlySet<number> = new Set([400, 401, 404, 410]);
  * where the words say nothing else.
  */
 export function speaksOfLostSession(
-  { code, message }: { readonly code: number; readonly message: string },
+  { code, words }: { readonly code: number; readonly words: string },
   { hasSession }: { readonly hasSession: boolean },
 ): boolean {
-  const words = message.slice(0, MAX_LENGTH);
   if (LOST.test(words) || NO_SESSION.test(words) || NOT_INITIALIZED.test(words)) return true;
   return hasSession && CODES.has(code) && SAYS_NOTHING.test(words);
 }
-
-const MAX_LENGTH = 1_000;
 
 const LOST =
   /\bsession\b[^.;\n]{0,80}?\b(?:not (?:be )?(?:found|known|exist|valid|active|recogni[sz]ed)|no(?:t any)? longer|unknown|unrecogni[sz]ed|expired|invalid|inactive|terminated|closed|ended|missing|required|gone|lost|stale|timed out|(?:does|did)(?: not|n't) exist|has been (?:deleted|removed))\b/i;

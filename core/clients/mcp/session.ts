@@ -157,14 +157,16 @@ const NO_TOOLS: ToolPage = { tools: [], nextCursor: undefined, ttlMs: Number.POS
 /** Returns the error of a session that the server no longer knows, however it says so; undefined for other errors. */
 function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknown): ToolServerError | undefined {
   if (ProtocolError.isInstance(error)) {
-    const isLost = speaksOfLostSession(error, { hasSession: sessionId !== undefined });
-    return isLost ? new ToolServerError('session_lost', { serverMessage: wordsOf(error) }) : undefined;
+    const words = wordsOf(error);
+    const isLost = speaksOfLostSession({ code: error.code, words }, { hasSession: sessionId !== undefined });
+    return isLost ? new ToolServerError('session_lost', { serverMessage: words }) : undefined;
   }
   if (sessionId === undefined || !SdkHttpError.isInstance(error) || !isStatusOfLostSession(error.status))
     return undefined;
   return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
 }
 
+/** Returns the error of a response that names no request, which may have been carried out all the same. */
 function unnamed(error: unknown): unknown {
   if (!ProtocolError.isInstance(error)) return error;
   return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });

@@ -24,6 +24,17 @@ const WAYS: readonly (readonly [string, (request: OddRequest) => OddReply])[] = 
   ['200 and -32600 without words on it', error(-32600, 'Invalid Request')],
   ['200 and words', error(-32000, 'Server not initialized')],
   [
+    '400 and words in its data',
+    ({ id }) => ({
+      status: 400,
+      body: {
+        jsonrpc: '2.0',
+        id,
+        error: { code: -32602, message: 'Bad Request', data: { reason: 'Session expired' } },
+      },
+    }),
+  ],
+  [
     'an event',
     (request) => ({
       type: 'text/event-stream',
