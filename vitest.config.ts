@@ -18,7 +18,7 @@ const UNIT = [
   'test/house/**',
   'test/http/{body-turns,plain-words}.test.ts',
   'test/identity/{client-address,coalesce}.test.ts',
-  'test/mcp/{address-secrets,json-limit,refusals}.test.ts',
+  'test/mcp/{address-secrets,json-limit,lost-session,refusals}.test.ts',
   'test/model-connections/account-label.test.ts',
   'test/notifications/links.test.ts',
   'test/observability/dashboard.test.ts',
@@ -29,7 +29,7 @@ const UNIT = [
   'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
   'test/secrets/secret-box.test.ts',
   'test/skills/{catalogue,eval-cases,needs,state-block}.test.ts',
-  'test/tools/decide-call.test.ts',
+  'test/tools/{decide-call,read-schema}.test.ts',
   'test/ui/{api-types,comparing,diff-lines,document,errors,follow,placeholders,run-words,typed-data}.test.ts',
   'test/webhooks/{event,retry,signature}.test.ts',
 ];
@@ -55,7 +55,7 @@ const PROCESS = [
   'test/http/postgres-away.test.ts',
   'test/outbound/mcp.test.ts',
   'test/secrets/rotation.test.ts',
-  'test/tools/killed-worker.test.ts',
+  'test/tools/killed-{calls,worker}.test.ts',
   'test/ui/bundle.test.ts',
 ];
 

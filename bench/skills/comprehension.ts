@@ -93,9 +93,9 @@ function caseOf({ text }: Sheet) {
   };
 }
 
-/** Reads lines like "1: b", the last one of each number. */
+/** Reads lines like "1: b" or "1. b) …", the last one of each number; "1. A page" is none. */
 function lettersOf(report: string): ReadonlyMap<number, string> {
-  const lines = report.matchAll(/^\W*(\d)\W{1,4}([abc])\b/gimu);
+  const lines = report.matchAll(/^\W*(\d)\W{1,4}([abc])(?=\s*(?:$|[).:*]))/gimu);
   return new Map([...lines].map(([, number = '', letter = '']) => [Number(number), letter.toLowerCase()]));
 }
 

@@ -6,9 +6,11 @@ import {
   failureClassOf,
   FAILURE_CLASSES,
   isEndState,
+  MEANINGS_OF_STEP_STATES,
   RUN_REASONS,
   RUN_STATES,
   RUN_TRANSITIONS,
+  STEP_WARNINGS,
 } from '#core/execution/run-states/index.ts';
 
 export const STATES_PAGE = fileURLToPath(new URL('../run-states.md', import.meta.url));
@@ -57,10 +59,16 @@ function parts(): Record<string, string> {
       ['class', 'a failed run of this class'],
       Object.entries(FAILURE_CLASSES).map(([name, consequence]) => [code(name), consequence]),
     ),
+    'step states': table(['state', 'meaning'], codesAnd(MEANINGS_OF_STEP_STATES)),
+    'step warnings': table(['warning', 'message'], codesAnd(STEP_WARNINGS)),
     'routine diagram': diagram(ROUTINE_TRANSITIONS, { draft: 'it is created' }),
     'routine states': ROUTINE_STATES.map(code).join(', '),
     'routine transitions': transitions(ROUTINE_TRANSITIONS),
   };
+}
+
+function codesAnd(texts: Readonly<Record<string, string>>): string[][] {
+  return Object.entries(texts).map(([name, text]) => [code(name), text]);
 }
 
 interface Transition {

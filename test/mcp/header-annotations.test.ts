@@ -82,7 +82,9 @@ test('a tool with an invalid annotation is left out of a discovery, with the rea
   expect(again.data).toMatchObject({
     unchanged: 1,
     skipped: 1,
-    skippedTools: [{ name: 'broken', reason: 'its x-mcp-header annotation is invalid: it is not a header name' }],
+    skippedTools: [
+      { name: 'broken', field: null, reason: 'its x-mcp-header annotation is invalid: it is not a header name' },
+    ],
   });
 
   const lines: Json[] = [];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { limitJson, type JsonLimits } from '#core/clients/mcp/server-fetch.ts';
+import { limitJson, type JsonLimits } from '#core/clients/mcp/json-limits.ts';
 import { TIMES } from '#test/support/properties.ts';
 
 /** Counts the objects of a value, and its commas and containers, as its text has them. */

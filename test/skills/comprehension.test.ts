@@ -64,6 +64,12 @@ test('a miss names the question, what was chosen and what is right', async () =>
   expect(text).toContain('With the text: 4 of 5 right');
 });
 
+test('a copy of the questions is no answer, though one begins with the word "A"', async () => {
+  expect(sheet.text).toMatch(/^\d\. A /m);
+  const [withText] = await answered(sheet.text);
+  expect(withText!.misses.map(({ chosen }) => chosen)).toEqual([null, null, null, null, null]);
+});
+
 test('an answer that cannot be read is a miss of all five', async () => {
   const [withText] = await answered('I would look at the rankings first.');
   expect(withText!.misses.map(({ chosen }) => chosen)).toEqual([null, null, null, null, null]);

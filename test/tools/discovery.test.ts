@@ -105,7 +105,7 @@ test.each([
   expect(tools.map(({ name }) => name)).toEqual(['family']);
   const path = `/v1/routines/${routineId}/connections/${connectionId}/discover`;
   expect((await key.post(path)).data.skippedTools).toEqual([
-    { name: tool!.name, reason: expect.stringContaining(`an invisible character (${character})`) },
+    { name: tool!.name, field: null, reason: expect.stringContaining(`an invisible character (${character})`) },
   ]);
 });
 
@@ -164,8 +164,25 @@ test('a vanished tool cannot be confirmed', async () => {
   expect(status).toBe(400);
 });
 
-test('a tool whose input schema would stop the process is not confirmed', async () => {
-  hostile.control.tools = [{ name: 'broken', inputSchema: { type: 'object', properties: { a: { pattern: '(' } } } }];
+test('a keyword that cannot be read is left out with a warning, until the definition is another one', async () => {
+  const broken = { name: 'broken', inputSchema: { type: 'object', properties: { a: { pattern: '(' } } } };
+  hostile.control.tools = [broken];
+  const found = await discovered(key, { url: hostile.url('honest') });
+  const path = `/v1/routines/${found.routineId}/tools/${found.tools[0].id}`;
+  const confirmed = await key.patch(path, { confirmAutomaticExecution: true });
+  const warning = { code: 'schema_left_out', message: expect.stringContaining('inputSchema.properties.a.pattern (') };
+  expect(confirmed.data).toMatchObject({ state: 'automatic', inputSchema: broken.inputSchema });
+  expect(confirmed.data.warnings).toContainEqual(warning);
+  const { data: listed } = await key.get(`/v1/routines/${found.routineId}/tools`);
+  expect(listed[0].warnings).toContainEqual(warning);
+  hostile.control.tools = [{ ...broken, inputSchema: { type: 'object' } }];
+  await key.post(`/v1/routines/${found.routineId}/connections/${found.connectionId}/discover`);
+  expect((await key.get(`/v1/routines/${found.routineId}/tools`)).data[0].warnings).toEqual([]);
+});
+
+test('a schema of too many parts is not confirmed', async () => {
+  const properties = Object.fromEntries(Array.from({ length: 2_100 }, (_, index) => [`p${index}`, {}]));
+  hostile.control.tools = [{ name: 'large', inputSchema: { type: 'object', properties } }];
   const found = await discovered(key, { url: hostile.url('honest') });
   const path = `/v1/routines/${found.routineId}/tools/${found.tools[0].id}`;
   const refusal = await key.patch(path, { confirmAutomaticExecution: true });

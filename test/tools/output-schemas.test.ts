@@ -121,13 +121,14 @@ test('a pattern made to backtrack for ever is checked like any other', async () 
   expect(step.errorMessage).toBe('The structured content of the answer does not fit the output schema of the tool.');
 });
 
-test('a tool whose output schema cannot be used is not confirmed', async () => {
+test('of an output schema that cannot be used, a confirmation leaves out what cannot be read, and says so', async () => {
   hostile.control.tools = [UNUSABLE];
   const found = await discovered(key, { url: hostile.url('honest') });
   const path = policyPath(found.routineId, found.tools[0]);
-  const refusal = await key.patch(path, { confirmAutomaticExecution: true });
-  expect([refusal.status, refusal.body.error.code]).toEqual([400, 'invalid_request']);
-  expect(refusal.body.error.message).toMatch(/^outputSchema: not a usable JSON Schema/);
+  const confirmed = await key.patch(path, { confirmAutomaticExecution: true });
+  expect([confirmed.status, confirmed.data.state]).toEqual([200, 'automatic']);
+  const message = expect.stringContaining('outputSchema.$ref');
+  expect(confirmed.data.warnings).toContainEqual({ code: 'schema_left_out', message });
 });
 
 test('a tool that was confirmed when its output schema could not be checked is not called', async () => {

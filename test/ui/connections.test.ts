@@ -74,6 +74,25 @@ test('a tool is found, confirmed, changes on its server, and is confirmed again'
   await page.getByRole('button', { name: 'Confirm read_rankings' }).waitFor();
 });
 
+test('what cannot be read of a server is named where its tools are found and confirmed', async ({ visit, person }) => {
+  const session = sessionOf(person);
+  const routineId = await createRoutine(session, { name: 'Weekly rankings' });
+  const pages = { name: 'read_pages', inputSchema: { type: 'object', properties: { a: { pattern: '(?P<y>a)' } } } };
+  hostile.control.tools = [pages, { name: 'odd', inputSchema: [] }];
+  const connection = await connect(session, { url: hostile.url('honest') });
+  const { page } = await visit(`/p/${person.projectId}/routines/${routineId}/tools?connection=${connection}`, {
+    as: person,
+  });
+  await page.getByRole('button', { name: 'Find tools' }).click();
+  await page.getByText('1 tool left out').click();
+  await page.getByText('odd: inputSchema').waitFor();
+  await page.getByRole('button', { name: 'Confirm read_pages' }).click();
+  await page.getByRole('button', { name: 'Let it run by itself' }).click();
+  const mark = page.getByText('Checked in part');
+  await mark.waitFor();
+  expect(await mark.getAttribute('title')).toContain('inputSchema.properties.a.pattern');
+});
+
 test('a definition that changes while the question stands is not confirmed', async ({ visit, person }) => {
   offerTools(hostile);
   const session = sessionOf(person);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
+import { MEANINGS_OF_STEP_STATES, STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
 import type { RunDetail } from '#core/execution/runs/index.ts';
 import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import { anyId, isoOrNull, timestamp, wordOf } from '../../http/schemas.ts';
@@ -53,7 +53,11 @@ export const step = z
   .strictObject({
     index: z.number().int(),
     kind: z.enum(STEP_KINDS),
-    state: z.enum(STEP_STATES),
+    state: z.enum(STEP_STATES).meta({
+      description: Object.entries(MEANINGS_OF_STEP_STATES)
+        .map(([state, meaning]) => `\`${state}\`: ${meaning}.`)
+        .join(' '),
+    }),
     attempt: z.number().int().meta({
       description: 'Beyond 1, an earlier attempt may have been billed by the provider and lost.',
     }),
@@ -68,7 +72,8 @@ export const step = z
     errorMessage: z.string().nullable(),
     tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
     warnings: z.array(z.strictObject({ code: wordOf(STEP_WARNINGS), message: z.string() })).meta({
-      description: 'Faults of the model server that did not end the run. The list may grow.',
+      description:
+        'What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow.',
     }),
     usage,
     startedAt: timestamp.nullable(),
@@ -77,6 +82,7 @@ export const step = z
   .meta({ id: 'Step' });
 
 export function presentStep(row: RunDetail['steps'][number]) {
+  const warnings = row.state === 'outcome_unknown' ? [...row.warnings, row.state] : row.warnings;
   return {
     index: row.index,
     kind: row.kind,
@@ -88,7 +94,7 @@ export function presentStep(row: RunDetail['steps'][number]) {
     finishReason: row.finishReason,
     errorMessage: row.errorMessage,
     tool: row.tool === null ? null : presentToolCall(row.tool),
-    warnings: row.warnings.map((code) => ({ code, message: STEP_WARNINGS[code] })),
+    warnings: warnings.map((code) => ({ code, message: STEP_WARNINGS[code] })),
     usage: presentUsage(row.usage),
     startedAt: isoOrNull(row.startedAt),
     finishedAt: isoOrNull(row.finishedAt),

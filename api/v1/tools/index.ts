@@ -33,7 +33,7 @@ const discoverTools = route({
   success: { status: 200, data: discovery, description: 'What was found.' },
   errors: ['routine_archived', 'connection_not_ready', 'provider_error'],
 }).to(async ({ access, by, params, deps }) => {
-  const { policies, skippedTools, ...counts } = await tools.discoverTools(
+  const { policies, skippedTools, droppedFields, ...counts } = await tools.discoverTools(
     deps,
     { projectId: access.projectId, ...params },
     by,
@@ -42,7 +42,8 @@ const discoverTools = route({
   return {
     data: {
       ...counts,
-      skippedTools: skippedTools.map(({ tool, reason }) => ({ name: tool, reason })),
+      skippedTools: skippedTools.map(({ tool, ...why }) => ({ name: tool, ...why })),
+      droppedFields: droppedFields.map(({ tool, ...why }) => ({ name: tool, ...why })),
       tools: policies.map((policy) => present(policy)),
     },
   };
@@ -107,8 +108,19 @@ async function presenterOf(
 ) {
   const routine = await readRoutine(database, projectId, routineId);
   return (policy: tools.ToolPolicy, warnings: readonly PolicyWarning[] = []) =>
-    presentPolicy(policy, [...mixingWith(routine, policy), ...warnings]);
+    presentPolicy(policy, [...mixingWith(routine, policy), ...leftOutOf(policy), ...warnings]);
 }
+
+/** Names what a confirmed tool is not held to. */
+function leftOutOf({ readable }: tools.ToolPolicy): PolicyWarning[] {
+  if (readable === null || readable.leftOut.length === 0) return [];
+  const shown = readable.leftOut.slice(0, MAX_SHOWN_KEYWORDS).map(({ place, reason }) => `${place} (${reason})`);
+  const more = readable.leftOut.length - shown.length;
+  const message = `Not checked, as it cannot be read: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`;
+  return [{ code: 'schema_left_out', message }];
+}
+
+const MAX_SHOWN_KEYWORDS = 10;
 
 function mixingWith(routine: ProvenRoutine, policy: tools.ToolPolicy): PolicyWarning[] {
   const { id: policyId, toolName, connectionId, annotations } = policy;

@@ -42,7 +42,7 @@ const confirmedDefinition = z
   })
   .meta({ id: 'ConfirmedDefinition' });
 
-export const POLICY_WARNINGS = ['mixes_untrusted_and_outward', 'definition_hash_missing'] as const;
+export const POLICY_WARNINGS = ['mixes_untrusted_and_outward', 'schema_left_out', 'definition_hash_missing'] as const;
 
 export interface PolicyWarning {
   readonly code: (typeof POLICY_WARNINGS)[number];
@@ -81,7 +81,7 @@ export const toolPolicy = z
       .array(z.strictObject({ code: z.enum(POLICY_WARNINGS), message: z.string() }).meta({ id: 'PolicyWarning' }))
       .meta({
         description:
-          'What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition.',
+          'What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, once it is confirmed: parts of its schemas cannot be read, so calls are held to the rest. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition.',
       }),
     createdAt: timestamp,
     updatedAt: timestamp,
@@ -103,6 +103,14 @@ export const policyPatch = z
   })
   .meta({ id: 'UpdateToolPolicy' });
 
+const skippedTool = z
+  .strictObject({
+    name: z.string().meta({ description: 'By its place in the list where it has no name.' }),
+    field: z.string().nullable().meta({ description: 'The field that cannot be read; null where the whole is meant.' }),
+    reason: z.string(),
+  })
+  .meta({ id: 'SkippedTool' });
+
 export const discovery = z
   .strictObject({
     added: z.number().int(),
@@ -110,12 +118,19 @@ export const discovery = z
     vanished: z.number().int(),
     unchanged: z.number().int(),
     skipped: z.number().int().meta({ description: 'Tools that were left out.' }),
-    skippedTools: z.array(z.strictObject({ name: z.string(), reason: z.string() }).meta({ id: 'SkippedTool' })).meta({
+    skippedTools: z.array(skippedTool).meta({
       description:
-        'The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
+        'The first 50 of them, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
+    }),
+    droppedFields: z.array(skippedTool).meta({
+      description: 'Fields that cannot be read, of tools that are listed without them: the first 50.',
     }),
     truncated: z.boolean().meta({
       description: 'The server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not looked at.',
+    }),
+    circular: z.boolean().meta({
+      description:
+        'The pages of the server lead back to one that was read. What it has beyond them is unknown, so no tool is marked as vanished.',
     }),
     tools: z.array(toolPolicy).meta({ description: 'All policies of this connection.' }),
   })

@@ -4,7 +4,13 @@ import { BoundedThread, JobLimitError, ThreadBusyError } from '#lib/bounded-thre
 import { AppError, invalid } from '#lib/errors.ts';
 import { mayBeExact } from '#lib/exact-json/parse.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
-import { compileSchema, type SchemaCheck, type SchemaJob, type SchemaJobResult } from './compile.ts';
+import {
+  compileSchema,
+  type ReadableSchema,
+  type SchemaCheck,
+  type SchemaJob,
+  type SchemaJobResult,
+} from './compile.ts';
 import { checkByNeighbours } from './long-numbers.ts';
 
 /** A schema that cannot be used: it is not JSON Schema, refers elsewhere, is too large or takes too long. */
@@ -37,6 +43,24 @@ export async function assertUsableSchema(projectId: string, schema: JsonObject):
   if (verdicts.has(read.id)) return;
   if (read.quick) quickCheck(read, schema);
   else await checkInThread(read);
+}
+
+/**
+ * Reads the schema of a tool server, which its users cannot mend: what cannot be read of it is left out and named.
+ * @returns the same schema where all of it can be read
+ * @throws {SchemaError} when nothing of it can be used: it is too large, or takes too long
+ */
+export async function readableSchema(projectId: string, schema: JsonObject): Promise<ReadableSchema> {
+  try {
+    await assertUsableSchema(projectId, schema);
+    return { schema, leftOut: [] };
+  } catch (error) {
+    if (!(error instanceof SchemaError) || error instanceof SchemaBusyError || isTooLarge(schema)) throw error;
+  }
+  const job = { schema: toJson(() => canonicalJson(schema)), value: undefined, isLenient: true } as const;
+  const { read, error = 'unknown' } = await thread.run(projectId, (ask) => ask(job, COMPILE_LIMIT_MS)).catch(tooSlow);
+  if (read === undefined) throw new SchemaError(error.slice(0, 300));
+  return read;
 }
 
 /** Names the fault of a schema for a caller of the API. @throws what is no `SchemaError` */

@@ -1,7 +1,8 @@
 import { Ajv as AjvDraft7, type Ajv, type CodeOptions, type ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { compilePattern } from '#lib/linear-pattern.ts';
+import type { JsonObject } from '#lib/json.ts';
+import { compilePattern, patternFault } from '#lib/linear-pattern.ts';
 
 /** Says what is wrong with a value, or undefined when it is valid. */
 export type SchemaCheck = (value: unknown) => string | undefined;
@@ -10,6 +11,8 @@ export type SchemaCheck = (value: unknown) => string | undefined;
 export interface SchemaJob {
   readonly schema: string;
   readonly value: string | undefined;
+  /** True to read the schema keyword by keyword instead. */
+  readonly isLenient?: true;
 }
 
 export interface SchemaJobResult {
@@ -17,6 +20,20 @@ export interface SchemaJobResult {
   readonly error: string | undefined;
   /** The fault of the value. */
   readonly issue: string | undefined;
+  /** What could be read of the schema. */
+  readonly read?: ReadableSchema;
+}
+
+export interface ReadableSchema {
+  readonly schema: JsonObject;
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A keyword of a schema that cannot be read. */
+export interface LeftOut {
+  /** In dotted form, like `properties.year.pattern`. */
+  readonly place: string;
+  readonly reason: string;
 }
 
 /** @throws {Error} when the schema is not JSON Schema or refers elsewhere */
@@ -33,6 +50,27 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
     return (validate.errors ?? []).slice(0, 5).map(showError).join('; ') || 'not valid';
   };
 }
+
+/** Says why a keyword cannot be read; undefined when it can, as far as it shows without the rest of the schema. */
+export function keywordFault(
+  dialect: unknown,
+  { keyword, value, type }: { readonly keyword: string; readonly value: unknown; readonly type?: unknown },
+): string | undefined {
+  if (keyword === '$schema') return isKnownDialect(value) ? undefined : 'the dialect is not known here';
+  if (keyword === '$async') return 'asynchronous schemas are not supported';
+  if (keyword === 'id' && typeof value === 'string') return 'its name is $id';
+  if (keyword === 'nullable' && type === undefined) return 'it stands without a type';
+  if (keyword === 'enum' && Array.isArray(value) && value.length === 0) return 'it has no values';
+  if (keyword === 'pattern' && typeof value === 'string') return patternFault(value);
+  const { meta } = dialectOf(dialect);
+  return meta.validateSchema({ [keyword]: value }) === true ? undefined : (meta.errors?.[0]?.message ?? 'not valid');
+}
+
+function isKnownDialect(name: unknown): boolean {
+  return typeof name === 'string' && KNOWN_DIALECTS.test(name);
+}
+
+const KNOWN_DIALECTS = /^https?:\/\/json-schema\.org\/(?:draft-07\/schema#?|draft\/2020-12\/schema#?)$/;
 
 type RegExpEngine = NonNullable<CodeOptions['regExp']>;
 

@@ -1,2 +1,10 @@
-export { assertUsableSchema, SchemaBusyError, SchemaError, schemaFault, schemaRefusal } from './check.ts';
+export {
+  assertUsableSchema,
+  readableSchema,
+  SchemaBusyError,
+  SchemaError,
+  schemaFault,
+  schemaRefusal,
+} from './check.ts';
+export { NAMED_SUBSCHEMAS, SUBSCHEMAS } from './leave-out.ts';
 export { refuseLongNumbers } from './long-numbers.ts';

@@ -1,4 +1,4 @@
-import type { ListToolsResult } from '@modelcontextprotocol/client';
+import { NAMED_SUBSCHEMAS, SUBSCHEMAS } from '#core/clients/json-schemas/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { unseenIn } from '#lib/text.ts';
 
@@ -13,17 +13,6 @@ export interface ToolDefinition {
   readonly outputSchema: JsonObject | null;
   /** Claims of the server about what the tool does; trusted only where that makes us stricter. */
   readonly annotations: JsonObject | null;
-}
-
-export function toolDefinition(tool: ListToolsResult['tools'][number]): ToolDefinition {
-  return {
-    name: tool.name,
-    title: tool.title ?? null,
-    description: tool.description ?? null,
-    inputSchema: tool.inputSchema,
-    outputSchema: tool.outputSchema ?? null,
-    annotations: tool.annotations ?? null,
-  };
 }
 
 /** Names an invisible character of a definition, in a text or in a name of its schemas. */
@@ -69,7 +58,8 @@ export function headerAnnotationFault(inputSchema: JsonObject): string | undefin
     }
     for (const keyword of NAMED_SUBSCHEMAS) {
       const named = schema[keyword];
-      if (isJsonObject(named)) for (const child of Object.values(named)) add(open, child, false);
+      if (keyword !== 'properties' && isJsonObject(named))
+        for (const child of Object.values(named)) add(open, child, false);
     }
   }
   return undefined;
@@ -102,26 +92,6 @@ function annotationFault(schema: JsonObject, reachable: boolean, names: Set<stri
   names.add(name.toLowerCase());
   return undefined;
 }
-
-const SUBSCHEMAS = [
-  'items',
-  'prefixItems',
-  'additionalItems',
-  'unevaluatedItems',
-  'contains',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'propertyNames',
-  'contentSchema',
-  'oneOf',
-  'anyOf',
-  'allOf',
-  'not',
-  'if',
-  'then',
-  'else',
-];
-const NAMED_SUBSCHEMAS = ['patternProperties', 'dependentSchemas', 'dependencies', '$defs', 'definitions'];
 
 function add(open: Place[], child: unknown, reachable: boolean): void {
   if (isJsonObject(child)) open.push({ schema: child, reachable, below: reachable });

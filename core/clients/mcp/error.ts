@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { AppError } from '#lib/errors.ts';
 import { outboundErrorIn, type OutboundErrorCode } from '#lib/outbound/index.ts';
+import { statedError, wordsOf } from './messages.ts';
 
 /** Lists the errors of tool servers in the service's own words: nothing that a server sent is repeated. */
 export const TOOL_SERVER_ERRORS = {
@@ -34,7 +35,9 @@ export class ToolServerError extends Error {
   readonly kind: ToolServerErrorKind;
   /** False only when it is certain that the server has not acted on the request. */
   readonly mayHaveArrived: boolean;
-  /** The server's own words in a `protocol` error: untrusted, for the model and the run's detail only. */
+  /** The server has answered this very request with an error: what became of it is known to the server. */
+  readonly isAnswer: boolean;
+  /** The server's own words, where it answered in some: untrusted, for the model and the run's detail only. */
   readonly serverMessage: string | undefined;
   /** The `WWW-Authenticate` header of a `sign_in` error (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
@@ -43,13 +46,17 @@ export class ToolServerError extends Error {
     kind: ToolServerErrorKind,
     options: {
       mayHaveArrived?: boolean;
-      serverMessage?: string;
+      isAnswer?: boolean;
+      serverMessage?: string | undefined;
       challenge?: string | undefined;
+      /** What exactly is wrong in a `malformed` answer, in words of ours. */
+      place?: string | undefined;
     } = {},
   ) {
-    super(TOOL_SERVER_ERRORS[kind]);
+    super(options.place === undefined ? TOOL_SERVER_ERRORS[kind] : `${TOOL_SERVER_ERRORS[kind]} (${options.place})`);
     this.kind = kind;
     this.mayHaveArrived = options.mayHaveArrived ?? !NEVER_ARRIVED.has(kind);
+    this.isAnswer = options.isAnswer ?? false;
     this.serverMessage = options.serverMessage;
     this.challenge = options.challenge;
   }
@@ -67,7 +74,6 @@ const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'certificate',
   'sign_in',
   'forbidden',
-  'session_lost',
 ]);
 
 /** Turns an error of the MCP client or the guarded fetch into ours; one that is ours already passes through. */
@@ -81,13 +87,20 @@ export function toToolServerError(error: unknown): ToolServerError | AppError {
   const nested = causeOf(error);
   if (nested !== undefined) return nested;
   if (InsufficientScopeError.isInstance(error)) return new ToolServerError('sign_in');
-  if (SdkHttpError.isInstance(error)) return new ToolServerError(kindOfStatus(error.status));
+  if (SdkHttpError.isInstance(error)) {
+    return new ToolServerError(kindOfStatus(error.status), { serverMessage: wordsInBody(error) });
+  }
   if (ProtocolError.isInstance(error)) {
-    return new ToolServerError('protocol', { serverMessage: error.message.slice(0, 2_000) });
+    return new ToolServerError('protocol', { isAnswer: true, serverMessage: wordsOf(error) });
   }
   if (SdkError.isInstance(error)) return new ToolServerError(SDK_KINDS[error.code] ?? 'not_mcp');
   // Only errors of parsing a response are left.
   return new ToolServerError('malformed');
+}
+
+/** Returns the words of an error in the body of a refusal, in the form of JSON-RPC and of many gateways. */
+export function wordsInBody({ data: { text } }: SdkHttpError): string | undefined {
+  return typeof text === 'string' ? statedError(text)?.words : undefined;
 }
 
 /** The version negotiation wraps what the transport threw. */

@@ -1,14 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { canonicalJson } from '#lib/json.ts';
 import { shownText } from '#lib/text.ts';
-import {
-  headerAnnotationFault,
-  mirrorsParameters,
-  toolDefinition,
-  unseenCharacter,
-  type ToolDefinition,
-} from './definition.ts';
+import { headerAnnotationFault, mirrorsParameters, unseenCharacter, type ToolDefinition } from './definition.ts';
 import { ToolServerError } from './error.ts';
+import type { ToolPage } from './read-list.ts';
 import type { ToolSession } from './session.ts';
 import type { CallLimits } from './session-life.ts';
 
@@ -27,53 +23,91 @@ const MAX_ALL_BYTES = 4 * 1024 * 1024;
 export interface ListedTools {
   readonly tools: readonly ToolDefinition[];
   readonly skipped: readonly SkippedTool[];
+  /** What was left out of tools that can be used. */
+  readonly dropped: readonly SkippedTool[];
   /** True when there are more tools than the limits allow. */
   readonly truncated: boolean;
+  /** True when the server's pages lead back to one that was read: what it has beyond them is unknown. */
+  readonly circular: boolean;
 }
 
-/** A tool that the server has and that cannot be used here. */
+/** A tool that the server has and that cannot be used here, or a field that its definition lacks here. */
 export interface SkippedTool {
-  /** Cut to what can be shown. */
+  /** Cut to what can be shown; by its place in the list where it has no name. */
   readonly tool: string;
+  /** The field that cannot be read; null where the tool as a whole is meant. */
+  readonly field: string | null;
   /** Reason in the service's own words. */
   readonly reason: string;
 }
 
 /** Pages through the tools of a server as far as the caps go. @throws {ToolServerError} */
-export async function listAllTools(session: ToolSession, { signal, timeoutMs }: CallLimits): Promise<ListedTools> {
-  const end = Date.now() + timeoutMs;
+export async function listAllTools(session: ToolSession, limits: CallLimits): Promise<ListedTools> {
   const tools = new Map<string, ToolDefinition>();
   const skipped: SkippedTool[] = [];
+  const dropped: SkippedTool[] = [];
+  const ended = (how: 'whole' | 'truncated' | 'circular'): ListedTools => ({
+    tools: [...tools.values()],
+    skipped,
+    dropped,
+    truncated: how === 'truncated',
+    circular: how === 'circular',
+  });
   let bytes = 0;
   let listed = 0;
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
-    for (const tool of found.tools) {
+  const pages = pagesOf(session, limits);
+  for (let next = await pages.next(); ; next = await pages.next()) {
+    if (next.done === true) return ended(next.value);
+    for (const tool of next.value.tools) {
       if (listed % TOOLS_A_TURN === 0) await nextTurn();
       listed += 1;
-      if (listed > MAX_LISTED) return { tools: [...tools.values()], skipped, truncated: true };
-      const definition = toolDefinition(tool);
+      if (listed > MAX_LISTED) return ended('truncated');
+      const { definition } = tool;
+      if (definition === undefined) {
+        skipped.push({ tool: shownName(tool.name, listed), ...tool.fault });
+        continue;
+      }
+      const { name } = definition;
       const size = sizeOf(definition);
       // One that cannot be used has been sent all the same.
       bytes += Math.min(size, MAX_ALL_BYTES);
-      if (bytes > MAX_ALL_BYTES) return { tools: [...tools.values()], skipped, truncated: true };
-      const reason = tools.has(tool.name) ? 'another tool has the same name' : unusable(session, definition, size);
+      if (bytes > MAX_ALL_BYTES) return ended('truncated');
+      const earlier = tools.get(name);
+      // Servers that take no notice of the cursor send the same page again.
+      if (earlier !== undefined && isDeepStrictEqual(earlier, definition)) continue;
+      const reason = earlier === undefined ? unusable(session, definition, size) : 'another tool has the same name';
       if (reason !== undefined) {
-        skipped.push({ tool: shownText(tool.name, MAX_NAME_LENGTH), reason });
+        skipped.push({ tool: shownName(name, listed), field: null, reason });
         continue;
       }
-      if (tools.size >= MAX_TOOLS) {
-        return { tools: [...tools.values()], skipped, truncated: true };
-      }
-      tools.set(tool.name, definition);
+      if (tools.size >= MAX_TOOLS) return ended('truncated');
+      tools.set(name, definition);
+      dropped.push(...tool.dropped.map((fault) => ({ tool: shownName(name, listed), ...fault })));
     }
-    const next = found.nextCursor;
-    if (next === undefined) return { tools: [...tools.values()], skipped, truncated: false };
-    if (next === cursor) break;
-    cursor = next;
   }
-  return { tools: [...tools.values()], skipped, truncated: true };
+}
+
+function shownName(name: string | null, place: number): string {
+  return name === null || name === '' ? `tool ${place} of the list` : shownText(name, MAX_NAME_LENGTH);
+}
+
+/** Reads page after page. @returns how the list ended: with its last page, at our limit, or where it began again */
+async function* pagesOf(
+  session: ToolSession,
+  { signal, timeoutMs }: CallLimits,
+): AsyncGenerator<ToolPage, 'whole' | 'truncated' | 'circular'> {
+  const end = Date.now() + timeoutMs;
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
+    yield found;
+    cursor = found.nextCursor;
+    if (cursor === undefined) return 'whole';
+    if (cursors.has(cursor)) return 'circular';
+    cursors.add(cursor);
+  }
+  return 'truncated';
 }
 
 /** The tools of a list up to one that was looked for. */
@@ -82,46 +116,27 @@ export interface FoundTool {
   readonly definition: ToolDefinition | undefined;
   /** The tools that were listed before that and can be used, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;
-  /**
-   * Time for which the server vouches for what it listed (MCP 2026-07-28, "Caching"); infinite where it says nothing.
-   */
+  /** Time for which the server vouches for what it listed; infinite where it says nothing. */
   readonly ttlMs: number;
 }
 
 /** Finds a tool as the server defines it at this moment. @throws {ToolServerError} */
-export async function findTool(
-  session: ToolSession,
-  name: string,
-  { signal, timeoutMs }: CallLimits,
-): Promise<FoundTool> {
-  const end = Date.now() + timeoutMs;
+export async function findTool(session: ToolSession, name: string, limits: CallLimits): Promise<FoundTool> {
   const seen = new Set<string>();
   const listed = new Map<string, ToolDefinition>();
   let ttlMs = Number.POSITIVE_INFINITY;
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES && !seen.has(name); page += 1) {
-    const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
-    ttlMs = Math.min(ttlMs, statedTtl(found['ttlMs']));
-    for (const tool of found.tools) {
+  for await (const page of pagesOf(session, limits)) {
+    ttlMs = Math.min(ttlMs, page.ttlMs);
+    for (const { definition } of page.tools) {
       // The first of a name is the tool.
-      if (seen.has(tool.name)) continue;
-      seen.add(tool.name);
+      if (definition === undefined || seen.has(definition.name)) continue;
+      seen.add(definition.name);
       if (seen.size % TOOLS_A_TURN === 0) await nextTurn();
-      const definition = toolDefinition(tool);
-      if (unusable(session, definition, sizeOf(definition)) === undefined) {
-        listed.set(tool.name, definition);
-      }
+      if (unusable(session, definition, sizeOf(definition)) === undefined) listed.set(definition.name, definition);
     }
-    const { nextCursor } = found;
-    if (nextCursor === undefined || nextCursor === cursor) break;
-    cursor = nextCursor;
+    if (seen.has(name)) break;
   }
   return { definition: listed.get(name), listed, ttlMs };
-}
-
-function statedTtl(ttlMs: unknown): number {
-  // Servers that have no opinion say 0.
-  return typeof ttlMs === 'number' && ttlMs > 0 ? Math.ceil(ttlMs) : Number.POSITIVE_INFINITY;
 }
 
 /** Says why a tool is left out; undefined when it is not. */

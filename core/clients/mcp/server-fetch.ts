@@ -2,7 +2,9 @@ import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { FetchLimits, OutboundClient } from '#lib/outbound/index.ts';
 import { ToolServerError } from './error.ts';
-import { createExactResults, type BodyReader, type ExactResults } from './exact-results.ts';
+import { limitJson, type JsonLimits } from './json-limits.ts';
+import { mendRefusal, mendResponse } from './mend-response.ts';
+import { isOfSession, type Asked, type Hold } from './messages.ts';
 import type { ToolServer } from './server.ts';
 import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
@@ -10,7 +12,10 @@ import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 export interface ServerFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly watch: ResponseWatch;
-  readonly exact: Pick<ExactResults, 'ofCall' | 'ofList'>;
+  /** The result of the latest `tools/…` request, as the server sent it: the MCP client sees another in its place. */
+  held(this: void): unknown;
+  /** The error of the latest request came without an id, so that it proves nothing of the request. */
+  isUnnamed(this: void): boolean;
   /** The values that authenticated requests, so that they can be kept out of what is recorded. */
   secrets(this: void): readonly string[];
 }
@@ -43,18 +48,25 @@ export function createServerFetch({
   const { credentials } = server;
   const home = new URL(server.url).origin;
   const watch = createResponseWatch();
-  const exact = createExactResults();
   const secrets = new Set(secretsInAddress(server.url));
-  /** The method of the latest request; what a stream goes on with after a break is the response to it. */
-  let method = '';
+  /** The latest request; what a stream goes on with after a break is the response to it. */
+  let latest: Asked | undefined;
+  let held: unknown;
+  let isUnnamed = false;
 
-  function noteSecrets(auth: Readonly<Record<string, string>>): void {
+  function noteSecrets(auth: Auth): void {
     for (const value of Object.values(auth)) secrets.add(value.replace(/^Bearer /i, ''));
+  }
+
+  /** Tells whether a request says who sends it, in headers or in its address. */
+  function isCredentialed(auth: Auth): boolean {
+    return Object.keys(auth).length > 0 || secretsInAddress(server.url).length > 0;
   }
 
   async function fetch(...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> {
     const url = new URL(input instanceof Request ? input.url : input);
-    const resumed = new Headers(init?.headers).has('last-event-id');
+    const given = new Headers(init?.headers);
+    const resumed = given.has('last-event-id');
     // Nothing is served to a server outside of our requests, so it gets no stream to ask on.
     if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
 
@@ -66,21 +78,37 @@ export function createServerFetch({
         watch.ended(end.how === 'failed' ? end.fault : undefined);
       }
     };
-    const send = async (auth: Readonly<Record<string, string>>) => {
-      noteSecrets(auth);
-      const headers = new Headers(init?.headers);
-      for (const [name, value] of Object.entries(auth)) headers.set(name, value);
-      return outbound.fetchWithin({ maxResponseBytes: limits.bytes, onEnd })(url, {
-        ...init,
-        headers,
-      });
-    };
-
     if (asked !== undefined) {
-      method = asked.method;
+      latest = asked;
+      held = undefined;
+      isUnnamed = false;
       watch.sent();
     }
-    const limits = method === 'tools/list' ? LIST_LIMITS : RESULT_LIMITS;
+    const answered = asked ?? (resumed ? latest : undefined);
+    const limits = latest?.method === 'tools/list' ? LIST_LIMITS : RESULT_LIMITS;
+    const hasSession = given.has('mcp-session-id');
+    const hold: Hold = {
+      result(value) {
+        if (answered === latest) held = value;
+      },
+      unnamedError() {
+        if (answered === latest) isUnnamed = true;
+      },
+    };
+
+    const send = async (auth: Auth) => {
+      noteSecrets(auth);
+      const headers = new Headers(given);
+      for (const [name, value] of Object.entries(auth)) headers.set(name, value);
+      const response = await outbound.fetchWithin({ maxResponseBytes: limits.bytes, onEnd })(url, { ...init, headers });
+      if (response.ok || asked === undefined || !isOfSession(asked)) return response;
+      const isDenial = (words: string) => isCredentialed(auth) && deniesCredentials(response, words);
+      return mendRefusal(
+        limitJson(response, limits, () => undefined),
+        asked,
+        { hasSession, hold, isDenial },
+      );
+    };
     const isHome = url.origin === home;
     let auth = isHome ? await credentials.headers(signal) : {};
     let response = await send(auth);
@@ -88,6 +116,11 @@ export function createServerFetch({
       const refusal = refusalOf(response);
       if (refusal === undefined) break;
       const { challenge, demandedScopes } = refusal;
+      if (!isCredentialed(auth)) {
+        // There is no sign-in that it could mean: the session is gone, or the server is another one now.
+        if (hasSession && response.status === 401) break;
+        throw new ToolServerError('sign_in', { challenge });
+      }
       await response.body?.cancel();
       // The second 401 says nothing new, but a renewed token may turn out to lack a scope.
       const isNews = !repeated || demandedScopes !== undefined;
@@ -98,15 +131,19 @@ export function createServerFetch({
     }
     if (resumed && !response.ok) watch.notResumed();
     // The client reads an error as text, and says nothing to its caller when an event stream breaks off.
-    return response.ok ? limitJson(response, limits, watch.ended, exact.reader(response.headers)) : response;
+    if (!response.ok) return response;
+    const limited = limitJson(response, limits, watch.ended);
+    return answered === undefined ? limited : mendResponse(limited, answered, hold);
   }
 
-  return { fetch, watch, exact, secrets: () => [...secrets] };
+  return { fetch, watch, held: () => held, isUnnamed: () => isUnnamed, secrets: () => [...secrets] };
 }
+
+type Auth = Readonly<Record<string, string>>;
 
 const request = z.object({ id: z.union([z.number(), z.string()]), method: z.string() });
 
-function jsonRpcRequest(body: RequestInit['body']): { method: string } | undefined {
+function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
   if (typeof body !== 'string') return undefined;
   const { success, data } = request.safeParse(JSON.parse(body));
   return success ? data : undefined;
@@ -129,6 +166,14 @@ function refusalOf(response: Response): Refusal | undefined {
   if (error !== 'insufficient_scope') return undefined;
   return { challenge, demandedScopes: scopesOf(scope) };
 }
+
+/** Tells whether the JSON-RPC error of a response means the credentials and not the call. */
+function deniesCredentials(response: Response, words: string): boolean {
+  if (refusalOf(response) === undefined) return false;
+  return response.headers.has('www-authenticate') || ABOUT_CREDENTIALS.test(words);
+}
+
+const ABOUT_CREDENTIALS = /auth|token|credential|api[ _-]?key|sign(?:ed)?[ -]?in|log(?:ged)?[ -]?in|permission/i;
 
 /** Reads the scopes that a server names: at most as many as a person would look through, and only valid ones. */
 function scopesOf(text = ''): string[] {
@@ -153,94 +198,3 @@ export function secretsInAddress(url: string): string[] {
 
 const SECRET_NAME = /key|token|secret|auth|pass|pwd|sig|cred|code/i;
 const OPAQUE = /^(?=.*\d)(?=.*[a-z])[\w.~+/=-]{16,}$/i;
-
-/** Limits on the JSON of one response. */
-export interface JsonLimits {
-  readonly objects: number;
-  /** Members of objects, items of lists, and the objects and lists themselves. */
-  readonly values: number;
-}
-
-/**
- * Breaks a response off where it holds more JSON than this, before it is parsed. Bytes alone do not bound the
- * work: 4 MiB are 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
- * @param read reads along what passes
- * @throws {ToolServerError} `too_large`, to the reader of the body
- */
-export function limitJson(
-  response: Response,
-  limits: JsonLimits,
-  onExceeded: (error: ToolServerError) => void,
-  read?: BodyReader,
-): Response {
-  if (response.body === null) return response;
-  const count = createCounter();
-  const counted = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        const { objects, values } = count(chunk);
-        if (objects <= limits.objects && values <= limits.values) {
-          read?.add(chunk);
-          controller.enqueue(chunk);
-          return;
-        }
-        const error = new ToolServerError('too_large');
-        onExceeded(error);
-        controller.error(error);
-      },
-      flush: () => read?.end(),
-    }),
-  );
-  const { status, statusText, headers } = response;
-  return new Response(counted, { status, statusText, headers });
-}
-
-/**
- * Match what ends a stretch of a string, and what counts or begins one outside: a native search, as most bytes are
- * text.
- */
-const WITHIN_STRING = /["\\\n\r]/g;
-const OUTSIDE = /["{[,]/g;
-
-/**
- * Makes a function that counts on with each chunk. No string of JSON goes over the end of a line, so each line begins
- * outside of one: nothing in an event stream, whose other lines hold anything, makes it take the one for the other.
- */
-function createCounter(): (chunk: Uint8Array) => JsonLimits {
-  let inString = false;
-  let isEscaped = false;
-  let objects = 0;
-  let values = 0;
-  return ({ buffer, byteOffset, byteLength }) => {
-    // A character a byte: those of JSON's own signs are no part of others in UTF-8.
-    const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
-    for (let at = 0; at < text.length;) {
-      if (isEscaped) {
-        isEscaped = false;
-        // The end of a line ends the string all the same.
-        inString = !isLineEnd(text[at]);
-        at += 1;
-        continue;
-      }
-      const pattern = inString ? WITHIN_STRING : OUTSIDE;
-      pattern.lastIndex = at;
-      if (!pattern.test(text)) break;
-      at = pattern.lastIndex;
-      const sign = text[at - 1];
-      if (inString) {
-        isEscaped = sign === '\\';
-        inString = isEscaped;
-      } else if (sign === '"') {
-        inString = true;
-      } else {
-        values += 1;
-        if (sign === '{') objects += 1;
-      }
-    }
-    return { objects, values };
-  };
-}
-
-function isLineEnd(sign: string | undefined): boolean {
-  return sign === '\n' || sign === '\r';
-}

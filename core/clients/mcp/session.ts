@@ -1,15 +1,17 @@
 import {
   Client,
+  ProtocolError,
   SdkHttpError,
   StreamableHTTPClientTransport,
-  type CallToolResult,
-  type ListToolsResult,
   type PriorDiscovery,
 } from '@modelcontextprotocol/client';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { shownText } from '#lib/text.ts';
 import type { ToolDefinition } from './definition.ts';
-import { ToolServerError } from './error.ts';
+import { ToolServerError, wordsInBody } from './error.ts';
+import { isStatusOfLostSession, speaksOfLostSession, wordsOf } from './messages.ts';
+import { readPage, type ToolPage } from './read-list.ts';
+import { readToolResult, type ToolResult } from './read-result.ts';
 import { createServerFetch } from './server-fetch.ts';
 import type { ServerInfo, ToolServer } from './server.ts';
 import { createSessionLife, RESUME_ATTEMPTS, type CallLimits } from './session-life.ts';
@@ -25,12 +27,14 @@ export interface ToolSession {
   /** The server remembers the session: it gave out an id, as servers of 2025 may. */
   readonly stateful: boolean;
   /** One page of the server's tools as it is now, never from a cache. */
-  listTools(cursor: string | undefined, limits: CallLimits): Promise<ListToolsResult>;
+  listTools(cursor: string | undefined, limits: CallLimits): Promise<ToolPage>;
   callTool(
     tool: Pick<ToolDefinition, 'name' | 'inputSchema'>,
     args: Readonly<Record<string, unknown>>,
     limits: CallLimits,
-  ): Promise<CallToolResult>;
+  ): Promise<ToolResult>;
+  /** Asks whether the server still knows the session. @throws {ToolServerError} `session_lost`, and others */
+  ping(limits: CallLimits): Promise<void>;
   /** False once an error has ended the session. */
   isAlive(): boolean;
   /** The values that authenticated its requests, in headers or in the query of its address. */
@@ -60,7 +64,7 @@ export async function openToolSession(
   { prior, onToolsChanged }: SessionOptions = {},
 ): Promise<ToolSession> {
   const life = createSessionLife();
-  const { fetch, secrets, watch, exact } = createServerFetch({ outbound, server, signal: life.signal });
+  const { fetch, held, isUnnamed, secrets, watch } = createServerFetch({ outbound, server, signal: life.signal });
   const client = new Client(CLIENT, {
     versionNegotiation: { mode: 'auto' },
     inputRequired: { autoFulfill: false },
@@ -104,7 +108,7 @@ export async function openToolSession(
     life.within(limits, (options) =>
       watch.during(() =>
         operation(options).catch((error: unknown) => {
-          throw isForgotten(transport, error) ? new ToolServerError('session_lost') : error;
+          throw lostSession(transport, error) ?? (isUnnamed() ? unnamed(error) : error);
         }),
       ),
     );
@@ -116,14 +120,21 @@ export async function openToolSession(
     secrets,
     close,
     async listTools(cursor, callLimits) {
-      if (!hasTools) return { tools: [] };
+      if (!hasTools) return NO_TOOLS;
       const params = cursor === undefined ? {} : { cursor };
-      return exact.ofList(
-        await request(callLimits, (options) => client.request({ method: 'tools/list', params }, options)),
-      );
+      await request(callLimits, (options) => client.request({ method: 'tools/list', params }, options));
+      return readPage(held());
+    },
+    async ping(callLimits) {
+      try {
+        await request(callLimits, (options) => client.request({ method: 'ping' }, options));
+      } catch (error) {
+        // A server without this method knows the session all the same.
+        if (!(error instanceof ToolServerError) || error.kind !== 'protocol') throw error;
+      }
     },
     async callTool({ name, inputSchema }, args, callLimits) {
-      const result = await request(callLimits, (options) =>
+      await request(callLimits, (options) =>
         client.callTool(
           { name, arguments: { ...args } },
           // Without the output schema: a pattern in it would be run against the result with no limit on its time;
@@ -131,7 +142,7 @@ export async function openToolSession(
           { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
       );
-      return exact.ofCall(result);
+      return readToolResult(held());
     },
   };
 }
@@ -141,13 +152,24 @@ interface RequestOptions {
   readonly timeout: number;
 }
 
-/**
- * Tells whether the server refused a request because it no longer knows its session. MCP wants a 404 then, and the
- * reference server answers 400; either way it has not carried the request out.
- */
-function isForgotten({ sessionId }: StreamableHTTPClientTransport, error: unknown): boolean {
-  if (sessionId === undefined || !SdkHttpError.isInstance(error)) return false;
-  return error.status === 404 || error.status === 400;
+const NO_TOOLS: ToolPage = { tools: [], nextCursor: undefined, ttlMs: Number.POSITIVE_INFINITY };
+
+/** Returns the error of a session that the server no longer knows, however it says so; undefined for other errors. */
+function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknown): ToolServerError | undefined {
+  if (ProtocolError.isInstance(error)) {
+    const words = wordsOf(error);
+    const isLost = speaksOfLostSession({ code: error.code, words }, { hasSession: sessionId !== undefined });
+    return isLost ? new ToolServerError('session_lost', { serverMessage: words }) : undefined;
+  }
+  if (sessionId === undefined || !SdkHttpError.isInstance(error) || !isStatusOfLostSession(error.status))
+    return undefined;
+  return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
+}
+
+/** Returns the error of a response that names no request, which may have been carried out all the same. */
+function unnamed(error: unknown): unknown {
+  if (!ProtocolError.isInstance(error)) return error;
+  return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });
 }
 
 const CLIENT = { name: 'routine-automation-service', version: '1.0.0' };

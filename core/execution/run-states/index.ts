@@ -11,6 +11,7 @@ export {
 } from './ending.ts';
 export {
   FAILURE_CLASSES,
+  MEANINGS_OF_STEP_STATES,
   RUN_REASONS,
   RUN_STATES,
   RUN_TRANSITIONS,

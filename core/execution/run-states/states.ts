@@ -182,8 +182,19 @@ export type StepKind = (typeof STEP_KINDS)[number];
 export const STEP_STATES = ['pending', 'started', 'succeeded', 'failed', 'outcome_unknown'] as const;
 export type StepState = (typeof STEP_STATES)[number];
 
-/** Lists what a step may be warned of: faults of its server that did not end the run. */
+/** Says what each state means for the step. */
+export const MEANINGS_OF_STEP_STATES = {
+  pending: 'a call that the model has asked for and that has not gone out',
+  started: 'the request is under way',
+  succeeded: 'the response or the result is recorded',
+  failed: 'it was refused, did not happen, or was answered with an error',
+  outcome_unknown: 'the call may have taken effect, and nothing says whether it did; it is not made again',
+} as const satisfies Record<StepState, string>;
+
+/** Lists what a step may be warned of: what a person should know although the run went on. */
 export const STEP_WARNINGS = {
+  outcome_unknown:
+    'Nothing says whether this call took effect. Look at the system of the tool before you start the run again.',
   prompt_cut:
     'The server counted less than half of the tokens that were sent: it may have cut the prompt. Its context window may be set too small.',
   usage_not_believed:

@@ -1,10 +1,10 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
 import { toolServerOf, type ConnectionsCore } from '#core/integrations/connections/index.ts';
 import {
   findTool,
   ToolServerError,
   type LeasedSession,
   type ToolDefinition,
+  type ToolResult,
   type ToolServerErrorKind,
   type ToolSessions,
 } from '#core/clients/mcp/index.ts';
@@ -42,7 +42,7 @@ export type MadeCall = AnsweredCall | FailedCall | Refusal | MaybeSent | Overtak
 
 export interface AnsweredCall {
   readonly kind: 'answered';
-  readonly result: CallToolResult;
+  readonly result: ToolResult;
   /** The reason why the result cannot be relied on, in the service's own words; the call was made all the same. */
   readonly unusable: string | undefined;
   readonly secrets: readonly string[];
@@ -151,6 +151,8 @@ async function findLive(
     const lease = await deps.toolSessions.lease(key, limits, { fresh });
     held.lease = lease;
     if (confirmedHash !== null && lease.recall(toolName) === confirmedHash) {
+      // A call that must not be made twice is lost with its session, so the session is tried first.
+      if (lease.session.stateful && !isRepeatable(policy)) await lease.session.ping(limits);
       const definition = { ...policy, name: toolName };
       return { definition, hash: confirmedHash, lease, isRemembered: true };
     }
@@ -180,14 +182,18 @@ function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
   return error instanceof ToolServerError && PASSING.has(error.kind);
 }
 
-const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken']);
+const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken', 'session_lost']);
 
-/** Sends a call that may be made. It is prepared again, on another session, where it has not reached the server. */
+/**
+ * Sends a call that may be made. It is prepared and sent once more, on another session, where the server was not reached,
+ * or no longer knew the session and the call does no harm when it is made twice.
+ */
 async function send(
   deps: ToolCallDeps,
   caller: Caller,
   wanted: WantedCall,
   { policy, args, found }: AllowedCall<LiveTool>,
+  isFirst = true,
 ): Promise<Exclude<MadeCall, Overtaken>> {
   const { lease, definition, isRemembered } = found;
   const { session } = lease;
@@ -196,26 +202,24 @@ async function send(
   try {
     result = await session.callTool(definition, args, { signal, timeoutMs: CALL_TIMEOUT_MS });
   } catch (error) {
-    // No list has shown before that the server is still there and knows the session.
-    if (isRemembered && !signal.aborted && hasNotBegun(error)) {
+    const kind = error instanceof ToolServerError ? error.kind : undefined;
+    // Where a list was remembered, nothing has shown before that the server is still there.
+    const isUnreached = kind === 'unreachable' && isRemembered;
+    const isHarmless = kind === 'session_lost' && isRepeatable(policy);
+    if (isFirst && !signal.aborted && (isUnreached || isHarmless)) {
       lease.release('end');
       const again = await prepare(deps, caller, wanted, { fresh: true });
-      return again.kind === 'allowed' ? send(deps, caller, wanted, again) : again;
+      return again.kind === 'allowed' ? send(deps, caller, wanted, again, false) : again;
     }
-    const isRefusal = error instanceof ToolServerError && error.kind === 'protocol';
-    lease.release(isRefusal ? 'keep' : 'end');
+    const isAnswer = error instanceof ToolServerError && error.isAnswer;
+    lease.release(isAnswer ? 'keep' : 'end');
     const hasArrived = error instanceof ToolServerError && error.mayHaveArrived;
-    const uncertain = hasArrived && !isRefusal && !isRepeatable(policy);
+    const uncertain = hasArrived && !isAnswer && !isRepeatable(policy);
     return failedCall(error, { secrets: session.secrets(), uncertain });
   }
   lease.release('keep');
   const unusable = await resultFault(policy, result);
   return { kind: 'answered', result, unusable, secrets: session.secrets() };
-}
-
-function hasNotBegun(error: unknown): boolean {
-  if (!(error instanceof ToolServerError)) return false;
-  return error.kind === 'session_lost' || error.kind === 'unreachable';
 }
 
 function failedCall(

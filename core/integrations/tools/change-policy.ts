@@ -4,8 +4,8 @@ import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts'
 import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
-import { assertUsableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
-import type { PolicyState, ToolPolicy } from './policy.ts';
+import { assertUsableSchema, readableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
+import type { LeftOutKeyword, PolicyState, ReadableSchemas, ToolPolicy } from './policy.ts';
 import { countAutomatic, holdRoutine, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
 
 export interface PolicyPatch {
@@ -31,7 +31,7 @@ export async function changePolicy(
   const { projectId, routineId, patch } = input;
   // Schemas take time to compile. It is spent outside of the transaction, and only on a change that is otherwise fine.
   const checked = hasSchemas(patch) ? await transaction(database, (tx) => propose(tx, input)) : undefined;
-  if (checked !== undefined) await assertSchemas(checked.before, patch);
+  const readable = checked === undefined ? null : await readSchemas(checked.before, patch);
   return transaction(database, async (tx) => {
     const { before, change } = await propose(tx, input);
     if (checked !== undefined && checked.before.definitionHash !== before.definitionHash) {
@@ -42,7 +42,7 @@ export async function changePolicy(
       await assertRoomForTool(tx, routineId);
     }
     const { by, policyId } = input;
-    const after = await updatePolicy(tx, before, change);
+    const after = await updatePolicy(tx, before, change, readable);
     await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason: null, by });
     const details = { routineId, tool: after.toolName, from: before.state, to: after.state };
     await recordProjectAudit(tx, {
@@ -134,17 +134,36 @@ function hasSchemas({ confirmAutomaticExecution, argumentSchema }: PolicyPatch):
   return confirmAutomaticExecution === true || argumentSchema != null;
 }
 
-/** @throws {AppError} `invalid_request` for a schema that no value could be checked against, `rate_limited` */
-async function assertSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<void> {
-  const assertSchema = (schema: JsonObject, path: string) =>
-    assertUsableSchema(policy.projectId, schema).catch((error: unknown) => {
-      throw schemaRefusal(error, path);
-    });
-  if (patch.argumentSchema != null) await assertSchema(patch.argumentSchema, 'argumentSchema');
-  if (patch.confirmAutomaticExecution !== true) return;
-  await assertSchema(policy.inputSchema, 'inputSchema');
-  if (policy.outputSchema !== null) await assertSchema(policy.outputSchema, 'outputSchema');
+/**
+ * Checks the schemas that a patch brings into force. A person's own has to be right; what cannot be read of the server's
+ * is left out.
+ * @returns what is left of the server's; null where that is all
+ * @throws {AppError} `invalid_request` for a schema that no value could be checked against, `rate_limited`
+ */
+async function readSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<ReadableSchemas | null> {
+  const { projectId } = policy;
+  const refusal = (path: string) => (error: unknown) => {
+    throw schemaRefusal(error, path);
+  };
+  if (patch.argumentSchema != null) {
+    await assertUsableSchema(projectId, patch.argumentSchema).catch(refusal('argumentSchema'));
+  }
+  if (patch.confirmAutomaticExecution !== true) return null;
+  const read: { -readonly [Schema in 'inputSchema' | 'outputSchema']?: JsonObject } = {};
+  const leftOut: LeftOutKeyword[] = [];
+  for (const name of ['inputSchema', 'outputSchema'] as const) {
+    const schema = policy[name];
+    if (schema === null) continue;
+    const found = await readableSchema(projectId, schema).catch(refusal(name));
+    if (found.schema === schema) continue;
+    read[name] = found.schema;
+    leftOut.push(...found.leftOut.map(({ place, reason }) => ({ place: `${name}.${place}`, reason })));
+  }
+  return Object.keys(read).length === 0 ? null : { ...read, leftOut: leftOut.slice(0, MAX_LEFT_OUT) };
 }
+
+/** Limit of the keywords that are named. */
+const MAX_LEFT_OUT = 50;
 
 function isSame(before: ToolPolicy, change: PolicyChange): boolean {
   return (

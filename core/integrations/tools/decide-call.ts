@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { ToolResult } from '#core/clients/mcp/index.ts';
 import {
   assertUsableSchema,
   SchemaError,
@@ -9,7 +9,7 @@ import {
 import type { Db } from '#lib/database/index.ts';
 import type { Fault } from '#lib/errors.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { isRepeatable, type ToolPolicy, notReadOnly } from './policy.ts';
+import { checkedSchemas, isRepeatable, type ToolPolicy, notReadOnly } from './policy.ts';
 import { type ToolTarget, findPolicy } from './queries.ts';
 
 /** A call that a model wants to make, with what is on record of it. */
@@ -82,10 +82,9 @@ function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | und
 }
 
 /** Holds the arguments against the server's schema and the policy's. @throws {SchemaError} */
-async function unfitArguments(
-  { projectId, inputSchema, argumentSchema }: ToolPolicy,
-  args: JsonObject,
-): Promise<Refusal | undefined> {
+async function unfitArguments(policy: ToolPolicy, args: JsonObject): Promise<Refusal | undefined> {
+  const { projectId, argumentSchema } = policy;
+  const { inputSchema } = checkedSchemas(policy);
   const own = await schemaFault(projectId, inputSchema, args);
   if (own !== undefined) return refused('arguments_invalid', own);
   if (argumentSchema === null) return undefined;
@@ -98,13 +97,14 @@ function uncheckable(error: unknown): Refusal {
   return refused('arguments_uncheckable');
 }
 
-type Declares = Pick<ToolPolicy, 'projectId' | 'outputSchema'>;
+type Declares = Pick<ToolPolicy, 'projectId' | 'inputSchema' | 'outputSchema' | 'readable'>;
 
 /** Tells before anything is sent whether a result of the tool could be checked. */
-async function canCheckResult({ projectId, outputSchema }: Declares): Promise<boolean> {
+async function canCheckResult(policy: Declares): Promise<boolean> {
+  const { outputSchema } = checkedSchemas(policy);
   if (outputSchema === null) return true;
   try {
-    await assertUsableSchema(projectId, outputSchema);
+    await assertUsableSchema(policy.projectId, outputSchema);
     return true;
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
@@ -118,15 +118,16 @@ async function canCheckResult({ projectId, outputSchema }: Declares): Promise<bo
  * exempt, as it has no result.
  */
 export async function resultFault(
-  { projectId, outputSchema }: Declares,
-  { isError, structuredContent }: CallToolResult,
+  policy: Declares,
+  { isError, structuredContent }: ToolResult,
 ): Promise<string | undefined> {
+  const { outputSchema } = checkedSchemas(policy);
   if (outputSchema === null || isError === true) return undefined;
   if (structuredContent === undefined) {
     return 'the tool declares an output schema and its answer has no structured content';
   }
   try {
-    return (await schemaFault(projectId, outputSchema, structuredContent)) === undefined
+    return (await schemaFault(policy.projectId, outputSchema, structuredContent)) === undefined
       ? undefined
       : 'the structured content of the answer does not fit the output schema of the tool';
   } catch (error) {

@@ -4,6 +4,7 @@ import {
   markReady,
   readConnection,
   toolServerOf,
+  type Connection,
   type ConnectionsCore,
 } from '#core/integrations/connections/index.ts';
 import {
@@ -30,7 +31,11 @@ export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
   readonly skipped: number;
   /** The first of them, and why. */
   readonly skippedTools: readonly SkippedTool[];
+  /** Fields that cannot be read, of tools that are listed without them. */
+  readonly droppedFields: readonly SkippedTool[];
   readonly truncated: boolean;
+  /** The server's pages lead back to one that was read: what it has beyond them is unknown. */
+  readonly circular: boolean;
   readonly policies: readonly ToolPolicy[];
 }
 
@@ -69,8 +74,8 @@ async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): P
   return transaction(database, async (tx) => {
     await holdRoutine(tx, scope);
     await lockConnection(tx, projectId, connectionId);
-    const { tools, truncated } = listed;
-    const counts = await writeDiscovered(tx, scope, { tools, complete: !truncated });
+    const { tools, truncated, circular } = listed;
+    const counts = await writeDiscovered(tx, scope, { tools, complete: !truncated && !circular });
     if (counts.retired.length > 0) {
       const reason = retirement(counts.retired);
       const routineIds = [routineId];
@@ -79,8 +84,10 @@ async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): P
     const { added, changed, vanished, unchanged } = counts;
     const policies = await listPoliciesOfConnection(tx, scope);
     const skippedTools = listed.skipped.slice(0, MAX_SHOWN_SKIPPED);
+    const droppedFields = listed.dropped.slice(0, MAX_SHOWN_SKIPPED);
     const skipped = listed.skipped.length;
-    return { added, changed, vanished, unchanged, skipped, skippedTools, truncated, policies };
+    const found = { added, changed, vanished, unchanged, skipped, skippedTools, droppedFields, truncated, circular };
+    return { ...found, policies };
   });
 }
 
@@ -95,20 +102,33 @@ async function askServer(
   if (connection.url === null || !(ready || typedIn)) throw new AppError('connection_not_ready');
   const limits = { signal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
   try {
-    const session = await openToolSession(deps, toolServerOf(deps, connection), limits);
-    try {
-      const listed = await listAllTools(session, limits);
-      for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {
-        deps.log.warn({ projectId, connectionId, ...tool }, 'a tool was left out');
-      }
-      if (!ready) await markReady(deps.database, connection);
-      return listed;
-    } finally {
-      await session.close();
+    const listed = await listOnSession(deps, connection, limits).catch((error: unknown) => {
+      if (!(error instanceof ToolServerError) || error.kind !== 'session_lost') throw error;
+      // To list changes nothing: a new session begins from the first page.
+      return listOnSession(deps, connection, limits);
+    });
+    for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {
+      deps.log.warn({ projectId, connectionId, ...tool }, 'a tool was left out');
     }
+    if (listed.circular) deps.log.warn({ projectId, connectionId }, 'the list of a tool server begins again');
+    if (!ready) await markReady(deps.database, connection);
+    return listed;
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
     if (error.isDenial) throw new AppError('connection_not_ready');
     throw new AppError('provider_error', `The tools could not be listed: ${error.message}.`);
+  }
+}
+
+async function listOnSession(
+  deps: DiscoverCore,
+  connection: Connection,
+  limits: { readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<ListedTools> {
+  const session = await openToolSession(deps, toolServerOf(deps, connection), limits);
+  try {
+    return await listAllTools(session, limits);
+  } finally {
+    await session.close();
   }
 }

@@ -1,5 +1,6 @@
 import { unseenCharacter } from '#core/clients/mcp/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
+import { readableNow } from './queries.ts';
 import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './own-tools.ts';
 
 /** A tool as the model knows it. A built-in one has neither policy nor connection. */
@@ -56,7 +57,8 @@ export interface CallableToolJson extends Unnamed {
  */
 export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
   return sql`(
-    select coalesce(json_agg(json_build_object(${unnamed}, 'description', p.description, 'inputSchema', p.input_schema)
+    select coalesce(json_agg(json_build_object(${unnamed}, 'description', p.description,
+      'inputSchema', coalesce((${readableNow})->'inputSchema', p.input_schema))
     order by p.id), '[]')
     ${automatic(run)} and p.confirmed_at <= ${run.startedAt}
   )`;

@@ -20,6 +20,8 @@ export interface ToolPolicy {
   /** The hash of the definition that a person confirmed; automatic only while both are the same. */
   readonly confirmedHash: string | null;
   readonly confirmedDefinition: ConfirmedDefinition | null;
+  /** What can be read of the confirmed schemas, where a part of them cannot; null where all can. */
+  readonly readable: ReadableSchemas | null;
   readonly state: PolicyState;
   readonly vanishedAt: Date | null;
   /** Id of the person, or of the API key, that confirmed. */
@@ -37,6 +39,31 @@ export type ConfirmedDefinition = Pick<
   ToolPolicy,
   'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
 >;
+
+/** Schemas of a tool without the keywords that cannot be read; a schema that can be read as a whole is missing. */
+export interface ReadableSchemas {
+  readonly inputSchema?: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly leftOut: readonly LeftOutKeyword[];
+}
+
+export interface LeftOutKeyword {
+  /** In dotted form, like `inputSchema.properties.year.pattern`. */
+  readonly place: string;
+  readonly reason: string;
+}
+
+/** Returns the schemas that calls of a tool are held to. */
+export function checkedSchemas({
+  inputSchema,
+  outputSchema,
+  readable,
+}: Pick<ToolPolicy, 'inputSchema' | 'outputSchema' | 'readable'>): Pick<ToolPolicy, 'inputSchema' | 'outputSchema'> {
+  return {
+    inputSchema: readable?.inputSchema ?? inputSchema,
+    outputSchema: readable?.outputSchema ?? outputSchema,
+  };
+}
 
 /**
  * Tells whether a call that may have been carried out can be made again. The server's word alone is not enough: it

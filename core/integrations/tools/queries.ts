@@ -2,14 +2,17 @@ import { connectionColumns, type Connection } from '#core/integrations/connectio
 import { sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import type { PolicyState, ToolPolicy } from './policy.ts';
+import type { PolicyState, ReadableSchemas, ToolPolicy } from './policy.ts';
+
+/** The readable schemas of a policy, where its definition is still the one that they were read from. */
+export const readableNow = sql`case when readable->>'definitionHash' = definition_hash then readable end`;
 
 /** The columns of a policy, under the names of `ToolPolicy`. */
 const policyColumns = sql`
   id, project_id as "projectId", routine_id as "routineId", connection_id as "connectionId",
   tool_name as "toolName", title, description, input_schema as "inputSchema", output_schema as "outputSchema",
   annotations, definition_hash as "definitionHash", confirmed_hash as "confirmedHash", state,
-  confirmed_definition as "confirmedDefinition",
+  confirmed_definition as "confirmedDefinition", ${readableNow} as readable,
   vanished_at as "vanishedAt", confirmed_by as "confirmedBy", confirmed_at as "confirmedAt",
   max_calls_per_run as "maxCallsPerRun", argument_schema as "argumentSchema", created_at as "createdAt",
   updated_at as "updatedAt"
@@ -106,10 +109,12 @@ export interface PolicyChange {
   readonly argumentSchema: Readonly<Record<string, unknown>> | null;
 }
 
+/** @param readable goes with a confirmation: null where all of the schemas can be read */
 export async function updatePolicy(
   tx: Db,
-  policy: Pick<ToolPolicy, 'id' | 'projectId'>,
+  policy: Pick<ToolPolicy, 'id' | 'projectId' | 'definitionHash'>,
   change: PolicyChange,
+  readable: ReadableSchemas | null,
 ): Promise<ToolPolicy> {
   const confirms = change.confirmedBy !== undefined;
   const { argumentSchema } = change;
@@ -121,6 +126,9 @@ export async function updatePolicy(
       confirmed_definition = case when ${confirms}::boolean then jsonb_build_object('title', title,
         'description', description, 'inputSchema', input_schema, 'outputSchema', output_schema,
         'annotations', annotations) else confirmed_definition end,
+      readable = case when ${confirms}::boolean
+        then ${readable === null ? null : storableJson({ ...readable, definitionHash: policy.definitionHash })}::jsonb
+        else readable end,
       confirmed_by = case when ${confirms}::boolean then ${change.confirmedBy ?? null} else confirmed_by end,
       confirmed_at = case when ${confirms}::boolean then now() else confirmed_at end,
       updated_at = now()

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { ContentPart, ToolResult } from '#core/clients/mcp/index.ts';
 import { parseJson } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { cut } from '#lib/text.ts';
@@ -17,7 +17,7 @@ export interface ReadResult {
 }
 
 /** Reads a tool's result: its text, its structured content unless the text repeats that, and references to the rest. */
-export function readResult(result: CallToolResult, secrets: readonly string[]): ReadResult {
+export function readResult(result: ToolResult, secrets: readonly string[]): ReadResult {
   const attachments: ToolAttachment[] = [];
   const parts = result.content.map((block) => readBlock(block, attachments));
   const text = redact(parts.join('\n'), secrets);
@@ -57,48 +57,37 @@ export function noResult(): ResultRecord {
 const MAX_ATTACHMENTS = 50;
 const MAX_URI_LENGTH = 2_000;
 
-type Block = CallToolResult['content'][number];
-
-function readBlock(block: Block, attachments: ToolAttachment[]): string {
-  switch (block.type) {
+function readBlock(part: ContentPart, attachments: ToolAttachment[]): string {
+  switch (part.type) {
     case 'text':
-      return block.text;
-    case 'image':
-    case 'audio':
-      return attach(attachments, block.type, block.mimeType, block.data, null);
-    case 'resource_link': {
-      const uri = cut(block.uri, MAX_URI_LENGTH);
-      const mimeType = shortType(block.mimeType);
+      return part.text;
+    case 'link': {
+      const uri = cut(part.uri, MAX_URI_LENGTH);
+      const mimeType = shortType(part.mimeType);
       attachments.push({ kind: 'link', mimeType, bytes: null, sha256: null, uri });
-      return `[link: ${block.name} ${uri}]`;
+      return `[link: ${part.name} ${uri}]`;
     }
-    case 'resource': {
-      const { resource } = block;
-      if ('text' in resource) return resource.text;
-      return attach(attachments, 'resource', resource.mimeType, resource.blob, resource.uri);
-    }
+    case 'unreadable':
+      return `[a part of the answer that cannot be read: ${part.why}]`;
     default:
-      return '[content of an unknown kind]';
+      return attach(attachments, part);
   }
 }
 
 function attach(
   attachments: ToolAttachment[],
-  kind: ToolAttachment['kind'],
-  claimedType: string | undefined,
-  base64: string,
-  claimedUri: string | null,
+  { type, data: base64, ...claimed }: Extract<ContentPart, { readonly data: string }>,
 ): string {
   const data = Buffer.from(base64, 'base64');
-  const mimeType = shortType(claimedType);
+  const mimeType = shortType(claimed.mimeType);
   const sha256 = createHash('sha256').update(data).digest('hex');
-  const uri = claimedUri === null ? null : cut(claimedUri, MAX_URI_LENGTH);
-  attachments.push({ kind, mimeType, bytes: data.length, sha256, uri });
-  return `[${kind}: ${mimeType ?? 'unknown type'}, ${data.length} bytes, sha256 ${sha256}]`;
+  const uri = claimed.uri === null ? null : cut(claimed.uri, MAX_URI_LENGTH);
+  attachments.push({ kind: type, mimeType, bytes: data.length, sha256, uri });
+  return `[${type}: ${mimeType ?? 'unknown type'}, ${data.length} bytes, sha256 ${sha256}]`;
 }
 
-function shortType(mimeType: string | undefined): string | null {
-  return mimeType === undefined ? null : cut(mimeType, 100);
+function shortType(mimeType: string | null): string | null {
+  return mimeType === null ? null : cut(mimeType, 100);
 }
 
 /**

@@ -573,9 +573,13 @@ export interface components {
         Discovery: {
             added: number;
             changed: number;
+            /** @description The pages of the server lead back to one that was read. What it has beyond them is unknown, so no tool is marked as vanished. */
+            circular: boolean;
+            /** @description Fields that cannot be read, of tools that are listed without them: the first 50. */
+            droppedFields: components["schemas"]["SkippedTool"][];
             /** @description Tools that were left out. */
             skipped: number;
-            /** @description The first 50 of them, with the reason: an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
+            /** @description The first 50 of them, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow. */
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
@@ -953,7 +957,7 @@ export interface components {
         };
         PolicyWarning: {
             /** @enum {string} */
-            code: "mixes_untrusted_and_outward" | "definition_hash_missing";
+            code: "mixes_untrusted_and_outward" | "schema_left_out" | "definition_hash_missing";
             message: string;
         };
         PreflightVerdict: {
@@ -2378,6 +2382,9 @@ export interface components {
             version: string | null;
         };
         SkippedTool: {
+            /** @description The field that cannot be read; null where the whole is meant. */
+            field: string | null;
+            /** @description By its place in the list where it has no name. */
             name: string;
             reason: string;
         };
@@ -2393,7 +2400,10 @@ export interface components {
             kind: "model" | "tool";
             modelId: string | null;
             startedAt: components["schemas"]["Timestamp"] | null;
-            /** @enum {string} */
+            /**
+             * @description `pending`: a call that the model has asked for and that has not gone out. `started`: the request is under way. `succeeded`: the response or the result is recorded. `failed`: it was refused, did not happen, or was answered with an error. `outcome_unknown`: the call may have taken effect, and nothing says whether it did; it is not made again.
+             * @enum {string}
+             */
             state: "pending" | "started" | "succeeded" | "failed" | "outcome_unknown";
             text: string | null;
             /** @description Thinking that the model wrote into its text, taken out of it. */
@@ -2401,7 +2411,7 @@ export interface components {
             /** @description Of a tool step. */
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
-            /** @description Faults of the model server that did not end the run. The list may grow. */
+            /** @description What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow. */
             warnings: {
                 code: string;
                 message: string;
@@ -2488,7 +2498,7 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When a discovery no longer found the tool. */
             vanishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
+            /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, once it is confirmed: parts of its schemas cannot be read, so calls are held to the rest. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
         /** @description What the caller has not read, of the last 30 days. */

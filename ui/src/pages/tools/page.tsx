@@ -179,7 +179,7 @@ function Discover({ routineId, connections }: DiscoverProps) {
 }
 
 function Found({ discovery }: { readonly discovery: Shape<'Discovery'> }) {
-  const { added, changed, vanished, unchanged, skippedTools, truncated } = discovery;
+  const { added, changed, vanished, unchanged, skippedTools, droppedFields, truncated, circular } = discovery;
   const parts = [
     added > 0 && plural(added, 'new tool'),
     changed > 0 && `${changed} changed`,
@@ -188,24 +188,31 @@ function Found({ discovery }: { readonly discovery: Shape<'Discovery'> }) {
   ].filter((part) => part !== false);
   return (
     <div role="status">
-      <Notice tone={changed > 0 || vanished > 0 || truncated ? 'warn' : 'info'}>
+      <Notice tone={changed > 0 || vanished > 0 || truncated || circular ? 'warn' : 'info'}>
         <span>
           {parts.length === 0 ? 'The server has no tools.' : `Found: ${parts.join(', ')}.`}
           {truncated && ' The server has more than can be looked at; the rest was left out.'}
+          {circular && ' Its list leads back to its own beginning, so it may have tools that it does not show.'}
         </span>
-        {skippedTools.length > 0 && (
-          <details className="w-full text-sm text-muted">
-            <summary>{plural(discovery.skipped, 'tool')} left out</summary>
-            <ul className="mt-1 list-disc pl-5">
-              {skippedTools.map(({ name, reason }, index) => (
-                <li key={index} className="wrap-anywhere">
-                  <code className="font-mono text-xs">{drawn(name)}</code>: {reason}
-                </li>
-              ))}
-            </ul>
-          </details>
-        )}
+        <LeftOut heading={`${plural(discovery.skipped, 'tool')} left out`} tools={skippedTools} />
+        <LeftOut heading={`${plural(droppedFields.length, 'field')} left out`} tools={droppedFields} />
       </Notice>
     </div>
+  );
+}
+
+function LeftOut({ heading, tools }: { readonly heading: string; readonly tools: readonly Shape<'SkippedTool'>[] }) {
+  if (tools.length === 0) return null;
+  return (
+    <details className="w-full text-sm text-muted">
+      <summary>{heading}</summary>
+      <ul className="mt-1 list-disc pl-5">
+        {tools.map(({ name, field, reason }, index) => (
+          <li key={index} className="wrap-anywhere">
+            <code className="font-mono text-xs">{drawn(field === null ? name : `${name}: ${field}`)}</code>: {reason}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }

@@ -83,7 +83,8 @@ function ToolName({ policy }: { readonly policy: Policy }) {
 }
 
 function PolicyState({ policy }: { readonly policy: Policy }) {
-  const { state, vanishedAt, maxCallsPerRun } = policy;
+  const { state, vanishedAt, maxCallsPerRun, warnings } = policy;
+  const leftOut = warnings.find(({ code }) => code === 'schema_left_out');
   if (vanishedAt !== null) {
     return <Badge title="The server no longer lists it.">Gone</Badge>;
   }
@@ -102,6 +103,11 @@ function PolicyState({ policy }: { readonly policy: Policy }) {
         <Dot tone="good" />
         Automatic
       </Badge>
+      {leftOut !== undefined && (
+        <Badge tone="warn" title={leftOut.message}>
+          Checked in part
+        </Badge>
+      )}
       {maxCallsPerRun !== null && <span className="text-xs text-muted">{maxCallsPerRun} a run</span>}
     </span>
   );

@@ -1,0 +1,178 @@
+import { isJsonObject, JSON_POINTER, valueAt, type JsonObject } from '#lib/json.ts';
+import { cut } from '#lib/text.ts';
+import { compileSchema, keywordFault, type LeftOut, type ReadableSchema } from './compile.ts';
+
+/** Keywords that hold a schema, or a list of them. */
+export const SUBSCHEMAS = [
+  'items',
+  'prefixItems',
+  'additionalItems',
+  'unevaluatedItems',
+  'contains',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'contentSchema',
+  'oneOf',
+  'anyOf',
+  'allOf',
+  'not',
+  'if',
+  'then',
+  'else',
+];
+/** Keywords that hold schemas by name. */
+export const NAMED_SUBSCHEMAS = [
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  'dependencies',
+  '$defs',
+  'definitions',
+];
+
+/**
+ * Reads a schema keyword by keyword. What cannot be read is left out, and with it what would then refuse more than the
+ * schema does: every value that fits the schema fits what is left of it. A keyword that is null is not there.
+ * @throws {Error} when what is left cannot be compiled either
+ */
+export function readLeniently(schema: JsonObject): ReadableSchema {
+  const first = readRoot(schema, {});
+  // A definition that lost a keyword allows more, and so refuses more where it is referred to under a negation.
+  const read = first.leftOut.length === 0 ? first : readRoot(schema, { distrustsRefs: true });
+  try {
+    void compileSchema(read.schema);
+    return read;
+  } catch {
+    // Names of schemas can contradict each other; references by their place need none.
+    const unnamed = readRoot(schema, { distrustsRefs: true, dropsNames: true });
+    void compileSchema(unnamed.schema);
+    return unnamed;
+  }
+}
+
+interface Manner {
+  /** A reference counts as a part that was left out, where such parts refuse more. */
+  readonly distrustsRefs?: boolean;
+  readonly dropsNames?: boolean;
+}
+
+function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false }: Manner): ReadableSchema {
+  const leftOut: LeftOut[] = [];
+  /** The places of lists of properties that lost one. */
+  const shortened = new Set<string>();
+  const dialect = root['$schema'];
+  const anchors = JSON.stringify(root);
+
+  function readNode(schema: JsonObject, at: string): JsonObject {
+    const before = leftOut.length;
+    const read = new Map<string, unknown>();
+    for (const [keyword, value] of Object.entries(schema)) {
+      if (value === null && !VALUES.has(keyword)) continue;
+      const place = at === '' ? keyword : `${at}.${keyword}`;
+      const kept = readKeyword(schema, keyword, value, place);
+      if (kept !== undefined) read.set(keyword, kept);
+    }
+    if (leftOut.length > before) leaveOutStricter(read, at);
+    return Object.fromEntries(read);
+  }
+
+  function readKeyword(schema: JsonObject, keyword: string, value: unknown, place: string): unknown {
+    const before = leftOut.length;
+    let kept = value;
+    if (NAMED_SUBSCHEMAS.includes(keyword) && isJsonObject(value)) kept = readNamed(keyword, value, place);
+    else if (SUBSCHEMAS.includes(keyword)) kept = readHeld(value, place);
+    const isLoosened = leftOut.length > before || (distrustsRefs && JSON.stringify(value).includes('"$ref"'));
+    const fault =
+      NEGATING.has(keyword) && isLoosened
+        ? 'a part of it was left out'
+        : keyword === '$ref' && !isResolved(value)
+          ? 'what it refers to is not there'
+          : dropsNames && NAMES.has(keyword)
+            ? 'the names of its schemas contradict each other'
+            : keywordFault(dialect, { keyword, value: kept, type: schema['type'] });
+    if (fault === undefined) return kept;
+    leftOut.push({ place, reason: fault });
+    shortened.add(place);
+    return undefined;
+  }
+
+  function readHeld(value: unknown, place: string): unknown {
+    return Array.isArray(value)
+      ? value.map((each, index) => readSchema(each, `${place}[${index}]`))
+      : readSchema(value, place);
+  }
+
+  function readNamed(keyword: string, schemas: JsonObject, place: string): JsonObject {
+    const read = new Map<string, unknown>();
+    for (const [name, each] of Object.entries(schemas)) {
+      const inner = `${place}.${cut(name, MAX_NAME_LENGTH)}`;
+      const fault =
+        keyword === 'patternProperties' ? keywordFault(dialect, { keyword: 'pattern', value: name }) : undefined;
+      if (fault !== undefined) {
+        leftOut.push({ place: inner, reason: fault });
+        shortened.add(place);
+        continue;
+      }
+      read.set(name, keyword === 'dependencies' && Array.isArray(each) ? each : readSchema(each, inner));
+    }
+    return Object.fromEntries(read);
+  }
+
+  /** What is no schema is replaced by one that takes every value, so that its name or its place is still known. */
+  function readSchema(value: unknown, place: string): unknown {
+    if (isJsonObject(value)) return readNode(value, place);
+    if (typeof value === 'boolean') return value;
+    leftOut.push({ place, reason: 'is no schema' });
+    return {};
+  }
+
+  /** Leaves out the keywords that refuse what others do not speak of, where these speak of less now. */
+  function leaveOutStricter(read: Map<string, unknown>, at: string): void {
+    const inside = at === '' ? '' : `${at}.`;
+    for (const [keyword, others] of STRICTER) {
+      const isOpen = !read.has(keyword) || read.get(keyword) === true;
+      if (isOpen || !others.some((other) => hasLost(`${inside}${other}`))) continue;
+      read.delete(keyword);
+      leftOut.push({ place: `${inside}${keyword}`, reason: 'a keyword that it depends on was left out' });
+    }
+  }
+
+  function hasLost(place: string): boolean {
+    if (/[pP]roperties$/.test(place)) return shortened.has(place);
+    return leftOut.some((each) => each.place.startsWith(place));
+  }
+
+  function isResolved(ref: unknown): boolean {
+    if (typeof ref !== 'string' || !ref.startsWith('#')) return false;
+    const fragment = decoded(ref.slice(1));
+    if (!JSON_POINTER.test(fragment)) return !dropsNames && anchors.includes(`nchor":${JSON.stringify(fragment)}`);
+    const target = valueAt(root, fragment);
+    return isJsonObject(target) || typeof target === 'boolean';
+  }
+
+  return { schema: readNode(root, ''), leftOut };
+}
+
+const MAX_NAME_LENGTH = 100;
+/** Keywords whose value may be null. */
+const VALUES: ReadonlySet<string> = new Set(['const', 'default']);
+/** Keywords that name a schema, and those that refer to such a name. */
+const NAMES: ReadonlySet<string> = new Set(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef']);
+/** Keywords that refuse more where a schema in them allows more. */
+const NEGATING: ReadonlySet<string> = new Set(['not', 'oneOf', 'if']);
+/** Keywords that refuse more where one of these was left out. */
+const STRICTER: readonly (readonly [string, readonly string[]])[] = [
+  ['additionalProperties', ['properties', 'patternProperties']],
+  ['unevaluatedProperties', ['properties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', 'if', '$ref', 'dependent']],
+  ['unevaluatedItems', ['items', 'prefixItems', 'contains', 'allOf', 'anyOf', 'oneOf', 'if', '$ref']],
+  ['maxContains', ['contains']],
+];
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

@@ -1,0 +1,88 @@
+import { ToolServerError } from './error.ts';
+
+/** Limits on the JSON of one response. */
+export interface JsonLimits {
+  readonly objects: number;
+  /** Members of objects, items of lists, and the objects and lists themselves. */
+  readonly values: number;
+}
+
+/**
+ * Breaks a response off where it holds more JSON than this, before it is parsed. Bytes alone do not bound the
+ * work: 4 MiB are 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
+ * @throws {ToolServerError} `too_large`, to the reader of the body
+ */
+export function limitJson(
+  response: Response,
+  limits: JsonLimits,
+  onExceeded: (error: ToolServerError) => void,
+): Response {
+  if (response.body === null) return response;
+  const count = createCounter();
+  const counted = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        const { objects, values } = count(chunk);
+        if (objects <= limits.objects && values <= limits.values) {
+          controller.enqueue(chunk);
+          return;
+        }
+        const error = new ToolServerError('too_large');
+        onExceeded(error);
+        controller.error(error);
+      },
+    }),
+  );
+  const { status, statusText, headers } = response;
+  return new Response(counted, { status, statusText, headers });
+}
+
+/**
+ * Match what ends a stretch of a string, and what counts or begins one outside: a native search, as most bytes are
+ * text.
+ */
+const WITHIN_STRING = /["\\\n\r]/g;
+const OUTSIDE = /["{[,]/g;
+
+/**
+ * Makes a function that counts on with each chunk. No string of JSON goes over the end of a line, so each line begins
+ * outside of one: nothing in an event stream, whose other lines hold anything, makes it take the one for the other.
+ */
+function createCounter(): (chunk: Uint8Array) => JsonLimits {
+  let inString = false;
+  let isEscaped = false;
+  let objects = 0;
+  let values = 0;
+  return ({ buffer, byteOffset, byteLength }) => {
+    // A character a byte: those of JSON's own signs are no part of others in UTF-8.
+    const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+    for (let at = 0; at < text.length;) {
+      if (isEscaped) {
+        isEscaped = false;
+        // The end of a line ends the string all the same.
+        inString = !isLineEnd(text[at]);
+        at += 1;
+        continue;
+      }
+      const pattern = inString ? WITHIN_STRING : OUTSIDE;
+      pattern.lastIndex = at;
+      if (!pattern.test(text)) break;
+      at = pattern.lastIndex;
+      const sign = text[at - 1];
+      if (inString) {
+        isEscaped = sign === '\\';
+        inString = isEscaped;
+      } else if (sign === '"') {
+        inString = true;
+      } else {
+        values += 1;
+        if (sign === '{') objects += 1;
+      }
+    }
+    return { objects, values };
+  };
+}
+
+function isLineEnd(sign: string | undefined): boolean {
+  return sign === '\n' || sign === '\r';
+}

@@ -1,0 +1,50 @@
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
+
+/**
+ * Reads the result of `initialize`, as far as it is used: the version, whether there are tools, and the server's name.
+ * @returns it in the form that the MCP library takes; what is no result at all as it is
+ */
+export function readHandshake(result: unknown): unknown {
+  if (!isJsonObject(result)) return result;
+  const { protocolVersion, capabilities, serverInfo } = result;
+  return {
+    protocolVersion: typeof protocolVersion === 'string' ? protocolVersion : UNSTATED_VERSION,
+    capabilities: readCapabilities(capabilities),
+    serverInfo: readServerInfo(serverInfo) ?? { name: 'unnamed', version: '' },
+  };
+}
+
+/** Reads the result of `server/discover` (MCP 2026-07-28) in the same manner. */
+export function readDiscovery(result: unknown): unknown {
+  if (!isJsonObject(result) || !Array.isArray(result['supportedVersions'])) return result;
+  const { supportedVersions, capabilities, ttlMs, cacheScope, _meta } = result;
+  const about = isJsonObject(_meta) ? readServerInfo(_meta[SERVER_INFO]) : undefined;
+  return {
+    resultType: 'complete',
+    supportedVersions: supportedVersions.filter((version) => typeof version === 'string'),
+    capabilities: readCapabilities(capabilities),
+    ttlMs: typeof ttlMs === 'number' && ttlMs >= 0 ? ttlMs : 0,
+    cacheScope: cacheScope === 'public' ? 'public' : 'private',
+    ...(about === undefined ? {} : { _meta: { [SERVER_INFO]: about } }),
+  };
+}
+
+/** The revision that a server means where it names none (MCP 2025-06-18, "Protocol Version Header"). */
+const UNSTATED_VERSION = '2025-03-26';
+const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
+
+/** A server that says nothing of its capabilities is asked for its tools. */
+function readCapabilities(capabilities: unknown): JsonObject {
+  if (!isJsonObject(capabilities)) return { tools: {} };
+  return 'tools' in capabilities && capabilities['tools'] !== false ? { tools: {} } : {};
+}
+
+function readServerInfo(info: unknown): JsonObject | undefined {
+  if (!isJsonObject(info)) return undefined;
+  const { name, title, version } = info;
+  return {
+    name: typeof name === 'string' ? name : 'unnamed',
+    version: typeof version === 'string' || typeof version === 'number' ? String(version) : '',
+    ...(typeof title === 'string' ? { title } : {}),
+  };
+}
