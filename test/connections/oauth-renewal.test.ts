@@ -146,7 +146,9 @@ test.each(['temporarily_unavailable', 'slow_down', 'constructor', '__proto__'])(
   'the error %s of a token endpoint is no refusal of the grant',
   async (error) => {
     await expireIn(-5);
-    control().tokenFaults.push({ status: 400, body: JSON.stringify({ error }) });
+    const fault = { status: 400, body: JSON.stringify({ error }) };
+    // A request that is refused is made once more with the granted scope.
+    control().tokenFaults.push(fault, fault);
     expect((await accounts()).status).toBe(502);
     expect((await connection()).state).toBe('ready');
   },
