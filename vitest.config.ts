@@ -9,6 +9,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modul
 /** Pure: no service, no database, no process. A file that asks for one fails here. */
 const UNIT = [
   'test/{calculate,config,envelope,linear-pattern,provider-file}/**',
+  'test/connections/odd/refreshes.test.ts',
   'test/digest/times.test.ts',
   'test/cli/{completion,device,documented,mcp,output}.test.ts',
   'test/cli/files/{document,faults,import}.test.ts',

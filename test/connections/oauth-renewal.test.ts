@@ -170,6 +170,21 @@ test('an access token that the provider stops taking early is renewed on the spo
   expect(control().tokenRequests).toEqual(['refresh_token']);
 });
 
+test('a provider that refuses a token which it has just renewed wants a new sign-in', async () => {
+  await control().revokeAccessTokens();
+  const held = control().holdNextToken('after');
+  const refused = accounts();
+  await held.arrived;
+  await control().revokeAccessTokens();
+  held.release();
+  expect((await refused).status).toBe(409);
+  expect(await connection()).toMatchObject({
+    state: 'needs_reauthorization',
+    publicError: 'authorization_revoked',
+  });
+  expect(control().tokenRequests).toEqual(['refresh_token']);
+});
+
 test('who finds the lease taken by a process that died waits for its end and renews then', async () => {
   await expireIn(-5);
   const renewalLeasedUntil = new Date(Date.now() + 1_000);

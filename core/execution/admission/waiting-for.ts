@@ -8,6 +8,7 @@ import {
   shareOf,
   takesPlace,
   waitsForBudget,
+  waitsForConnection,
   workersTakingRuns,
   type AdmissionRule,
 } from './room.ts';
@@ -33,7 +34,7 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
   const found = await db.row<{ wait: Wait | null }>`
     select case
       when ${waitsForBudget} then 'budget'
-      when runs.state = 'running' and runs.waits_since is not null then 'connection'
+      when ${waitsForConnection} then 'connection'
       when runs.state <> 'queued' then null
       when runs.admitted_at is not null then 'start'
       when runs.held then 'run_at'

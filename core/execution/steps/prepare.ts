@@ -48,7 +48,8 @@ export async function prepareStep(
   if ('reason' in ready) {
     if (ready.mayPass !== true || run.patienceMs <= 0) throw Stop.fails(ready.reason, ready.detail);
     await stopClock(deps, run, index);
-    throw Stop.waits(delayAfter(run.stepAgeMs));
+    // It wakes when its patience is over, before a sweep takes it for lost.
+    throw Stop.waits(Math.min(delayAfter(run.stepAgeMs), run.patienceMs + 1_000));
   }
   const { option } = ready;
   // A text that failed is asked for again under its schema, which leaves no room for tools.
