@@ -10,6 +10,7 @@ process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modul
 const UNIT = [
   'test/{calculate,config,envelope,exact-json,linear-pattern,provider-file}/**',
   'test/assistants/{fences,tools}.test.ts',
+  'test/connections/odd/refreshes.test.ts',
   'test/digest/times.test.ts',
   'test/cli/{completion,device,documented,mcp,output}.test.ts',
   'test/cli/files/{document,faults,import}.test.ts',

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
 const POLL_MS = 150;
@@ -41,14 +42,80 @@ export async function renewUnderLease<Lease, T>(steps: {
     if (lease !== undefined) return steps.renew(lease);
     const renewed = await steps.look();
     if (renewed !== undefined) return renewed;
-    if (performance.now() > end) throw notRenewed();
+    if (performance.now() > end) throw new NotRenewed();
     await sleep(POLL_MS);
   }
 }
 
-/** Says that there are no new tokens just now, and may be later. */
-export function notRenewed(): AppError {
-  return new AppError('provider_error', 'The sign-in could not be renewed just now; try again.');
+/** There are no new tokens just now, and there may be later. */
+export class NotRenewed extends AppError {
+  /** True where the server has refused, and not been out of reach. */
+  readonly isRefusal: boolean;
+
+  constructor({ isRefusal }: { readonly isRefusal: boolean } = { isRefusal: false }) {
+    super('provider_error', 'The sign-in could not be renewed just now; try again.');
+    this.isRefusal = isRefusal;
+  }
+}
+
+/** How a server has refused to renew one credential so far; each credential that is stored begins afresh. */
+export interface Refusals {
+  /** The last answer, and how often it came in a row. */
+  readonly answer: string;
+  readonly count: number;
+  /** Seconds since that answer came first, and last. */
+  readonly sinceSeconds: number;
+  readonly agoSeconds: number;
+  /** Time of the last one. */
+  readonly last: string;
+}
+
+/**
+ * Tells whether one more refusal ends a sign-in. Servers refuse in words of their own, so it is what they do that counts:
+ * a second refusal where the credential has expired already, else the third with the same answer in ten minutes or more.
+ */
+export function endsSignIn(earlier: Refusals | null, answer: string, { expired }: { readonly expired: boolean }) {
+  if (earlier === null) return false;
+  if (expired) return true;
+  return earlier.answer === answer && earlier.count >= 2 && earlier.sinceSeconds >= REFUSED_FOR_SECONDS;
+}
+
+const REFUSED_FOR_SECONDS = 600;
+
+/** Seconds for which a server that has refused is not asked again, while the credential can still be used. */
+export const REFUSED_PAUSE_SECONDS = 60;
+
+/** Selects the refusals of a row, null where its credential has none. @param version column of the credential */
+export function refusalsOf(version: Sql): Sql {
+  return sql`case when (renewal_refusals ->> 'version')::integer = ${version} then jsonb_build_object(
+    'answer', renewal_refusals ->> 'answer', 'last', renewal_refusals ->> 'last', 'count', (renewal_refusals ->> 'count')::integer,
+    'sinceSeconds', extract(epoch from now() - (renewal_refusals ->> 'since')::timestamptz),
+    'agoSeconds', extract(epoch from now() - (renewal_refusals ->> 'last')::timestamptz)) end`;
+}
+
+/**
+ * Returns the condition that a row has no refusal beyond those that were read: callers who waited for a renewal are
+ * told of its refusal, and do not bring the next one upon themselves.
+ */
+export function hasNoNewRefusal(version: Sql, earlier: Refusals | null): Sql {
+  return sql`${refusalsOf(version)} ->> 'last' is not distinct from ${earlier?.last ?? null}::text`;
+}
+
+/** Returns a row's refusals with one more, for an update of its `renewal_refusals`. */
+export function oneMoreRefusal(version: Sql, earlier: Refusals | null, answer: string): Sql {
+  const isSame = earlier?.answer === answer;
+  return sql`jsonb_build_object('version', ${version}, 'answer', ${answer}::text,
+    'count', ${isSame ? earlier.count + 1 : 1}::integer, 'last', now(),
+    'since', case when ${isSame}::boolean then (renewal_refusals ->> 'since')::timestamptz else now() end)`;
+}
+
+/**
+ * Selects how long before its end a credential is renewed, in seconds: a minute, or half of a life of less than two.
+ * Else one that lives for half a minute would be renewed before each request.
+ * @param life column with the seconds for which it was issued, null where that is not known
+ */
+export function renewalMarginSeconds(life: Sql): Sql {
+  return sql`least(60, coalesce(${life} / 2.0, 60))`;
 }
 
 /** Waits for work that goes on whether or not anybody waits. @throws the signal's reason once it aborts */

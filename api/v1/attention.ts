@@ -38,6 +38,18 @@ const attention = z
         description:
           'Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped.',
       }),
+    withoutTools: z
+      .array(
+        z.strictObject({
+          ...routine,
+          runId: idOf('run', EXAMPLE.run),
+          finishedAt: timestamp,
+        }),
+      )
+      .meta({
+        description:
+          'Routines whose last run, within 24 hours, succeeded without the tools that it called (`warnings` of the run).',
+      }),
     signIns: z
       .array(
         z.strictObject({

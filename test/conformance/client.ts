@@ -3,10 +3,10 @@
  * does with a tool server what the service does, except that it plays the person at the browser too and keeps nothing.
  */
 import { authorizationRequest } from '#core/integrations/connections/oauth/start.ts';
-import { grantHeaders } from '#core/integrations/connections/oauth/grant.ts';
+import { grantHeaders, scopesIn, tokenEndpointOf } from '#core/integrations/connections/oauth/grant.ts';
 import { callbackOf, redirectUriOf } from '#core/integrations/connections/oauth/client.ts';
 import { discoveredTarget, type EarlierSignIn } from '#core/integrations/connections/oauth/target.ts';
-import { redeemCode, scopesIn } from '#core/integrations/connections/oauth/token-endpoint.ts';
+import { isFromIssuer, requestTokens } from '#core/clients/oauth/index.ts';
 import { TOOL_SERVER } from '#core/integrations/connections/providers/catalogue.ts';
 import {
   findTool,
@@ -15,6 +15,7 @@ import {
   ToolServerError,
   type RequestCredentials,
 } from '#core/clients/mcp/index.ts';
+import { createLog } from '#lib/log.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 
 const UI_ORIGIN = 'http://localhost:3000';
@@ -25,6 +26,7 @@ function limits() {
 }
 
 const outbound = createOutboundClient({ allowPrivateNetwork: true });
+const log = createLog({ level: 'silent', name: 'conformance' });
 const url = process.argv.at(-1) ?? '';
 
 /** Arguments of the tools that need some; the second receives the schema of the first tool. */
@@ -61,7 +63,7 @@ async function afterSignIn(error: unknown): Promise<void> {
 /** Signs in, as `startSignIn` and `completeSignIn` do. */
 async function signIn(): Promise<void> {
   const target = await discoveredTarget(
-    { outbound, uiOrigin: UI_ORIGIN, clientMetadataUrl: () => CLIENT_METADATA_URL },
+    { outbound, log, uiOrigin: UI_ORIGIN, clientMetadataUrl: () => CLIENT_METADATA_URL },
     { provider: TOOL_SERVER, url, givenClient: givenClient(), earlier },
   );
   const { server, client, resource, scope } = target;
@@ -69,15 +71,14 @@ async function signIn(): Promise<void> {
   const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, 'state');
   const response = await fetch(authorizationUrl, { redirect: 'manual' });
   const answer = new URL(response.headers.get('location') ?? '').searchParams;
-  const tokens = await redeemCode(
-    { outbound, server, client, resource },
-    {
-      code: answer.get('code') ?? '',
-      verifier: codeVerifier,
-      redirectUri,
-      iss: answer.get('iss') ?? undefined,
-    },
-  );
+  if (!isFromIssuer(server, answer.get('iss') ?? undefined)) throw new Error('the response is from another issuer');
+  const tokens = await requestTokens({ outbound, log }, tokenEndpointOf({ server, client }), {
+    grant_type: 'authorization_code',
+    code: answer.get('code') ?? '',
+    code_verifier: codeVerifier,
+    redirect_uri: redirectUri,
+    ...(resource === null ? {} : { resource }),
+  });
   headers = grantHeaders(tokens);
   earlier = {
     issued: { server, client },

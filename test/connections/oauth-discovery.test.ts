@@ -205,11 +205,19 @@ test.each([
   await expect(start(await hostileServer(answers))).rejects.toMatchObject({ reason });
 });
 
+test('a server that calls itself another is named beside the one that was asked for, as addresses only', async () => {
+  const issuer = 'https://name:canary-0123456789@accounts.example.com/?canary-0123456789';
+  const home = await hostileServer({ metadata: { issuer } });
+  await expect(start(home)).rejects.toMatchObject({
+    message: `The authorization server calls itself https://accounts.example.com/, the tool server says ${home.origin}.`,
+  });
+});
+
 test('nothing of what a hostile server says is in the error', async () => {
   const canary = 'canary-0123456789';
   const home = await hostileServer({
     challenge: `Bearer error_description="${canary}", scope="${canary}"`,
-    metadata: { issuer: `https://${canary}.example.com`, registration_endpoint: canary },
+    metadata: { registration_endpoint: canary, scopes_supported: { [canary]: canary } },
   });
   const error: unknown = await start(home).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(Error);

@@ -115,7 +115,7 @@ test('a server whose metadata promises to name itself has to, in an error too', 
   const responses = [
     { code: 'a-code' },
     { error: 'access_denied' },
-    { code: 'a-code', iss: `${server.origin}/` },
+    { code: 'a-code', iss: `${server.origin}/other` },
     { error: 'access_denied', iss: 'https://other.example' },
   ];
   for (const response of responses) {

@@ -146,7 +146,9 @@ test.each(['temporarily_unavailable', 'slow_down', 'constructor', '__proto__'])(
   'the error %s of a token endpoint is no refusal of the grant',
   async (error) => {
     await expireIn(-5);
-    control().tokenFaults.push({ status: 400, body: JSON.stringify({ error }) });
+    const fault = { status: 400, body: JSON.stringify({ error }) };
+    // A request that is refused is made once more with the granted scope.
+    control().tokenFaults.push(fault, fault);
     expect((await accounts()).status).toBe(502);
     expect((await connection()).state).toBe('ready');
   },
@@ -165,6 +167,21 @@ test.each([
 test('an access token that the provider stops taking early is renewed on the spot', async () => {
   await control().revokeAccessTokens();
   expect((await accounts()).status).toBe(200);
+  expect(control().tokenRequests).toEqual(['refresh_token']);
+});
+
+test('a provider that refuses a token which it has just renewed wants a new sign-in', async () => {
+  await control().revokeAccessTokens();
+  const held = control().holdNextToken('after');
+  const refused = accounts();
+  await held.arrived;
+  await control().revokeAccessTokens();
+  held.release();
+  expect((await refused).status).toBe(409);
+  expect(await connection()).toMatchObject({
+    state: 'needs_reauthorization',
+    publicError: 'authorization_revoked',
+  });
   expect(control().tokenRequests).toEqual(['refresh_token']);
 });
 

@@ -124,6 +124,23 @@ test('a list that cannot be had leaves the last one, and is asked for again five
   expect(await modelsOf()).toEqual(['fixture/later']);
 });
 
+test('an account whose renewed token is refused too has to be connected again', async () => {
+  await makeStale(id);
+  const { control } = fixture.authorizationServer;
+  await control.revokeAccessTokens();
+  const held = control.holdNextToken('after');
+  const refreshed = refresh();
+  await held.arrived;
+  await control.revokeAccessTokens();
+  held.release();
+  expect(await refreshed).toBe(0);
+  expect(fixture.authorizationServer.control.tokenRequests).toEqual(['refresh_token']);
+  expect(await connectionOf(ada.session, id)).toMatchObject({
+    status: 'needs_reauthorization',
+    error: { code: 'authorization_revoked' },
+  });
+});
+
 test('a token that is refused is renewed once for it; an account without another has no models any more', async () => {
   await makeStale(id);
   await fixture.authorizationServer.control.revokeAccessTokens();

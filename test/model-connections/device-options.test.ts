@@ -85,9 +85,9 @@ async function connect(tokens: object): Promise<string> {
   return polled.data.connectionId;
 }
 
-async function renew(id: string) {
+async function renew(id: string, expiresIn = '5 seconds') {
   const { deps } = fixture.service;
-  await changeAccounts(deps.database, id, { credentialExpiresAt: ahead('5 seconds') });
+  await changeAccounts(deps.database, id, { credentialExpiresAt: ahead(expiresIn) });
   const ref = { id, projectId: ada.person.projectId };
   const signal = new AbortController().signal;
   return createModelCredentials(deps).forCall(ref, { deadline: Date.now() + 60_000, signal });
@@ -217,6 +217,6 @@ test('the words of the file mean that a person has to sign in again, and no othe
   expect((await renew(id)).version).toBe(1);
   expect((await connectionOf(ada.session, id)).status).toBe('ready');
   server.answer('/token', { status: 400, body: { error: 'session_over' } });
-  await expect(renew(id)).rejects.toMatchObject({ code: 'connection_not_ready' });
+  await expect(renew(id, '-5 seconds')).rejects.toMatchObject({ code: 'connection_not_ready' });
   expect((await connectionOf(ada.session, id)).status).toBe('needs_reauthorization');
 });

@@ -117,7 +117,7 @@ test('every field of the file is in the requests, and the issued client takes th
   expect([status, data.status, data.accountLabel]).toEqual([200, 'ready', 'g…@provider.example']);
   expect(server.seen('/token')).toMatchObject([
     {
-      contentType: 'application/x-www-form-urlencoded;charset=UTF-8',
+      contentType: 'application/x-www-form-urlencoded',
       authorization: undefined,
       body: {
         grant_type: 'authorization_code',

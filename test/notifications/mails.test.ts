@@ -13,7 +13,9 @@ import {
   sendNow,
   watchedRoutine,
 } from './fixture.ts';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { fallDue, spendToday } from '#test/support/given.ts';
+import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
 
 const test = mailingTest();
 
@@ -211,6 +213,35 @@ test('a run that says it is only partly done is told of, and a run that is done 
   const mails = await newsTo(mailbox, owner);
   expect(mails.map(({ subject }) => subject)).toEqual(['Partly done: Halfway']);
   expect(mails[0]?.text).not.toContain('Two of four pages');
+});
+
+test('a run that did its work without its tools is mailed as such, and as no recovery', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const tools = await startHostileTools();
+  try {
+    const owner = await person();
+    const key = await owner.key();
+    const mark = marker();
+    const { routineId } = await routineWith(key, ['lookup'], {
+      connection: { url: tools.url('honest') },
+      routine: { name: 'Site audit', instructions: mark, notifications: { mail: EVERYTHING } },
+    });
+    await failedRun(service, key, routineId);
+    await sendNow(service);
+    await passHour(service, routineId);
+    tools.control.answer = () => ({ content: [], isError: true });
+    scriptCalls(service, mark, { name: 'lookup', arguments: { query: 'pages' } });
+    expect((await runOnce(key, routineId)).warnings).toEqual(['tools_failed']);
+    await sendNow(service);
+    const mails = await newsTo(mailbox, owner);
+    expect(mails.map(({ subject }) => subject)).toEqual(['Partly done: Site audit', 'Failed: Site audit']);
+    expect(mails[0]?.text).toContain('A run ended without its tools: every call to the tools of a connection failed');
+  } finally {
+    await tools.stop();
+  }
 });
 
 test.for<[string, (key: ApiClient, path: string) => Promise<unknown>]>([

@@ -19,6 +19,7 @@ const test = serviceTest({ worker: true });
 const NOTHING = {
   stopped: [],
   failed: [],
+  withoutTools: [],
   signIns: [],
   budgets: [],
   skillsBehind: [],

@@ -10,7 +10,7 @@ import { plantRun } from './given/runs.ts';
 import { createRoutine } from './routines.ts';
 import type { Service } from './service.ts';
 
-export { ago, ahead, earlier, EVERY, ifAny, increasedBy } from './given/rows.ts';
+export { ago, ahead, earlier, EVERY, ifAny, increasedBy, refusedEarlier } from './given/rows.ts';
 export * from './given/planted.ts';
 export * from './given/runs.ts';
 
@@ -79,6 +79,7 @@ export const changeRoutines = changer<
   | 'maxQueueSeconds'
   | 'timeoutSeconds'
   | 'pauseAfterFailures'
+  | 'consecutiveFailures'
   | 'modelProvider'
   | 'modelConnectionId'
   | 'modelId'
@@ -95,6 +96,8 @@ export const changeConnections = changer<
   | 'urlQuery'
   | 'credentials'
   | 'credentialsExpireAt'
+  | 'credentialsLifeSeconds'
+  | 'renewalRefusals'
   | 'renewalLease'
   | 'renewalLeasedUntil'
   | 'updatedAt'
@@ -117,6 +120,8 @@ export const changeAccounts = changer<
   | 'ownerId'
   | 'credential'
   | 'credentialExpiresAt'
+  | 'credentialLifeSeconds'
+  | 'renewalRefusals'
   | 'notBefore'
   | 'renewalLease'
   | 'renewalSentVersion'

@@ -1,8 +1,10 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { prices, typedRoutine } from '#test/results/world.ts';
 import { signUp } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
+import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 import { newId } from '#lib/ids.ts';
@@ -154,6 +156,29 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   const week = page.getByRole('region', { name: 'The week at a glance' });
   expect(await week.getByRole('listitem').count()).toBe(7);
   await week.getByText(/: 2 runs succeeded, [23] failed/).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test('a run that did its work without its tools is no success on any page', async ({ service, visit }) => {
+  const owner = await signUp(service);
+  const key = await owner.key();
+  const tools = await startHostileTools();
+  onTestFinished(() => tools.stop());
+  const mark = marker();
+  const { routineId } = await routineWith(key, ['lookup'], {
+    connection: { url: tools.url('honest') },
+    routine: { name: 'Site audit', instructions: mark },
+  });
+  tools.control.answer = () => ({ content: [], isError: true });
+  scriptCalls(service, mark, { name: 'lookup', arguments: { query: 'pages' } });
+  await runOnce(key, routineId);
+  const { page, complaints } = await visit(`/p/${owner.projectId}`, { as: owner });
+  const row = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
+  await row.filter({ hasText: 'Every call to the tools of a connection failed' }).waitFor();
+  await row.getByRole('link', { name: 'See its calls' }).click();
+  const verdict = page.locator('[data-verdict]');
+  await verdict.getByText('Done in part').waitFor();
+  await verdict.getByText('so the run did its work without them').waitFor();
   expect(complaints).toEqual([]);
 });
 

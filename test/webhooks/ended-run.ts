@@ -18,6 +18,7 @@ export function endedRun(fields: Partial<EndedRun> = {}): EndedRun {
     outcome: 'done',
     outcomeSummary: null,
     checks: [],
+    warnings: [],
     data: null,
     changes: null,
     deliver: 'always',

@@ -15,6 +15,7 @@ const run = endedRun({
   outcome: null,
   outcomeSummary: 'Half of it.',
   checks: [{ type: 'result_not_empty', passed: true, detail: 'The result has a text.' }],
+  warnings: ['tools_failed'],
 });
 
 const CHANGES: ComparedResult = {
@@ -51,6 +52,7 @@ test('an event tells the run as it ended', () => {
       outcome: null,
       outcomeSummary: 'Half of it.',
       checks: [{ type: 'result_not_empty', passed: true, detail: 'The result has a text.' }],
+      warnings: ['tools_failed'],
       result: 'as far as it came',
       resultTruncated: false,
       data: null,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
   OUTCOMES,
+  RUN_WARNINGS,
+  type RunWarning,
   type ChangeCounts,
   type Changes,
   type Outcome,
@@ -130,6 +132,10 @@ const meanings = Object.entries(OUTCOMES)
   .map(([outcome, meaning]) => `\`${outcome}\` (${meaning})`)
   .join(', ');
 
+const lacks = Object.entries(RUN_WARNINGS)
+  .map(([warning, meaning]) => `\`${warning}\` (${meaning})`)
+  .join(', ');
+
 const checkResult = z
   .strictObject({
     type: z.enum(RESULT_CHECK_TYPES),
@@ -151,13 +157,18 @@ export const outcomeFields = {
     description:
       'The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow.',
   }),
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
+  warnings: z.array(z.enum(Object.keys(RUN_WARNINGS) as [RunWarning, ...RunWarning[]])).meta({
+    description: `What a run that would succeed lacked; it is \`partial\` at best, and proves nothing for activation: ${lacks}. The list may grow.`,
+  }),
 };
 
-export function presentOutcome({ outcome, outcomeSummary, checks }: RunOutcome) {
+export function presentOutcome({ outcome, outcomeSummary, checks, warnings }: RunOutcome) {
   return {
     outcome,
     outcomeSummary,
     checks: checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
+    warnings: [...warnings],
   };
 }
 

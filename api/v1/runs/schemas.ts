@@ -184,6 +184,7 @@ export const RUN_VIEW = [
   'outcome',
   'outcomeSummary',
   'checks',
+  'warnings',
   'waitingFor',
   'model',
   'stepCount',

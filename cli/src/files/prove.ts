@@ -96,6 +96,10 @@ async function prove(
     const message = `the run ended ${run.state}${why === '' ? '' : `, ${why}`}; ${pageOf(`/runs/${run.id}`)}`;
     return { key, id, result: 'failed', runId: run.id, costUsd, message };
   }
+  if (run.warnings.length > 0) {
+    const message = `the run proves nothing: ${run.warnings.join(', ')}; ${pageOf(`/runs/${run.id}`)}`;
+    return { key, id, result: 'failed', runId: run.id, costUsd, message };
+  }
   return activate(ras, { key, id }, { runId: run.id, costUsd });
 }
 

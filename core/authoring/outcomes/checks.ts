@@ -9,6 +9,12 @@ export const OUTCOMES = {
 } as const;
 export type Outcome = keyof typeof OUTCOMES;
 
+/** Lists what a run that succeeded may be warned of. Such a run is `partial` at best, and proves nothing. */
+export const RUN_WARNINGS = {
+  tools_failed: 'every call to the tools of a connection failed, so the run did its work without them',
+} as const;
+export type RunWarning = keyof typeof RUN_WARNINGS;
+
 /** The result of one check, in the order in which the routine lists them. */
 export interface CheckResult {
   readonly type: ResultCheckType;
@@ -25,6 +31,8 @@ export interface RunOutcome {
   readonly outcomeSummary: string | null;
   /** Empty when nothing was checked. */
   readonly checks: readonly CheckResult[];
+  /** What the run lacked; empty for nearly every run. */
+  readonly warnings: readonly RunWarning[];
 }
 
 /** The facts by which a run is checked. */

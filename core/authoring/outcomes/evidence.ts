@@ -34,6 +34,20 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
 }
 
 /**
+/**
+ * Tells whether a run has called tools of a connection in vain: each of these calls failed, was refused, or has an
+ * unknown end. All calls of a run are recorded when its last step is.
+ */
+export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
+  const found = await db.row`
+    select 1 from steps
+    where run_id = ${runId} and kind = 'tool' and tool->>'policyId' is not null
+    group by tool->>'connectionId' having bool_and(state <> 'succeeded') limit 1
+  `;
+  return found !== undefined;
+}
+
+/**
  * Searches a result for the patterns of the checks. This takes time, so it comes before the transaction that ends the
  * run.
  */

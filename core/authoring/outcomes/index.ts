@@ -1,4 +1,4 @@
-export { asksForCalls, countCalls, findPatterns } from './evidence.ts';
+export { asksForCalls, countCalls, findPatterns, lacksConnection } from './evidence.ts';
 export {
   areNone,
   NO_CHANGES,
@@ -11,5 +11,14 @@ export {
 } from './changes.ts';
 export { type Finish, readFinish, REMINDER, textBeforeReminder, wasReminded } from './finish.ts';
 export { type Items, readItems } from './items.ts';
-export { type Evidence, decideChecks, type CheckResult, OUTCOMES, type Outcome, type RunOutcome } from './checks.ts';
+export {
+  type Evidence,
+  decideChecks,
+  type CheckResult,
+  OUTCOMES,
+  type Outcome,
+  RUN_WARNINGS,
+  type RunOutcome,
+  type RunWarning,
+} from './checks.ts';
 export { asksForRepair, readData, repairRequest, repairsText } from './read-data.ts';

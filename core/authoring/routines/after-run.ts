@@ -7,10 +7,12 @@ import { routineStatesBefore } from './states.ts';
  * returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this run paused
  * it.
  * @param end.ownFault whether a failure is the routine's own. Failures of others neither count nor clear the count
+ * @param end.isWhole false for a success that lacked its tools, which neither counts nor clears the count
  */
 export function routineAfterRun(end: {
   state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
   ownFault: boolean;
+  isWhole: boolean;
 }): Sql {
   // Nothing ran, so nothing is counted and no mail is sent.
   if (end.state === 'skipped') {
@@ -19,7 +21,7 @@ export function routineAfterRun(end: {
   }
   if (end.state === 'failed' && end.ownFault) return countFailure;
   const failures =
-    end.state === 'succeeded'
+    end.state === 'succeeded' && end.isWhole
       ? sql`case when ended.trigger = 'schedule' then 0 else r.consecutive_failures end`
       : sql`r.consecutive_failures`;
   return sql`routine as (

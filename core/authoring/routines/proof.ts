@@ -2,9 +2,10 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
-/** Chooses the manual runs that have succeeded with the present version of a row of `routines`. */
+/** Chooses the manual runs that have succeeded with the present version of a row of `routines`, with all their tools. */
 const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
-          and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'`;
+          and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
+          and p.warnings = '{}'`;
 
 /**
  * Selects the latest manual run that has succeeded with the present version of a row of `routines` and with its own
@@ -86,6 +87,7 @@ export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<voi
         skill_revisions, facts_version
       from runs
       where id = any(${runIds}) and trigger = 'manual' and state = 'succeeded' and proves is not false
+        and warnings = '{}'
       order by routine_id, routine_revision, id desc
     ), locked as (
       select v.routine_id, v.revision, proof.run_id, proof.skill_revisions, proof.facts_version

@@ -122,9 +122,8 @@ export function createServerFetch({
         throw new ToolServerError('sign_in', { challenge });
       }
       await response.body?.cancel();
-      // The second 401 says nothing new, but a renewed token may turn out to lack a scope.
-      const isNews = !repeated || demandedScopes !== undefined;
-      const other = isHome && isNews ? await credentials.refused(auth, signal, demandedScopes) : undefined;
+      // A second refusal is of credentials that were renewed in between: they do not work, or lack a scope.
+      const other = isHome ? await credentials.refused(auth, signal, demandedScopes, repeated) : undefined;
       if (other === undefined || repeated) throw new ToolServerError('sign_in', { challenge });
       auth = other;
       response = await send(auth);

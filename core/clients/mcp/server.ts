@@ -15,12 +15,14 @@ export interface RequestCredentials {
   /**
    * Takes note that the server refused these headers: with a 401, or because they do not cover the request, and then
    * `demandedScopes` are the scopes that the server names, maybe none.
+   * @param isSecond true where these are the others that an earlier refusal of the same request has brought
    * @returns other headers to repeat the request with, once; undefined when there are none
    */
   refused(
     used: Readonly<Record<string, string>>,
     signal: AbortSignal,
     demandedScopes?: readonly string[],
+    isSecond?: boolean,
   ): Promise<Record<string, string> | undefined>;
 }
 

@@ -1,3 +1,4 @@
+import { RUN_WARNINGS, type RunWarning } from '#core/authoring/outcomes/index.ts';
 import { enqueuePing } from '#core/foundation/outbox/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
 import type { Db } from '#lib/database/index.ts';
@@ -12,6 +13,8 @@ interface EndedRun {
   readonly reason: string | null;
   /** Outcome of a run that succeeded; null for all others. */
   readonly outcome: string | null;
+  /** What a run that succeeded lacked. */
+  readonly warnings: readonly RunWarning[];
   /** The reason as a sentence of the closed list, without words of a model, a tool or a provider. */
   readonly reasonInWords: string | null;
   /** Why the service paused the routine because of this run; null when it did not. */
@@ -26,7 +29,8 @@ interface EndedRun {
  */
 export async function notifyRunEnded(tx: Db, run: EndedRun, subscription: Subscription): Promise<void> {
   const { successPingUrl: url } = subscription;
-  if (run.state === 'succeeded' && url !== null) {
+  const isWhole = run.state === 'succeeded' && run.warnings.length === 0;
+  if (isWhole && url !== null) {
     await enqueuePing(tx, { ...messageSubjectOf(subscription, run.id), url });
   }
   // Before the state of the routine, as when a step is settled: locks are taken in one order everywhere.
@@ -35,8 +39,8 @@ export async function notifyRunEnded(tx: Db, run: EndedRun, subscription: Subscr
     const news = [
       ...(run.state === 'failed' ? [await failed(tx, run, subscription)] : []),
       ...(run.pausedBecause === null ? [] : [paused(run.pausedBecause)]),
-      ...(run.outcome === 'partial' ? [PARTIAL] : []),
-      ...(run.state === 'succeeded' ? await recovered(tx, subscription) : []),
+      ...(run.outcome === 'partial' ? [partial(run.warnings)] : []),
+      ...(isWhole ? await recovered(tx, subscription) : []),
       ...routineBudgetNews(crossings),
     ];
     await tell(tx, subscription, { runId: run.id, news });
@@ -49,11 +53,11 @@ function usedUpBy({ reason, passedLimit }: EndedRun): PassedLimit | 'unknown' | 
   return passedLimit ?? (reason === 'budget_exceeded' ? 'unknown' : undefined);
 }
 
-const PARTIAL: News = {
-  event: 'partial',
-  heading: 'Partly done',
-  lines: ['A run succeeded, and says that it could do only a part of its work.'],
-};
+function partial(warnings: EndedRun['warnings']): News {
+  const lines = warnings.map((warning) => `A run ended without its tools: ${RUN_WARNINGS[warning]}.`);
+  const said = 'A run succeeded, and says that it could do only a part of its work.';
+  return { event: 'partial', heading: 'Partly done', lines: lines.length === 0 ? [said] : lines };
+}
 
 /** Writes the news that the service has paused a routine, with the reason that the routine shows. */
 function paused(because: string): News {

@@ -25,6 +25,7 @@ export interface EndedRun {
     readonly passed: boolean;
     readonly detail: string;
   }[];
+  readonly warnings: readonly string[];
   /** Data of the result in the form of its routine's `resultSchema`; null without one. */
   readonly data: unknown;
   readonly changes: ComparedResult | null;
@@ -91,6 +92,7 @@ export function eventBody(run: EndedRun): string {
       outcome: run.outcome,
       outcomeSummary: run.outcomeSummary,
       checks: run.checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
+      warnings: run.warnings,
       ...limitedResult(run.result),
       data: run.data,
       changes: run.changes,

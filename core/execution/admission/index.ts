@@ -11,6 +11,7 @@ export {
   takesPlace,
   waiting,
   waitsForBudget,
+  waitsForConnection,
   type AdmissionRule,
 } from './room.ts';
 export {

@@ -50,6 +50,9 @@ export const admitted = sql`state in ('queued', 'running') and admitted_at is no
  */
 export const waitsForBudget = sql`state = 'running' and waits_until is not null`;
 
+/** SQL condition on `runs`: the run sleeps, likewise, until the provider of a connection is asked again. */
+export const waitsForConnection = sql`state = 'running' and waits_since is not null and waits_until is null`;
+
 /**
  * How many runs of a project wait for a budget at a time. Its others stay in the queue: each that waits asks again and
  * again, and more than these could not be granted together.

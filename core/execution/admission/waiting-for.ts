@@ -8,11 +8,12 @@ import {
   shareOf,
   takesPlace,
   waitsForBudget,
+  waitsForConnection,
   workersTakingRuns,
   type AdmissionRule,
 } from './room.ts';
 
-/** Everything that a run can wait for. All but `budget` come before it begins. */
+/** Everything that a run can wait for. All but `budget` and `connection` come before it begins. */
 export const WAITS = {
   run_at: 'the time that it was asked for has not come',
   worker: 'no worker is there that takes new runs',
@@ -22,6 +23,8 @@ export const WAITS = {
   account: 'its model account has as many runs at a time as the provider allows',
   previous_run: 'an earlier run of the routine is still open',
   budget: 'other runs hold what is left of a budget; its clock stands still, and it asks again within seconds',
+  connection:
+    'the provider of a connection is away, so that an expired sign-in cannot be renewed; its clock stands still, and it asks again',
   start: 'it has been let in and its workflow is about to begin',
 } as const;
 export type Wait = keyof typeof WAITS;
@@ -31,6 +34,7 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
   const found = await db.row<{ wait: Wait | null }>`
     select case
       when ${waitsForBudget} then 'budget'
+      when ${waitsForConnection} then 'connection'
       when runs.state <> 'queued' then null
       when runs.admitted_at is not null then 'start'
       when runs.held then 'run_at'

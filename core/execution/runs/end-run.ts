@@ -66,7 +66,7 @@ export async function endRun(
  * @returns undefined when the run had ended before; nothing is changed then
  */
 export async function recordEnd(tx: Db, runId: string, ending: RunEnding): Promise<RecordedEnd | undefined> {
-  const { state, reason, errorMessage, result } = ending;
+  const { state, reason, errorMessage, result, warnings = [] } = ending;
   // The failed attempt says more than the reason does; a step that was never sent has words of its own.
   const modelFailed =
     reason?.startsWith('model_') === true ||
@@ -85,7 +85,7 @@ export async function recordEnd(tx: Db, runId: string, ending: RunEnding): Promi
       returning *
     ), calls as (
       ${callsOfRunOver(sql`ended`)}
-    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason) })}, ${breakerAfterRun(ending)}, closed as (
+    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0 })}, ${breakerAfterRun(ending)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
         error_message = coalesce(steps.error_message,
@@ -117,6 +117,7 @@ export async function recordEnd(tx: Db, runId: string, ending: RunEnding): Promi
         state,
         reason: ended.reason,
         outcome: ended.outcome,
+        warnings,
         reasonInWords: ended.reason === null ? null : reasonInWords(ended.reason),
         pausedBecause: ended.paused ? ended.stateReason : null,
         passedLimit: ending.passedLimit,
@@ -170,10 +171,10 @@ function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
 }
 
 /** Writes the outcome of a run: assignments for the update of `runs` that ends it. */
-export function outcomeOf({ state, outcome, outcomeSummary, checks }: RunEnding): Sql {
+export function outcomeOf({ state, outcome, outcomeSummary, checks, warnings = [] }: RunEnding): Sql {
   return sql`outcome = ${state === 'succeeded' ? (outcome ?? 'done') : null},
     outcome_summary = ${outcomeSummary ?? null},
-          checks = ${checks === undefined ? null : storableJson(checks)}::jsonb`;
+          checks = ${checks === undefined ? null : storableJson(checks)}::jsonb, warnings = ${warnings}::text[]`;
 }
 
 async function enqueueEvents(

@@ -5,7 +5,7 @@ import { join, ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import { type Admission, waitsForBudget, waitOf } from '#core/execution/admission/index.ts';
+import { type Admission, waitsForBudget, waitsForConnection, waitOf } from '#core/execution/admission/index.ts';
 import type { RunState, Trigger } from '#core/execution/run-states/index.ts';
 import {
   comparedWith,
@@ -138,7 +138,8 @@ export async function readRunDetail(
       }
   >`
     select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate,
-    ${queuedSeconds} as "queuedSeconds", ${waitsForBudget} as waits from runs
+    ${queuedSeconds} as "queuedSeconds", (${waitsForBudget} or ${waitsForConnection}) as waits
+    from runs
     where id = ${id} and project_id = ${projectId}
   `;
   if (run === undefined) throw new AppError('run_not_found');

@@ -121,7 +121,7 @@ export function scheduledFor(run: Sql): Sql {
 /** Selects the fields of `RunOutcome` from `runs`. A success without one counts as `done`. */
 export const runOutcome = sql`
   coalesce(outcome, case when state = 'succeeded' then 'done' end) as outcome, outcome_summary as "outcomeSummary",
-  coalesce(checks, '[]') as checks
+  coalesce(checks, '[]') as checks, warnings
 `;
 
 /** The columns of a run without its long texts. */

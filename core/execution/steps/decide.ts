@@ -7,6 +7,7 @@ import {
   countCalls,
   decideChecks,
   findPatterns,
+  lacksConnection,
   readData,
   repairRequest,
   textBeforeReminder,
@@ -14,7 +15,7 @@ import {
   type Evidence,
   type Finish,
 } from '#core/authoring/outcomes/index.ts';
-import { type OutcomeRule, type ResultCheck, ABNORMAL_FROM_TOKENS } from '#core/authoring/definition/index.ts';
+import { type OutcomeRule, ABNORMAL_FROM_TOKENS } from '#core/authoring/definition/index.ts';
 import {
   failure,
   success,
@@ -215,26 +216,37 @@ async function endingByForm(
   return { ending: { ...failure('result_invalid', message), result, outcomeSummary } };
 }
 
+type RunOnRecord = Pick<RunContext, 'checks' | 'id' | 'transcript'>;
+
 /**
- * Returns the ending of a run that would succeed by its routine's checks, from what is recorded in the transaction that
+ * Returns the ending of a run that would succeed by its tool calls and its routine's checks, from what is recorded in the transaction that
  * ends it. A failed check makes it fail.
  */
 export async function endingByChecks(
   db: Db,
-  run: { readonly id: string; readonly checks: readonly ResultCheck[] },
+  run: RunOnRecord,
   ending: RunEnding,
   patterns: Evidence['patterns'],
 ): Promise<RunEnding> {
-  if (ending.state !== 'succeeded' || run.checks.length === 0) return ending;
+  if (ending.state !== 'succeeded') return ending;
+  const reached = await endingByTools(db, run, ending);
+  if (run.checks.length === 0) return reached;
   const calls = asksForCalls(run.checks) ? await countCalls(db, run.id) : [];
-  const { outcome = 'done', result: text } = ending;
+  const { outcome = 'done', result: text, warnings } = reached;
   const checks = decideChecks(run.checks, { outcome, result: text ?? '', patterns, calls });
   const failed = checks.findIndex(({ passed }) => !passed);
   const check = checks[failed];
-  if (check === undefined) return { ...ending, checks };
+  if (check === undefined) return { ...reached, checks };
   const message = `Check ${failed + 1} of ${checks.length}, ${check.type}, failed: ${check.detail}`;
   const { result, outcomeSummary } = ending;
-  return { ...failure('check_failed', message), result, outcomeSummary, checks };
+  return { ...failure('check_failed', message), result, outcomeSummary, checks, warnings };
+}
+
+/** Returns the ending of a run that would succeed: a part at best, where it called the tools of a connection in vain. */
+async function endingByTools(db: Db, run: RunOnRecord, ending: RunEnding): Promise<RunEnding> {
+  const hasCalled = run.transcript.some(({ role }) => role === 'tool');
+  if (!hasCalled || !(await lacksConnection(db, run.id))) return ending;
+  return { ...ending, outcome: 'partial', warnings: ['tools_failed'] };
 }
 
 /** Tokens below which an estimate is too rough to say that a prompt was cut. */

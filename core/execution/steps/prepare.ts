@@ -18,12 +18,12 @@ import type { FailureReason } from '#core/execution/run-states/index.ts';
 import { persistently, storableJson, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
-import type { RunContext, PreparedRun } from './begin-step.ts';
+import { takeBackAttempt, type RunContext, type PreparedRun } from './begin-step.ts';
 import type { StepsCore } from './core.ts';
 import { countInput, type AccountStep, type ModelCall } from './model-call.ts';
 import { passGate } from './pass-gate.ts';
 import { toolSet } from './plan-tool-calls.ts';
-import { Stop, usedUp } from './stop.ts';
+import { delayAfter, Stop, usedUp } from './stop.ts';
 
 /** A model step whose call could be made now. */
 export interface PreparedStep extends Ready {
@@ -45,7 +45,12 @@ export async function prepareStep(
 ): Promise<PreparedStep> {
   const { signal } = deadline;
   const ready = await preflight(deps, run, signal, () => passGate(deps, run, signal));
-  if ('reason' in ready) throw Stop.fails(ready.reason, ready.detail);
+  if ('reason' in ready) {
+    if (ready.mayPass !== true || run.patienceMs <= 0) throw Stop.fails(ready.reason, ready.detail);
+    await stopClock(deps, run, index);
+    // It wakes when its patience is over, before a sweep takes it for lost.
+    throw Stop.waits(Math.min(delayAfter(run.stepAgeMs), run.patienceMs + 1_000));
+  }
   const { option } = ready;
   // A text that failed is asked for again under its schema, which leaves no room for tools.
   const tools = repairsText(run.transcript) ? {} : toolSet(run.tools);
@@ -69,6 +74,15 @@ export async function prepareStep(
     },
   );
   return { ...ready, index, ...fitted };
+}
+
+/** Lets the clock of a run stand still, and gives its place to another, while it waits for a connection. */
+async function stopClock({ admission, database }: StepsCore, run: RunContext, index: number): Promise<void> {
+  await database.run`
+    with taken_back as (${takeBackAttempt(run, index)} returning run_id)
+    update runs set waits_since = now() from taken_back where id = taken_back.run_id and state = 'running'
+  `;
+  admission.nudge();
 }
 
 /** Returns the account of the run's model; undefined for the gateway. */
@@ -148,6 +162,8 @@ export interface Blocked {
   readonly reason: FailureReason;
   /** Detail beyond the reason. */
   readonly detail?: string;
+  /** True where the run waits, for as long as it may, instead of ending at once. */
+  readonly mayPass?: boolean;
 }
 
 /**
@@ -181,9 +197,9 @@ export async function preflight(
     return { reason: 'blocked_variable' };
   }
   const needed = run.tools.flatMap(({ connectionId }) => connectionId ?? []);
-  if (!(await connectionsReady(deps, run.projectId, needed, signal))) {
-    return { reason: 'blocked_connection' };
-  }
+  const readiness = await connectionsReady(deps, run.projectId, needed, signal);
+  if (readiness === 'away') return { reason: 'blocked_connection', detail: AWAY, mayPass: true };
+  if (readiness === 'blocked') return { reason: 'blocked_connection' };
   const gateVerdict = await askGate();
   const skills = await resolveSkills(
     deps.database,
@@ -197,6 +213,9 @@ export async function preflight(
   const factsVersion = run.toldFacts?.version ?? null;
   return { ...opening, option, skillRevisions: revisionsOf(skills), factsVersion };
 }
+
+const AWAY =
+  'The provider of a connection could not be reached to renew a sign-in that has expired. Runs wait for it as long as limits.maxQueueSeconds.';
 
 /** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */
 async function accountBlocked(

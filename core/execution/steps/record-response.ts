@@ -73,7 +73,8 @@ async function recordDecision(
   const isPlain = run.gate === null && ending.data === undefined && !asksForCalls(run.checks);
   if (ending.state === 'succeeded' && !run.hasAudience && isPlain) {
     const decided = await endingByChecks(database, run, ending, patterns);
-    const recorded = decided.state === 'succeeded' ? await recordStepAndSuccess(database, record, decided) : undefined;
+    const isWhole = decided.state === 'succeeded' && decided.warnings === undefined;
+    const recorded = isWhole ? await recordStepAndSuccess(database, record, decided) : undefined;
     if (recorded !== undefined) return { runId: run.id, ending: decided, deliveries: [], skipped: [], ...recorded };
   }
   return transaction(database, async (tx) => {
@@ -83,7 +84,9 @@ async function recordDecision(
     }
     const decided = await endingByChecks(tx, run, ending, patterns);
     const end = await recordEnd(tx, run.id, decided);
-    if (run.gate !== null && end?.ending.state === 'succeeded') await keepSeen(tx, run.id);
+    // A run that lacked its tools has not worked on what its gate saw.
+    const isSeen = end?.ending.state === 'succeeded' && decided.warnings === undefined;
+    if (run.gate !== null && isSeen) await keepSeen(tx, run.id);
     return end;
   });
 }

@@ -119,7 +119,7 @@ export async function recordStepAndSuccess(
         finished_at = now()
       from step, settled where runs.id = step.run_id
       returning runs.*
-    ), ${routineAfterRun({ state: 'succeeded', ownFault: false })}, ${breakerAfterRun(ending)}
+    ), ${routineAfterRun({ state: 'succeeded', ownFault: false, isWhole: true })}, ${breakerAfterRun(ending)}
     select ${othersWait} as "othersWait" from ended, routine
   `;
   return ended;

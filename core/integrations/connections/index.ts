@@ -12,7 +12,6 @@ export { connectionColumns, listConnections, lockConnection, markReady, readConn
 export { endSignInsOf, eraseConnection, eraseConnections, revokeErased } from './remove.ts';
 export { changeConnection } from './tool-servers/change.ts';
 export { createToolServer, toolServerOf } from './tool-servers/create.ts';
-export { authenticateClient } from './oauth/authorization-server.ts';
 export { authorizationRequest, startSignIn } from './oauth/start.ts';
 export { clientMetadataDocument, clientMetadataUrlOf, redirectUriOf } from './oauth/client.ts';
 export { completeSignIn } from './oauth/complete.ts';

@@ -1,9 +1,9 @@
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { authenticateClient } from '#core/clients/oauth/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from './core.ts';
-import { authenticateClient } from './oauth/authorization-server.ts';
 import { issuerOf, openGrant, type Grant } from './oauth/grant.ts';
 import type { Connection } from './store/connection.ts';
 import { readSealedCredentials } from './store/credentials.ts';
@@ -128,7 +128,7 @@ async function revoke(
     token_type_hint: refreshToken === null ? 'access_token' : 'refresh_token',
   });
   const headers = new Headers({ accept: 'application/json' });
-  authenticateClient(server, client, headers, body);
+  authenticateClient(server.tokenEndpointAuthMethods, client, headers, body);
   const fetch = outbound.fetchWithin({
     timeoutMs: TIMEOUT_MS,
     maxResponseBytes: MAX_ANSWER_BYTES,

@@ -1,5 +1,6 @@
 import type { Actor } from '#core/foundation/audit/index.ts';
 import {
+  CONNECTION_ERRORS,
   lockConnection,
   markReady,
   readConnection,
@@ -16,6 +17,7 @@ import {
 } from '#core/clients/mcp/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { sentence } from '#lib/text.ts';
 import { createTurns } from '#lib/turns.ts';
 import type { ToolPolicy } from './policy.ts';
 import { holdRoutine, listPoliciesOfConnection } from './queries.ts';
@@ -99,7 +101,7 @@ async function askServer(
   // A person who typed the credentials in cannot sign in again; that the server takes them now is proof enough.
   const typedIn = connection.auth === 'bearer' || connection.auth === 'headers';
   const ready = connection.state === 'ready';
-  if (connection.url === null || !(ready || typedIn)) throw new AppError('connection_not_ready');
+  if (connection.url === null || !(ready || typedIn)) throw notReady(connection);
   const limits = { signal: new AbortController().signal, timeoutMs: TIMEOUT_MS };
   try {
     const listed = await listOnSession(deps, connection, limits).catch((error: unknown) => {
@@ -115,7 +117,7 @@ async function askServer(
     return listed;
   } catch (error) {
     if (!(error instanceof ToolServerError)) throw error;
-    if (error.isDenial) throw new AppError('connection_not_ready');
+    if (error.isDenial) throw notReady(await readConnection(deps.database, projectId, connectionId), error.message);
     throw new AppError('provider_error', `The tools could not be listed: ${error.message}.`);
   }
 }
@@ -131,4 +133,10 @@ async function listOnSession(
   } finally {
     await session.close();
   }
+}
+
+/** Says why a connection cannot be used; its server is the reason where the record has none. */
+function notReady({ publicError }: Connection, otherwise?: string): AppError {
+  const message = publicError === null ? otherwise && sentence(otherwise) : CONNECTION_ERRORS[publicError];
+  return new AppError('connection_not_ready', message);
 }

@@ -7,7 +7,7 @@ import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import type { ModelConnectionRef } from './connection.ts';
 import type { AccountsCore } from './core.ts';
 import type { CallCredential, ModelCredentials } from './credentials.ts';
-import { findUsableConnection, isUsable, readModelConnection } from './store/queries.ts';
+import { findUsableConnection, isUsable, markNotReady, readModelConnection } from './store/queries.ts';
 
 type CatalogueCore = Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 'modelRuntime'> & {
   readonly modelCredentials: ModelCredentials;
@@ -81,11 +81,20 @@ async function fetchModels(
   try {
     return await askProvider(deps, runtime, ref, first, deadline, signal);
   } catch (error) {
-    const refused = error instanceof CallFailure && error.code === 'credential_refused';
-    const renewed = refused ? await modelCredentials.refused(ref, first.version, signal) : undefined;
+    const renewed = isRefusal(error) ? await modelCredentials.refused(ref, first.version, signal) : undefined;
     if (renewed === undefined) throw error;
-    return askProvider(deps, runtime, ref, renewed, deadline, signal);
+    try {
+      return await askProvider(deps, runtime, ref, renewed, deadline, signal);
+    } catch (second) {
+      // Refused twice, with a renewal in between.
+      if (isRefusal(second)) await markNotReady(deps.database, ref, renewed.version, 'authorization_revoked');
+      throw second;
+    }
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof CallFailure && error.code === 'credential_refused';
 }
 
 async function askProvider(

@@ -1,11 +1,11 @@
+import { refreshTokens, TokenError, type Tokens } from '#core/clients/oauth/index.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
-import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal.ts';
+import { createRenewals, endsSignIn, NotRenewed, REFUSED_PAUSE_SECONDS, renewUnderLease } from '#lib/shared-renewal.ts';
 import type { ModelConnectionRef } from './connection.ts';
 import type { AccountsCore } from './core.ts';
-import { signInOf } from './oauth/server.ts';
-import { requestTokens, revokeTokens, TokenRequestError, type Tokens } from './oauth/token-request.ts';
+import { endpointOf, revokeTokens, signInOf, tokenParametersOf } from './oauth/server.ts';
 import {
   callCredential,
   dropRenewal,
@@ -83,10 +83,12 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
     async forCall(ref, { deadline, signal }) {
       const { stored, provider, opened } = await readReady(ref);
       const asIs = { credential: callCredential(opened), version: stored.version };
-      const lasts = stored.expiresAt === null || stored.expiresAt.getTime() > deadline + MARGIN_MS;
+      const lasts = outlasts(stored, deadline + MARGIN_MS);
       // One that cannot be renewed is used until the provider refuses it.
       const isFinal = opened.kind === 'api_key' || opened.refreshToken === null;
       if (lasts || isFinal || (stored.spent && !stored.leased)) return asIs;
+      const wasRefusedNow = (stored.refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
+      if (wasRefusedNow && !stored.expired) return asIs;
       try {
         return (await renew(provider, ref, stored, signal)) ? await current(ref) : asIs;
       } catch (error) {
@@ -114,9 +116,20 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       const renewed = await orUndefined(renew(provider, ref, stored, signal));
       if (renewed === undefined) return undefined;
       if (renewed) return orUndefined(current(ref));
-      throw notRenewed();
+      throw new NotRenewed();
     },
   };
+}
+
+/**
+ * Tells whether a credential is good for a call that ends by then. A new one that would not outlast the call either is
+ * asked for once half of the life is over, and not before each call.
+ */
+function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number): boolean {
+  if (expiresAt === null || expiresAt.getTime() > endsAt) return true;
+  const now = Date.now();
+  const lifeMs = (lifeSeconds ?? Infinity) * 1_000;
+  return lifeMs <= endsAt - now && expiresAt.getTime() - now > lifeMs / 2;
 }
 
 /** Waits for what a connection that is not ready does not have. */
@@ -144,12 +157,13 @@ function renewCredential(
   stale: StoredCredential,
 ): Promise<boolean> {
   return renewUnderLease({
-    take: () => takeRenewal(deps.database, ref, stale.version),
+    take: () => takeRenewal(deps.database, ref, stale),
     renew: (lease) => renewHeld(deps, provider, ref, stale, lease),
     async look() {
       const now = await readStoredCredential(deps.database, ref);
       if (now.state !== 'ready') throw new AppError('connection_not_ready');
       if (now.version !== stale.version) return true;
+      if (now.refusals?.last !== stale.refusals?.last) throw new NotRenewed({ isRefusal: true });
       return now.spent && !now.leased ? false : undefined;
     },
   });
@@ -168,20 +182,21 @@ async function renewHeld(
   try {
     tokens = await ask(deps, provider, old);
   } catch (error) {
-    const kind = error instanceof TokenRequestError ? error.kind : 'not_sent';
-    const detail = error instanceof TokenRequestError ? error.error : 'no_endpoint';
-    if (kind === 'refused') {
-      const reason = held.expired ? 'authorization_expired' : 'authorization_revoked';
+    const { kind, answer: detail } = error instanceof TokenError ? error : { kind: 'away', answer: 'no_endpoint' };
+    const refused = kind === 'answered' ? detail : undefined;
+    if (kind === 'refused' || (refused !== undefined && endsSignIn(held.refusals, refused, held))) {
+      const reason = kind === 'refused' && held.expired ? 'authorization_expired' : 'authorization_revoked';
       if (await markNotReady(database, ref, held.version, reason)) {
         log.warn({ connectionId: ref.id, detail }, 'the sign-in of a model account is over');
       }
       throw new AppError('connection_not_ready');
     }
-    await dropRenewal(database, ref, lease, { mayBeSentAgain: kind !== 'unknown' });
-    if (!(error instanceof TokenRequestError || error instanceof AppError)) throw error;
+    const { refusals } = held;
+    await dropRenewal(database, ref, lease, { mayBeSentAgain: kind !== 'unknown', refused, refusals });
+    if (!(error instanceof TokenError || error instanceof AppError)) throw error;
     log.warn({ connectionId: ref.id, detail, kind }, 'the tokens of a model account were not renewed');
     if (kind === 'unknown') return false;
-    throw notRenewed();
+    throw new NotRenewed({ isRefusal: refused !== undefined });
   }
   const next: OAuthCredential = {
     ...old,
@@ -203,17 +218,14 @@ async function ask(
   provider: ModelProvider,
   { refreshToken, clientId }: OAuthCredential,
 ): Promise<Tokens> {
-  if (refreshToken === null) throw new TokenRequestError('refused', 'no_refresh_token');
+  if (refreshToken === null) throw new TokenError('refused', 'no_refresh_token');
   const { tokenEndpoint } = await deps.findModelServer(provider);
-  return requestTokens(
-    deps,
-    provider,
-    { tokenEndpoint, clientId },
-    {
-      grant_type: 'refresh_token',
-      refresh_token: refreshToken,
-    },
-  );
+  const { scopes, scopeSeparator } = signInOf(provider);
+  return refreshTokens(deps, endpointOf(provider, tokenEndpoint, clientId), {
+    refreshToken,
+    scope: scopes.join(scopeSeparator),
+    parameters: tokenParametersOf(provider),
+  });
 }
 
 async function drop(deps: RenewalCore, provider: ModelProvider, credential: OAuthCredential): Promise<void> {

@@ -3,7 +3,7 @@ import { afterCommit, sql, type Db, AT_ONCE } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ModelConnectionRef, RevokedReason, ProviderRevocation } from './connection.ts';
 import type { AccountsCore } from './core.ts';
-import { revokeTokens } from './oauth/token-request.ts';
+import { revokeTokens } from './oauth/server.ts';
 import { sweepAttempts } from './sign-in/attempt-queries.ts';
 import { openCredential, modelCredential, type ModelCredential } from './store/credential.ts';
 

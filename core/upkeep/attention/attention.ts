@@ -14,6 +14,14 @@ interface FailedRoutine {
   readonly runs: number;
 }
 
+/** A routine whose last run did its work without the tools that it called. */
+interface RoutineWithoutTools {
+  readonly routineId: string;
+  readonly routineName: string;
+  readonly runId: string;
+  readonly finishedAt: Date;
+}
+
 /** A routine that the service has taken off its schedule. */
 interface StoppedRoutine {
   readonly routineId: string;
@@ -46,6 +54,7 @@ interface RoutineBehind {
 export interface Attention {
   readonly stopped: readonly StoppedRoutine[];
   readonly failed: readonly FailedRoutine[];
+  readonly withoutTools: readonly RoutineWithoutTools[];
   readonly signIns: readonly EndedSignIn[];
   readonly budgets: Awaited<ReturnType<typeof spentBudgets>>;
   readonly skillsBehind: readonly RoutineBehind[];
@@ -61,7 +70,7 @@ const MOST_FAILED_RUNS = 1_000;
 const NEARLY_SPENT_PERCENT = 80;
 
 /**
- * Reads what needs attention in a project: five statements, each by an index and bounded by the routines of the
+ * Reads what needs attention in a project: six statements, each by an index and bounded by the routines of the
  * project.
  * @param since failures before it are left out
  */
@@ -75,6 +84,7 @@ export async function readAttention(
   const found = {
     stopped: await stoppedRoutines(db, projectId, limit),
     failed: await failedRoutines(db, { projectId, since, limit }),
+    withoutTools: await routinesWithoutTools(db, { projectId, since, limit }),
     signIns: await endedSignIns(db, projectId, limit),
     budgets: await spentBudgets(db, ids, { percent: NEARLY_SPENT_PERCENT, limit }),
     skillsBehind: await routinesBehind(db, projectId, limit),
@@ -82,6 +92,7 @@ export async function readAttention(
   return {
     stopped: found.stopped.slice(0, MOST),
     failed: found.failed.slice(0, MOST),
+    withoutTools: found.withoutTools.slice(0, MOST),
     signIns: found.signIns.slice(0, MOST),
     budgets: found.budgets.slice(0, MOST),
     skillsBehind: found.skillsBehind.slice(0, MOST),
@@ -124,6 +135,24 @@ function failedRoutines(
       where ${ownedBy(sql`later.routine_id`, sql`latest.routine_id`)} and later.project_id = ${projectId}
         and later.state = 'succeeded' and later.id > latest.id
     )
+    order by latest.finished_at desc limit ${limit}
+  `;
+}
+
+/** Looks at the last run of each routine that has succeeded or failed. */
+function routinesWithoutTools(
+  db: Db,
+  { projectId, since, limit }: { projectId: string; since: Date; limit: number },
+): Promise<RoutineWithoutTools[]> {
+  return db.rows`
+    select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.finished_at as "finishedAt"
+    from routines r cross join lateral (
+      select id, state, warnings, finished_at from runs
+      where ${ownedBy(sql`routine_id`, sql`r.id`)} and project_id = ${projectId} and state in ('succeeded', 'failed')
+      order by routine_id, id desc limit 1
+    ) latest
+    where r.project_id = ${projectId} and r.state <> 'archived' and latest.state = 'succeeded'
+      and latest.warnings <> '{}' and latest.finished_at >= ${since}
     order by latest.finished_at desc limit ${limit}
   `;
 }

@@ -87,7 +87,7 @@ export async function startProtectedToolServer({
 }
 
 /** Forwards a request without its credential, which is for this server only. */
-function forward(incoming: IncomingMessage, body: Buffer, response: ServerResponse, upstream: string): void {
+export function forward(incoming: IncomingMessage, body: Buffer, response: ServerResponse, upstream: string): void {
   const { authorization: _, host: __, ...headers } = incoming.headers;
   const outgoing = request(upstream, { method: incoming.method, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);

@@ -37,6 +37,13 @@ export function earlier(interval: string): (column: Sql) => Sql {
   return (column) => sql`${column} - ${interval}::interval`;
 }
 
+/** Moves the refusals of a renewal that are on record back. */
+export function refusedEarlier(interval: string): (column: Sql) => Sql {
+  const moved = (column: Sql, name: string) => sql`(${column} ->> ${name})::timestamptz - ${interval}::interval`;
+  return (column) =>
+    sql`${column} || jsonb_build_object('since', ${moved(column, 'since')}, 'last', ${moved(column, 'last')})`;
+}
+
 /** Adds to a number that is there. */
 export function increasedBy(count: number): (column: Sql) => Sql {
   return (column) => sql`${column} + ${count}`;

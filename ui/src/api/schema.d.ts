@@ -578,6 +578,15 @@ export interface components {
             }[];
             /** @description Whether a list has more than its 20 entries. */
             truncated: boolean;
+            /** @description Routines whose last run, within 24 hours, succeeded without the tools that it called (`warnings` of the run). */
+            withoutTools: {
+                finishedAt: components["schemas"]["Timestamp"];
+                /** @description Id of the routine. */
+                routineId: string;
+                routineName: string;
+                /** @description Id of the run. */
+                runId: string;
+            }[];
         };
         AuditEvent: {
             /** @enum {string} */
@@ -2707,6 +2716,8 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
+            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            warnings: "tools_failed"[];
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
         };
@@ -2810,8 +2821,10 @@ export interface components {
             variables: {
                 [key: string]: string;
             };
-            /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `start` (it has been let in and its workflow is about to begin). */
-            waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "start") | null;
+            /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `connection` (the provider of a connection is away, so that an expired sign-in cannot be renewed; its clock stands still, and it asks again), `start` (it has been let in and its workflow is about to begin). */
+            waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
+            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            warnings: "tools_failed"[];
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
@@ -2881,6 +2894,8 @@ export interface components {
                 /** @enum {string} */
                 trigger: "schedule" | "manual" | "backfill";
                 usage: components["schemas"]["Usage"];
+                /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+                warnings: "tools_failed"[];
             };
             timestamp: components["schemas"]["Timestamp"];
             /** @enum {string} */
@@ -3014,6 +3029,8 @@ export interface components {
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill";
             usage: components["schemas"]["Usage"];
+            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            warnings: "tools_failed"[];
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
         };

@@ -38,6 +38,7 @@ const WAITS: Readonly<Record<string, string>> = {
   account: 'its turn on the model account',
   previous_run: 'an earlier run of this routine to end',
   budget: 'other runs, which hold what is left of a budget',
+  connection: 'the provider of a connection, which is away',
   start: 'nothing more; it is about to begin',
 };
 
@@ -45,6 +46,11 @@ const WAITS: Readonly<Record<string, string>> = {
 export function waitOf(waitingFor: string): string {
   return WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase();
 }
+
+/** Words of what a run lacked, by the warning. */
+export const WARNINGS: Readonly<Record<Shape<'Run'>['warnings'][number], string>> = {
+  tools_failed: 'Every call to the tools of a connection failed, so the run did its work without them.',
+};
 
 const STARTERS: Readonly<Record<string, string>> = {
   schedule: 'Schedule',

@@ -11,6 +11,7 @@ import type { RunBody } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
+import { NotRenewed } from '#lib/shared-renewal.ts';
 import { isAwaited, isStillWanted } from '../begin-step.ts';
 import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
 import { ModelFailure, Stop, usedUp } from '../stop.ts';
@@ -81,7 +82,8 @@ async function usable<T>(credential: Promise<T>): Promise<T> {
     return await credential;
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (error.code === 'connection_not_ready' || error.code === 'connection_not_found') {
+    const isRefused = error instanceof NotRenewed && error.isRefusal;
+    if (isRefused || error.code === 'connection_not_ready' || error.code === 'connection_not_found') {
       throw Stop.fails('blocked_connection');
     }
     if (error.code === 'provider_disabled') throw Stop.fails('blocked_provider_disabled');

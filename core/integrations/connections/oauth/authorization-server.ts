@@ -1,15 +1,15 @@
 import {
-  selectClientAuthMethod,
   type AuthorizationServerMetadata,
   type OAuthClientInformationMixed,
   checkResourceAllowed,
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
   extractWWWAuthenticateParams,
-  IssuerMismatchError,
   type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { isSameIssuer, readableDocuments, shownIssuer } from '#core/clients/oauth/index.ts';
+import type { Log } from '#lib/log.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import { SignInError } from './sign-in.ts';
 
@@ -60,23 +60,6 @@ export function clientInformationOf(client: OAuthClient): OAuthClientInformation
   };
 }
 
-/** Authenticates us as the client library does at the token endpoint (RFC 6749, section 2.3.1). */
-export function authenticateClient(
-  server: Pick<AuthorizationServer, 'tokenEndpointAuthMethods'>,
-  client: OAuthClient,
-  headers: Headers,
-  body: URLSearchParams,
-): void {
-  const { id, secret = '' } = client;
-  const method = selectClientAuthMethod(clientInformationOf(client), [...server.tokenEndpointAuthMethods]);
-  if (method === 'client_secret_basic') {
-    headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`);
-    return;
-  }
-  body.set('client_id', id);
-  if (method === 'client_secret_post') body.set('client_secret', secret);
-}
-
 /** The way to sign in to a tool server, by what it and its authorization server say. */
 export interface DiscoveredServer {
   readonly server: AuthorizationServer;
@@ -93,19 +76,25 @@ export interface DiscoveredServer {
  * @throws {SignInError}
  */
 export async function discoverServer(
-  fetch: typeof globalThis.fetch,
+  { fetch, log }: { readonly fetch: typeof globalThis.fetch; readonly log: Pick<Log, 'warn'> },
   url: string,
   challenge: string | undefined,
 ): Promise<DiscoveredServer> {
   const asked = readChallenge(challenge);
+  const documents = readableDocuments(fetch, url, (fields) => {
+    log.warn({ host: new URL(url).host, fields }, 'fields of the metadata for signing in were left out');
+  });
   const described = await orUndefined(() =>
     discoverOAuthProtectedResourceMetadata(
       url,
       asked.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: asked.resourceMetadataUrl },
-      fetch,
+      documents.ofResource,
     ),
   );
-  const metadata = described === undefined ? await ownMetadata(fetch, url) : await metadataFor(fetch, url, described);
+  const metadata =
+    described === undefined
+      ? await ownMetadata(documents.ofServer, url)
+      : await metadataFor(documents.ofServer, url, described);
   if (metadata === undefined) throw new SignInError('no_metadata');
   if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
     throw new SignInError('no_pkce');
@@ -138,14 +127,18 @@ function readChallenge(challenge: string | undefined): ReturnType<typeof extract
 }
 
 /** Reads the metadata of the first authorization server that the tool server names. */
-function metadataFor(
+async function metadataFor(
   fetch: typeof globalThis.fetch,
   url: string,
   described: OAuthProtectedResourceMetadata,
 ): Promise<AuthorizationServerMetadata | undefined> {
   assertOwnResource(url, described);
-  const issuer = described.authorization_servers?.[0] ?? new URL('/', url).href;
-  return orUndefined(() => discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch }));
+  const named = described.authorization_servers?.[0] ?? new URL('/', url).href;
+  const metadata = await readMetadata(fetch, named);
+  if (metadata !== undefined && !isSameIssuer(metadata.issuer, named)) {
+    throw SignInError.wrongIssuer(shownIssuer(metadata.issuer), shownIssuer(named));
+  }
+  return metadata;
 }
 
 /**
@@ -156,22 +149,28 @@ async function ownMetadata(
   fetch: typeof globalThis.fetch,
   url: string,
 ): Promise<AuthorizationServerMetadata | undefined> {
-  const metadata = await orUndefined(() =>
-    discoverAuthorizationServerMetadata(new URL('/', url), {
-      fetchFn: fetch,
-      skipIssuerValidation: true,
-    }),
-  );
+  const root = new URL('/', url).href;
+  const metadata = await readMetadata(fetch, root);
   if (metadata !== undefined && URL.parse(metadata.issuer)?.origin !== new URL(url).origin) {
-    throw new SignInError('wrong_issuer');
+    throw SignInError.wrongIssuer(shownIssuer(metadata.issuer), shownIssuer(root));
   }
   return metadata;
 }
 
+/** The callers compare the issuer, which the library does to the character. */
+function readMetadata(
+  fetch: typeof globalThis.fetch,
+  issuer: string,
+): Promise<AuthorizationServerMetadata | undefined> {
+  return orUndefined(() => discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch, skipIssuerValidation: true }));
+}
+
 /** Refuses a server that names another's resource: it would get tokens that are good there (RFC 9728, section 3.3). */
 function assertOwnResource(url: string, { resource }: OAuthProtectedResourceMetadata): void {
+  // A slash at the end of its address makes it no other resource.
   const isOwn =
-    URL.canParse(resource) && checkResourceAllowed({ requestedResource: url, configuredResource: resource });
+    URL.canParse(resource) &&
+    checkResourceAllowed({ requestedResource: url, configuredResource: resource.replace(/\/$/, '') });
   if (!isOwn) throw new SignInError('foreign_resource');
 }
 
@@ -193,7 +192,6 @@ async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
     return await read();
   } catch (error) {
     if (error instanceof OutboundError) throw SignInError.of(error);
-    if (IssuerMismatchError.isInstance(error)) throw new SignInError('wrong_issuer');
     return undefined;
   }
 }

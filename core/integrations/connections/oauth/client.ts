@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
-import { isHttpsUrl, registerClient, resolveClientMetadata } from '@modelcontextprotocol/client';
+import { isHttpsUrl, resolveClientMetadata } from '@modelcontextprotocol/client';
+import { issuerName, readRegistration } from '#core/clients/oauth/index.ts';
+import { parseJson } from '#lib/json.ts';
+import type { Log } from '#lib/log.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import { TOOL_SERVER, type ProviderCatalogue } from '../providers/catalogue.ts';
 import type { OAuthClient, DiscoveredServer } from './authorization-server.ts';
@@ -79,27 +82,29 @@ export function clientByMetadata(outbound: Pick<OutboundClient, 'checkUrl'>, url
 
 /** Registers us at an authorization server for one connection (RFC 7591). @throws {SignInError} */
 export async function registerAt(
-  fetch: typeof globalThis.fetch,
+  { fetch, log }: { readonly fetch: typeof globalThis.fetch; readonly log: Pick<Log, 'warn'> },
   { metadata, scope }: DiscoveredServer,
   redirectUri: string,
 ): Promise<OAuthClient> {
-  if (metadata.registration_endpoint === undefined) throw SignInError.noRegistration(redirectUri);
+  const url = metadata.registration_endpoint;
+  if (url === undefined) throw SignInError.noRegistration(redirectUri);
+  const authMethod = authMethodFor(metadata.token_endpoint_auth_methods_supported);
+  const wanted = { ...clientMetadata([redirectUri], authMethod), ...(scope === undefined ? {} : { scope }) };
+  const { ok, text } = await post(fetch, url, JSON.stringify(wanted));
+  if (!ok) throw new SignInError('registration_refused');
+  const { value, dropped } = readRegistration(parseJson(text));
+  if (value === undefined) throw new SignInError('registration_unreadable');
+  if (dropped.length > 0)
+    log.warn({ host: new URL(url).host, fields: dropped }, 'fields of a registration were left out');
+  return { ...value, given: false };
+}
+
+async function post(fetch: typeof globalThis.fetch, url: string, body: string) {
   try {
-    const registered = await registerClient(metadata.issuer, {
-      metadata,
-      clientMetadata: clientMetadata([redirectUri], authMethodFor(metadata.token_endpoint_auth_methods_supported)),
-      ...(scope === undefined ? {} : { scope }),
-      fetchFn: fetch,
-    });
-    return {
-      id: registered.client_id,
-      secret: registered.client_secret,
-      authMethod: registered.token_endpoint_auth_method,
-      given: false,
-    };
+    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    return { ok: response.ok, text: await response.text() };
   } catch (error) {
-    if (error instanceof OutboundError) throw SignInError.of(error);
-    throw new SignInError('registration_refused');
+    throw error instanceof OutboundError ? SignInError.of(error) : error;
   }
 }
 
@@ -117,7 +122,7 @@ function authMethodFor(supported: readonly string[] = ['client_secret_basic']): 
  */
 export function callbackOf(provider: string, issuer: string | undefined): string {
   if (provider !== TOOL_SERVER) return provider;
-  return `${TOOL_SERVER}-${hash('sha256', issuer ?? '', 'hex').slice(0, DIGEST_LENGTH)}`;
+  return `${TOOL_SERVER}-${hash('sha256', issuerName(issuer ?? ''), 'hex').slice(0, DIGEST_LENGTH)}`;
 }
 
 /** Tells whether this names the callback of an authorization server of tool servers. */

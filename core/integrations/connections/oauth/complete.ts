@@ -1,4 +1,5 @@
 import type { Actor } from '#core/foundation/audit/index.ts';
+import { isFromIssuer, requestTokens, TokenError, type Tokens } from '#core/clients/oauth/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { TOOL_SERVER } from '../providers/catalogue.ts';
@@ -6,12 +7,10 @@ import { verifyAtToolServer, verifyCredential } from '../providers/accounts.ts';
 import { draftConnection, type Connection, type ConnectionDraft } from '../store/connection.ts';
 import { withAddress, storeCredentials } from '../store/credentials.ts';
 import { insertConnection, readConnection } from '../store/queries.ts';
-import type { AuthorizationServer } from './authorization-server.ts';
 import { redirectUriOf } from './client.ts';
 import { takeFlow, type Flow } from './flows.ts';
-import { grantHeaders, issuerOf, type Grant } from './grant.ts';
+import { grantHeaders, issuerOf, scopesIn, tokenEndpointOf, type Grant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
-import { redeemCode, scopesIn, TokenError, type Tokens } from './token-endpoint.ts';
 
 /** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
 export interface ProviderAnswer {
@@ -38,31 +37,30 @@ export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): 
   if (flow === undefined) {
     throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
   }
-  assertIssuer(issuerOf(deps.providers, flow.provider, flow.issued).server, answer.iss);
+  const { server } = issuerOf(deps.providers, flow.provider, flow.issued);
+  if (!isFromIssuer(server, answer.iss)) throw new SignInError('foreign_response');
   if (answer.error !== undefined) {
     throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
   }
   if (answer.code === undefined) throw new SignInError('refused');
-  const tokens = await redeem(deps, flow, answer.code, answer.iss, answer.callback);
+  const tokens = await redeem(deps, flow, answer.code, answer.callback);
   return keep(deps, answer.by, flow, tokens);
 }
 
-async function redeem(
-  { outbound, providers, uiOrigin, log }: SignInDeps,
-  flow: Flow,
-  code: string,
-  iss: string | undefined,
-  callback: string,
-): Promise<Tokens> {
-  const { server, client } = issuerOf(providers, flow.provider, flow.issued);
+/** Redeems an authorization code (RFC 6749, section 4.1.3; RFC 7636). @throws {SignInError} `no_tokens` */
+async function redeem(deps: SignInDeps, flow: Flow, code: string, callback: string): Promise<Tokens> {
+  const { providers, uiOrigin, log } = deps;
   try {
-    return await redeemCode(
-      { outbound, server, client, resource: flow.resource },
-      { code, iss, verifier: flow.verifier, redirectUri: redirectUriOf(uiOrigin, callback) },
-    );
+    return await requestTokens(deps, tokenEndpointOf(issuerOf(providers, flow.provider, flow.issued)), {
+      grant_type: 'authorization_code',
+      code,
+      code_verifier: flow.verifier,
+      redirect_uri: redirectUriOf(uiOrigin, callback),
+      ...(flow.resource === null ? {} : { resource: flow.resource }),
+    });
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
-    log.warn({ provider: flow.provider, detail: error.detail }, 'a sign-in was not completed');
+    log.warn({ provider: flow.provider, detail: error.answer }, 'a sign-in was not completed');
     throw new SignInError('no_tokens');
   }
 }
@@ -126,18 +124,4 @@ async function verify({ outbound, providers, log }: SignInDeps, { provider, url 
   if (verified.kind === 'good') return verified;
   log.warn({ provider, kind: verified.kind }, 'a sign-in does not work');
   throw new SignInError('not_verified');
-}
-
-/**
- * Checks that a response, or an error in it, is from the issuer that the sign-in began at (RFC 9207, section 2.4). It
- * has to name one where the issuer's metadata promises that. A managed provider whose file names no issuer has nothing
- * to compare with; its callback is its own.
- * @throws {SignInError} `foreign_response`
- */
-function assertIssuer(
-  { issuer, sendsIssuer }: Pick<AuthorizationServer, 'issuer' | 'sendsIssuer'>,
-  iss: string | undefined,
-): void {
-  if (issuer === undefined) return;
-  if (iss === undefined ? sendsIssuer : iss !== issuer) throw new SignInError('foreign_response');
 }

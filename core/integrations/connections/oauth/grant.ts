@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { TokenEndpoint } from '#core/clients/oauth/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import {
+  hasNoNewRefusal,
+  oneMoreRefusal,
+  refusalsOf,
+  renewalMarginSeconds,
+  type Refusals,
+} from '#lib/shared-renewal.ts';
 import type { ProviderCatalogue, OAuthProviderAuth, Provider } from '../providers/catalogue.ts';
 import type { Connection, ConnectionError, ConnectionState } from '../store/connection.ts';
 import { type ConnectionSecrets, credentialColumns, type NewCredentials } from '../store/credentials.ts';
@@ -77,6 +85,16 @@ export function issuerOf(
   return { server: serverOfProvider(found), client: clientOfProvider(providers, found) };
 }
 
+/** Returns where the tokens of a sign-in are asked for, and by which client of ours. */
+export function tokenEndpointOf({ server, client }: ReturnType<typeof issuerOf>): TokenEndpoint {
+  return { url: server.tokenEndpoint, authMethods: server.tokenEndpointAuthMethods, client };
+}
+
+/** Returns the scopes in a list of them; some providers put commas between. */
+export function scopesIn(text: string): string[] {
+  return text.split(/[ ,]+/).filter((scope) => scope !== '');
+}
+
 /** @throws {AppError} `invalid_request` when the provider connects in another way */
 export function oauthOf({ auth }: Provider): OAuthProviderAuth {
   if (auth.kind === 'oauth') return auth;
@@ -89,7 +107,7 @@ export interface StoredGrant {
   readonly sealed: string | null;
   readonly version: number;
   readonly state: ConnectionState;
-  /** True when it expires within a minute. */
+  /** True when it is due for renewal, see `renewalMarginSeconds`. */
   readonly expiring: boolean;
   /** True when it has expired by the clock of the database. */
   readonly expired: boolean;
@@ -97,12 +115,15 @@ export interface StoredGrant {
   readonly scopes: readonly string[];
   /** The scopes that a server has asked for beyond them. */
   readonly demandedScopes: readonly string[];
+  /** How its renewal was refused so far; null where it was not. */
+  readonly refusals: Refusals | null;
 }
 
 const grantColumns = sql`
   credentials as sealed, credentials_version as version, state, scopes, demanded_scopes as "demandedScopes",
-  coalesce(credentials_expire_at <= now() + interval '60 seconds', false) as expiring,
-  coalesce(credentials_expire_at <= now(), false) as expired
+  coalesce(credentials_expire_at <= now()
+    + make_interval(secs => ${renewalMarginSeconds(sql`credentials_life_seconds`)}::float8), false) as expiring,
+  coalesce(credentials_expire_at <= now(), false) as expired, ${refusalsOf(sql`credentials_version`)} as refusals
 `;
 function named({ id, projectId }: ConnectionRef) {
   return sql`id = ${id} and project_id = ${projectId}`;
@@ -118,27 +139,35 @@ export async function readStoredGrant(db: Db, connection: ConnectionRef): Promis
 /**
  * Takes the right to renew these very tokens, for 45 seconds: longer than the provider may take, so that it runs out
  * only when its holder is gone. The row is read as the lease is taken, in one statement.
- * @returns undefined when another holds it, or the tokens are not the ones named any more
+ * @returns undefined when another holds it, or the tokens or their refusals are not the ones named any more
  */
 export async function takeRenewalLease(
   db: Db,
   connection: ConnectionRef,
-  version: number,
+  { version, refusals }: Pick<StoredGrant, 'refusals' | 'version'>,
 ): Promise<(StoredGrant & { readonly lease: string }) | undefined> {
   const lease = randomUUID();
   const taken = await db.row<StoredGrant>`
     update connections set renewal_lease = ${lease}, renewal_leased_until = now() + interval '45 seconds'
     where ${named(connection)} and credentials_version = ${version} and state = 'ready'
       and (renewal_leased_until is null or renewal_leased_until <= now())
+      and ${hasNoNewRefusal(sql`credentials_version`, refusals)}
     returning ${grantColumns}
   `;
   return taken === undefined ? undefined : { ...taken, lease };
 }
 
-/** Gives the lease back without new tokens. */
-export async function dropLease(db: Db, connection: ConnectionRef, lease: string): Promise<void> {
+/** Gives the lease back without new tokens. @param refused the answer by which the server has refused to renew them */
+export async function dropLease(
+  db: Db,
+  connection: ConnectionRef,
+  { lease, refusals }: Pick<StoredGrant, 'refusals'> & { readonly lease: string },
+  refused?: string,
+): Promise<void> {
+  const noted =
+    refused === undefined ? sql`renewal_refusals` : oneMoreRefusal(sql`credentials_version`, refusals, refused);
   await db.run`
-    update connections set renewal_lease = null, renewal_leased_until = null
+    update connections set renewal_lease = null, renewal_leased_until = null, renewal_refusals = ${noted}
     where ${named(connection)} and renewal_lease = ${lease}
   `;
 }

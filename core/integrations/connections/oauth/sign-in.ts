@@ -12,7 +12,8 @@ export interface SignInDeps extends Pick<
 }
 
 /**
- * Lists the reasons why a sign-in cannot begin or end, in the service's own words: nothing from a server is repeated.
+ * Lists the reasons why a sign-in cannot begin or end, in the service's own words: of what a server sends, nothing is
+ * repeated but the address that it gives as its issuer.
  */
 const ERRORS = {
   blocked: [
@@ -29,6 +30,10 @@ const ERRORS = {
     'The authorization server registers no clients: register one there, and give clientId and clientSecret.',
   ],
   registration_refused: ['provider_error', 'The authorization server refused to register a client.'],
+  registration_unreadable: [
+    'provider_error',
+    'The authorization server answered the registration of a client without a client_id.',
+  ],
   foreign_response: [
     'provider_error',
     'The response is not from the authorization server that the sign-in was begun at; start it again.',
@@ -51,6 +56,14 @@ export class SignInError extends AppError {
   static noRegistration(redirectUri: string): SignInError {
     const [, message] = ERRORS.no_registration;
     return new SignInError('no_registration', `${message} Its return address is ${redirectUri}.`);
+  }
+
+  /** @param said the issuer by its own metadata @param named the issuer that was asked for; both fit to be shown */
+  static wrongIssuer(said: string, named: string): SignInError {
+    return new SignInError(
+      'wrong_issuer',
+      `The authorization server calls itself ${said}, the tool server says ${named}.`,
+    );
   }
 
   static of(error: OutboundError): SignInError {

@@ -1,12 +1,16 @@
 import { AppError } from '#lib/errors.ts';
-import { createRenewals, notRenewed, renewUnderLease } from '#lib/shared-renewal.ts';
+import { createRenewals, endsSignIn, NotRenewed, REFUSED_PAUSE_SECONDS, renewUnderLease } from '#lib/shared-renewal.ts';
+import { refreshTokens, TokenError, type Tokens } from '#core/clients/oauth/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
 import type { CredentialSource } from '../store/credential-source.ts';
 import {
   grantHeaders,
   issuerOf,
+  oauthOf,
   openGrant,
+  scopesIn,
+  tokenEndpointOf,
   type Grant,
   demandScopes,
   dropLease,
@@ -17,12 +21,8 @@ import {
   type StoredGrant,
 } from './grant.ts';
 import { revokeGrant } from '../remove.ts';
-import { renewTokens, scopesIn, TokenError } from './token-endpoint.ts';
 
-/**
- * Creates the source of credentials for connections that a person signed in to. They are renewed when they have less
- * than a minute left.
- */
+/** Creates the source of credentials for connections that a person signed in to, which are renewed before they expire. */
 export function createOAuthSource(deps: RenewalDeps): CredentialSource {
   const renewals = createRenewals<Grant>();
   const renewed = (connection: Connection, stale: StoredGrant, signal: AbortSignal): Promise<Grant> => {
@@ -38,6 +38,8 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (!stored.expiring) return grantHeaders(current);
       // Without a refresh token the last minute is used up, and then it is over.
       if (current.refreshToken === null && !stored.expired) return grantHeaders(current);
+      const wasRefusedNow = (stored.refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
+      if (wasRefusedNow && !stored.expired) return grantHeaders(current);
       try {
         return grantHeaders(await renewed(connection, stored, signal));
       } catch (error) {
@@ -47,7 +49,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       }
     },
 
-    async refused(connection, used, signal, demandedScopes) {
+    async refused(connection, used, signal, demandedScopes, isSecond = false) {
       const stored = await readStoredGrant(deps.database, connection);
       if (stored.state !== 'ready') return undefined;
       const current = openGrant(deps, connection, stored);
@@ -59,7 +61,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
         await demandScopes(deps.database, connection, stored.version, demandedScopes);
         return undefined;
       }
-      if (current.refreshToken === null) {
+      if (current.refreshToken === null || isSecond) {
         await retireGrant(deps.database, connection, stored.version, 'authorization_revoked');
         return undefined;
       }
@@ -83,12 +85,14 @@ type RenewalDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'log
  */
 function renewGrant(deps: RenewalDeps, connection: Connection, stale: StoredGrant): Promise<Grant> {
   return renewUnderLease({
-    take: () => takeRenewalLease(deps.database, connection, stale.version),
+    take: () => takeRenewalLease(deps.database, connection, stale),
     renew: (held) => renewHeld(deps, connection, held),
     async look() {
       const now = await readStoredGrant(deps.database, connection);
       if (now.state !== 'ready') throw new AppError('connection_not_ready');
-      return now.version === stale.version ? undefined : openGrant(deps, connection, now);
+      if (now.version !== stale.version) return openGrant(deps, connection, now);
+      if (now.refusals?.last !== stale.refusals?.last) throw new NotRenewed({ isRefusal: true });
+      return undefined;
     },
   });
 }
@@ -99,39 +103,59 @@ async function renewHeld(
   held: StoredGrant & { readonly lease: string },
 ): Promise<Grant> {
   const { database, connectionSecrets, log } = deps;
+  const old = openGrant(deps, connection, held);
+  let tokens: Tokens;
   try {
-    const old = openGrant(deps, connection, held);
-    if (old.refreshToken === null) throw new TokenError('grant_refused', 'no refresh token');
-    const { outbound, providers } = deps;
-    const { server, client } = issuerOf(providers, connection.provider, old.issued);
-    const context = { outbound, server, client, resource: old.resource };
-    const tokens = await renewTokens(context, old.refreshToken);
-    const renewed: Grant = {
-      ...old,
-      accessToken: tokens.accessToken,
-      refreshToken: tokens.refreshToken ?? old.refreshToken,
-    };
-    const stored = await replaceGrant(database, connection, held.version, {
-      sealed: connectionSecrets.seal(connection.id, renewed),
-      expiresInSeconds: tokens.expiresInSeconds,
-      scopes: tokens.scope === undefined ? undefined : scopesIn(tokens.scope),
-    });
-    return stored ? renewed : await latestGrant(deps, connection, renewed);
+    tokens = await askAgain(deps, connection, held, old);
   } catch (error) {
-    if (error instanceof TokenError && error.kind !== 'unavailable') {
-      const { detail } = error;
-      log.warn({ connectionId: connection.id, detail }, 'a sign-in is over');
-      const reason = held.expired ? 'authorization_expired' : 'authorization_revoked';
+    if (!(error instanceof TokenError)) {
+      await dropLease(database, connection, held);
+      throw error;
+    }
+    const isKnown = error.kind === 'refused';
+    const refused = error.kind === 'answered' ? error.answer : undefined;
+    if (isKnown || (refused !== undefined && endsSignIn(held.refusals, refused, held))) {
+      log.warn({ connectionId: connection.id, detail: error.answer }, 'a sign-in is over');
+      const reason = isKnown && held.expired ? 'authorization_expired' : 'authorization_revoked';
       const retired = await retireGrant(database, connection, held.version, reason);
       // Otherwise a person has signed in again meanwhile, or the connection was deleted and its grant revoked.
       if (!retired) return openGrant(deps, connection, await readStoredGrant(database, connection));
       throw new AppError('connection_not_ready');
     }
-    await dropLease(database, connection, held.lease);
-    if (!(error instanceof TokenError)) throw error;
-    log.warn({ connectionId: connection.id, detail: error.detail }, 'tokens were not renewed');
-    throw notRenewed();
+    await dropLease(database, connection, held, refused);
+    log.warn({ connectionId: connection.id, detail: error.answer }, 'tokens were not renewed');
+    throw new NotRenewed({ isRefusal: refused !== undefined });
   }
+  const renewed: Grant = {
+    ...old,
+    accessToken: tokens.accessToken,
+    // Some leave it out on renewal, and then the old one goes on (RFC 6749, section 6).
+    refreshToken: tokens.refreshToken ?? old.refreshToken,
+  };
+  const stored = await replaceGrant(database, connection, held.version, {
+    sealed: connectionSecrets.seal(connection.id, renewed),
+    expiresInSeconds: tokens.expiresInSeconds,
+    scopes: tokens.scope === undefined ? undefined : scopesIn(tokens.scope),
+  });
+  return stored ? renewed : latestGrant(deps, connection, renewed);
+}
+
+/** @throws {TokenError} */
+function askAgain(
+  deps: RenewalDeps,
+  { provider }: Connection,
+  { scopes }: StoredGrant,
+  { refreshToken, issued, resource }: Grant,
+): Promise<Tokens> {
+  if (refreshToken === null) throw new TokenError('refused', 'no_refresh_token');
+  const found = issued === null && provider !== null ? deps.providers.find(provider) : undefined;
+  const separator = found === undefined ? ' ' : oauthOf(found).scopeSeparator;
+  return refreshTokens(deps, tokenEndpointOf(issuerOf(deps.providers, provider, issued)), {
+    refreshToken,
+    scope: scopes.join(separator),
+    parameters: resource === null ? {} : { resource },
+    repeatsLost: true,
+  });
 }
 
 /** Reads the grant that has replaced the renewed one: a person has signed in again meanwhile. */

@@ -1,5 +1,6 @@
 import { computeScopeUnion } from '@modelcontextprotocol/client';
 import { checkToolServer, fixedCredentials, ToolServerError } from '#core/clients/mcp/index.ts';
+import { isSameIssuer } from '#core/clients/oauth/index.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { Provider } from '../providers/catalogue.ts';
 import { refusal } from '../tool-servers/create.ts';
@@ -59,7 +60,7 @@ interface GivenClient {
   readonly id: string;
   readonly secret: string | undefined;
 }
-type DiscoveryDeps = Pick<SignInDeps, 'outbound' | 'uiOrigin' | 'clientMetadataUrl'>;
+type DiscoveryDeps = Pick<SignInDeps, 'clientMetadataUrl' | 'log' | 'outbound' | 'uiOrigin'>;
 
 /** Finds the authorization server of a tool server, afresh. @throws {SignInError} */
 export async function discoveredTarget(
@@ -72,24 +73,24 @@ export async function discoveredTarget(
     earlier: EarlierSignIn | undefined;
   },
 ): Promise<SignInTarget> {
-  const { outbound } = deps;
+  const { outbound, log } = deps;
   const fetch = outbound.fetchWithin({
     timeoutMs: DISCOVERY_TIMEOUT_MS,
     maxResponseBytes: MAX_METADATA_BYTES,
   });
   const { url, earlier } = input;
   if (url === null) throw new SignInError('no_metadata');
-  const described = await discoverServer(fetch, url, await challengeOf(outbound, url));
-  const isSameIssuer = earlier?.issued?.server.issuer === described.server.issuer;
+  const described = await discoverServer({ fetch, log }, url, await challengeOf(outbound, url));
+  const isSame = isSameIssuer(earlier?.issued?.server.issuer ?? '', described.server.issuer ?? '');
   // What was granted is asked for again, as the new tokens take the place of the old ones.
   const { demandedScopes: demanded = [], scopes = [] } = earlier ?? {};
-  const granted = isSameIssuer && demanded.length > 0 ? scopes : [];
+  const granted = isSame && demanded.length > 0 ? scopes : [];
   const scope = computeScopeUnion(described.scope, granted.join(' '), demanded.join(' '));
   const found = { ...described, scope };
   const client = await clientAt(deps, fetch, found, {
     callback: callbackOf(input.provider, found.server.issuer),
     given: input.givenClient,
-    kept: isSameIssuer ? earlier?.issued?.client : undefined,
+    kept: isSame ? earlier?.issued?.client : undefined,
   });
   return { ...found, client, discovered: true, parameters: {} };
 }
@@ -99,7 +100,7 @@ export async function discoveredTarget(
  * sign-in; the one that our metadata document describes; else one that we register for this connection.
  */
 async function clientAt(
-  { outbound, uiOrigin, clientMetadataUrl }: DiscoveryDeps,
+  { outbound, uiOrigin, clientMetadataUrl, log }: DiscoveryDeps,
   fetch: typeof globalThis.fetch,
   found: DiscoveredServer,
   input: { callback: string; given: GivenClient | undefined; kept: OAuthClient | undefined },
@@ -109,7 +110,7 @@ async function clientAt(
   if (kept?.given === true) return kept;
   const readsMetadata = found.metadata.client_id_metadata_document_supported === true;
   const described = readsMetadata ? clientByMetadata(outbound, clientMetadataUrl(callback)) : undefined;
-  return described ?? registerAt(fetch, found, redirectUriOf(uiOrigin, callback));
+  return described ?? registerAt({ fetch, log }, found, redirectUriOf(uiOrigin, callback));
 }
 
 /** Asks the tool server for its challenge, with a request without credentials (RFC 9728, section 5.1). */

@@ -24,6 +24,10 @@ export async function listAccounts(
     const other = await credentials.refused(connection, used, signal);
     if (other === undefined) throw new AppError('connection_not_ready');
     answer = await callProvider(outbound, lookup.request, other);
+    if (answer.kind === 'rejected') {
+      await credentials.refused(connection, other, signal, undefined, true);
+      throw new AppError('connection_not_ready');
+    }
   }
   const accounts = answer.kind === 'answered' ? readAccounts(lookup, answer.body) : undefined;
   if (accounts === undefined) {

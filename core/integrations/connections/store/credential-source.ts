@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { NotRenewed } from '#lib/shared-renewal.ts';
 import type { Connection, ConnectionAuth } from './connection.ts';
 import { readSealedCredentials, type ConnectionSecrets } from './credentials.ts';
 import { markConnectionNotReady, readConnection } from './queries.ts';
@@ -16,6 +17,7 @@ export interface CredentialSource {
    * Takes note that the server refused these headers: with a 401, or because they do not cover the request, and then
    * `demandedScopes` are the scopes that the server names, maybe none. The connection is marked as not ready when
    * there are no others.
+   * @param isSecond true where these are the others that an earlier refusal of the same request has brought
    * @returns other headers to repeat the request with, once; undefined when there are none
    */
   refused(
@@ -23,6 +25,7 @@ export interface CredentialSource {
     used: Readonly<Record<string, string>>,
     signal: AbortSignal,
     demandedScopes?: readonly string[],
+    isSecond?: boolean,
   ): Promise<Record<string, string> | undefined>;
 }
 
@@ -75,26 +78,31 @@ export function headersOf(credentials: StaticCredentials): Record<string, string
   return credentials.kind === 'bearer' ? { authorization: `Bearer ${credentials.token}` } : { ...credentials.headers };
 }
 
+/** Tells whether a run can have its connections: `away` where the provider of one may be back later. */
+export type Readiness = 'ready' | 'blocked' | 'away';
+
 /**
  * Checks that the connections a run needs are there and have credentials that work, before anything is spent: a sign-in
- * that was revoked is found out here, where it is due for renewal, and not by the first call.
+ * that was revoked is found out here, where it is due for renewal, and not by the first call. Credentials that have
+ * expired and cannot be renewed are none that work.
  */
 export async function connectionsReady(
   deps: { database: Db; credentials: CredentialSource },
   projectId: string,
   connectionIds: Iterable<string>,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<Readiness> {
+  let isAway = false;
   for (const id of new Set(connectionIds)) {
     try {
       const connection = await readConnection(deps.database, projectId, id);
-      if (connection.state !== 'ready' || connection.url === null) return false;
+      if (connection.state !== 'ready' || connection.url === null) return 'blocked';
       await deps.credentials.headers(connection, signal);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      if (error.code === 'connection_not_ready' || error.code === 'connection_not_found') return false;
-      // A provider that is away for the moment may be back when the tool is called.
+      if (error.code !== 'provider_error' || (error instanceof NotRenewed && error.isRefusal)) return 'blocked';
+      isAway = true;
     }
   }
-  return true;
+  return isAway ? 'away' : 'ready';
 }

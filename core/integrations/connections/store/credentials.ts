@@ -76,6 +76,7 @@ export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCrede
   return sql`
     credentials = ${sealed}, credentials_version = credentials_version + 1,
     credentials_expire_at = now() + make_interval(secs => ${expiresInSeconds ?? null}::integer),
+    credentials_life_seconds = ${expiresInSeconds ?? null}::integer,
     scopes = coalesce(${scopes ?? null}::text[], scopes),
     renewal_lease = null, renewal_leased_until = null, updated_at = now()
   `;

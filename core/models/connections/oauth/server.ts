@@ -1,4 +1,12 @@
-import { z } from 'zod';
+import {
+  isSameIssuer,
+  postAsClient,
+  readServerMetadata,
+  shownIssuer,
+  type TokenDeps,
+  type TokenEndpoint,
+} from '#core/clients/oauth/index.ts';
+import { parseJson } from '#lib/json.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
@@ -18,16 +26,7 @@ export interface ProviderServer {
   readonly sendsIssuer: boolean;
 }
 
-const metadata = z.object({
-  issuer: z.string(),
-  token_endpoint: z.string().optional(),
-  authorization_endpoint: z.string().optional(),
-  device_authorization_endpoint: z.string().optional(),
-  revocation_endpoint: z.string().optional(),
-  jwks_uri: z.string().optional(),
-  authorization_response_iss_parameter_supported: z.boolean().optional(),
-});
-type Metadata = z.output<typeof metadata>;
+type Metadata = ReturnType<typeof readServerMetadata>['value'];
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
@@ -73,6 +72,41 @@ export function signInOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
   return file.auth;
 }
 
+/** Returns an endpoint of a provider with the operator's client there, or the one that it has issued. */
+export function endpointOf(provider: ModelProvider, url: string, clientId: string): TokenEndpoint {
+  const { tokenEndpointAuth: authMethod, tokenBody: body, refusals } = signInOf(provider);
+  const client = { id: clientId, secret: provider.client?.secret, authMethod };
+  return { url, client, authMethods: [authMethod], body, refusals };
+}
+
+/** Returns what every token request of a provider has. */
+export function tokenParametersOf(provider: ModelProvider): Readonly<Record<string, string>> {
+  const { extraTokenParameters, resource } = signInOf(provider);
+  return { ...extraTokenParameters, ...(resource === undefined ? {} : { resource }) };
+}
+
+/**
+ * Hands tokens back to their issuer (RFC 7009): the refresh token, with which the access tokens go, else the access
+ * token.
+ * @returns `unsupported` where the provider takes none back
+ * @throws when it may pass
+ */
+export async function revokeTokens(
+  deps: { readonly findModelServer: FindServer } & Pick<TokenDeps, 'outbound'>,
+  provider: ModelProvider,
+  credential: { readonly accessToken: string; readonly refreshToken: string | null; readonly clientId: string },
+): Promise<'revoked' | 'unsupported'> {
+  const { revocationEndpoint: url } = await deps.findModelServer(provider);
+  if (url === undefined) return 'unsupported';
+  const { accessToken, refreshToken, clientId } = credential;
+  const { status } = await postAsClient(deps, endpointOf(provider, url, clientId), {
+    token: refreshToken ?? accessToken,
+    token_type_hint: refreshToken === null ? 'access_token' : 'refresh_token',
+  });
+  if (status !== 200) throw new Error(`status ${status}`);
+  return 'revoked';
+}
+
 /** Fetches the metadata of an issuer by OpenID Connect Discovery, else by RFC 8414. @throws {SignInFailure} */
 async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Promise<Metadata> {
   const base = issuer.replace(/\/$/, '');
@@ -81,12 +115,18 @@ async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Pr
     `${base}/.well-known/openid-configuration`,
     `${origin}/.well-known/oauth-authorization-server${pathname === '/' ? '' : pathname}`,
   ];
+  let another: string | undefined;
   for (const place of places) {
-    const parsed = metadata.safeParse(await readJson(fetch, place));
+    const { value } = readServerMetadata(await readJson(fetch, place));
     // Another's description would have its tokens taken for this one's (RFC 8414, section 3.3).
-    if (parsed.success && parsed.data.issuer.replace(/\/$/, '') === base) return parsed.data;
+    if (value.issuer !== undefined && isSameIssuer(value.issuer, issuer)) return value;
+    another ??= value.issuer;
   }
-  throw new SignInFailure('provider_unavailable');
+  if (another === undefined) throw new SignInFailure('provider_unavailable');
+  throw new SignInFailure(
+    'wrong_issuer',
+    `The authorization server calls itself ${shownIssuer(another)}, the file of its provider says ${issuer}.`,
+  );
 }
 
 async function readJson(fetch: typeof globalThis.fetch, url: string): Promise<unknown> {
@@ -96,7 +136,7 @@ async function readJson(fetch: typeof globalThis.fetch, url: string): Promise<un
       redirect: 'error',
     });
     const text = await response.text();
-    return response.ok ? JSON.parse(text) : undefined;
+    return response.ok ? parseJson(text) : undefined;
   } catch {
     return undefined;
   }

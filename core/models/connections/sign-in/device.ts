@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Actor } from '#core/foundation/audit/index.ts';
+import { postAsClient, requestTokens, TokenError } from '#core/clients/oauth/index.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
 import { assertMayBeginSignIn } from '#core/foundation/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { AccountsCore } from '../core.ts';
-import { mayBeSentTo, signInOf } from '../oauth/server.ts';
-import { requestTokens, TokenRequestError, postAsClient } from '../oauth/token-request.ts';
+import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf } from '../oauth/server.ts';
 import {
   endAttempt,
   endTurn,
@@ -127,13 +127,15 @@ async function grantOf(deps: AccountsCore, { provider }: OpenProvider, turn: Att
   if (secrets.kind !== 'device') throw new SignInFailure('superseded');
   const clientId = clientIdOf(provider);
   const server = await deps.findModelServer(provider);
-  const { tokenEndpoint } = server;
   let tokens;
   try {
-    const grant = { grant_type: GRANT_TYPE, device_code: secrets.deviceCode };
-    tokens = await requestTokens(deps, provider, { tokenEndpoint, clientId }, grant);
+    tokens = await requestTokens(deps, endpointOf(provider, server.tokenEndpoint, clientId), {
+      ...tokenParametersOf(provider),
+      grant_type: GRANT_TYPE,
+      device_code: secrets.deviceCode,
+    });
   } catch (error) {
-    if (!(error instanceof TokenRequestError)) throw error;
+    if (!(error instanceof TokenError)) throw error;
     await noTokens(deps, turn, error);
     return undefined;
   }
@@ -145,11 +147,7 @@ async function grantOf(deps: AccountsCore, { provider }: OpenProvider, turn: Att
 }
 
 /** RFC 8628, section 3.5. */
-async function noTokens(
-  { database, log }: AccountsCore,
-  turn: Attempt,
-  { kind, error }: TokenRequestError,
-): Promise<void> {
+async function noTokens({ database, log }: AccountsCore, turn: Attempt, { kind, error }: TokenError): Promise<void> {
   if (error === 'authorization_pending') return endTurn(database, turn);
   if (error === 'slow_down') return endTurn(database, turn, { slowDown: true });
   if (error === 'access_denied') return void (await endAttempt(database, turn, { state: 'denied' }));
@@ -206,14 +204,10 @@ async function requestDeviceCode(
   const { deviceAuthorizationEndpoint: url } = await deps.findModelServer(provider);
   if (url === undefined) throw new SignInFailure('provider_unavailable');
   const { status, body } = await asked(() =>
-    postAsClient(deps, provider, {
-      url,
-      clientId,
-      parameters: {
-        ...(auth.scopes.length === 0 ? {} : { scope: auth.scopes.join(auth.scopeSeparator) }),
-        ...(auth.resource === undefined ? {} : { resource: auth.resource }),
-        ...(auth.kind === 'device_code' ? auth.extraDeviceParameters : {}),
-      },
+    postAsClient(deps, endpointOf(provider, url, clientId), {
+      ...(auth.scopes.length === 0 ? {} : { scope: auth.scopes.join(auth.scopeSeparator) }),
+      ...(auth.resource === undefined ? {} : { resource: auth.resource }),
+      ...(auth.kind === 'device_code' ? auth.extraDeviceParameters : {}),
     }),
   );
   const parsed = answer.safeParse(body);
@@ -240,7 +234,7 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof TokenRequestError) throw new SignInFailure('provider_unavailable');
+    if (error instanceof TokenError) throw new SignInFailure('provider_unavailable');
     throw error;
   }
 }

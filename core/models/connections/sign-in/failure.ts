@@ -1,6 +1,7 @@
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 
-/** Lists the reasons why a sign-in fails, in the service's own words: nothing that a provider sent is repeated. */
+/** Lists the reasons why a sign-in fails, in the service's own words: of what a provider sent, nothing is
+ * repeated but the address that it gives as its issuer. */
 export const SIGN_IN_FAILURES = {
   provider_unavailable: ['provider_error', 'The provider could not be asked just now; try again in a moment.'],
   provider_refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
@@ -19,8 +20,8 @@ export type SignInFailureReason = keyof typeof SIGN_IN_FAILURES;
 export class SignInFailure extends AppError {
   readonly reason: SignInFailureReason;
 
-  constructor(reason: SignInFailureReason) {
-    super(SIGN_IN_FAILURES[reason][0], SIGN_IN_FAILURES[reason][1]);
+  constructor(reason: SignInFailureReason, message: string = SIGN_IN_FAILURES[reason][1]) {
+    super(SIGN_IN_FAILURES[reason][0], message);
     this.reason = reason;
   }
 }

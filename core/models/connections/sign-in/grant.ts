@@ -1,14 +1,14 @@
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet, type JWTPayload } from 'jose';
 import { z } from 'zod';
 import type { Actor } from '#core/foundation/audit/index.ts';
+import type { Tokens } from '#core/clients/oauth/index.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { valueAt } from '#lib/provider-file/index.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { AccountsCore } from '../core.ts';
-import { signInOf, type ProviderServer } from '../oauth/server.ts';
-import { revokeTokens, type Tokens } from '../oauth/token-request.ts';
+import { revokeTokens, signInOf, type ProviderServer } from '../oauth/server.ts';
 import type { OAuthCredential } from '../store/credential.ts';
 import { endAttempt } from './attempt-queries.ts';
 import type { Attempt, Granted } from './attempt.ts';

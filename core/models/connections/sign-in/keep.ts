@@ -164,15 +164,18 @@ async function upsert(tx: Db, account: TriedAccount & { readonly sealed: string 
   const state = isEntitled ? 'ready' : 'plan_not_entitled';
   await tx.row`
     insert into model_connections as c (id, project_id, owner_id, provider, provider_name, provider_identity,
-      account_id, account_label, state, public_error, credential, credential_expires_at, not_before, validated_at)
+      account_id, account_label, state, public_error, credential, credential_expires_at, credential_life_seconds,
+      not_before, validated_at)
     values (${account.id}, ${account.projectId}, ${account.ownerId}, ${provider.slot}, ${provider.file.name},
       ${provider.identity}, ${account.accountId}, ${account.accountLabel}, ${state},
-      ${isEntitled ? null : 'plan_not_entitled'}, ${account.sealed}, ${account.expiresAt}, ${tried.notBefore},
+      ${isEntitled ? null : 'plan_not_entitled'}, ${account.sealed}, ${account.expiresAt},
+      ceil(extract(epoch from ${account.expiresAt}::timestamptz - now())), ${tried.notBefore},
       now())
     on conflict (id) do update set provider_name = excluded.provider_name,
       account_id = coalesce(excluded.account_id, c.account_id), account_label = excluded.account_label,
       state = excluded.state, public_error = excluded.public_error, credential = excluded.credential,
       credential_version = c.credential_version + 1, credential_expires_at = excluded.credential_expires_at,
+      credential_life_seconds = excluded.credential_life_seconds,
       provider_identity = excluded.provider_identity, renewal_lease = null, renewal_leased_until = null,
       renewal_sent_version = null, not_before = excluded.not_before, validated_at = now(),
       catalogue_fresh_until = null, updated_at = now()

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Actor } from '#core/foundation/audit/index.ts';
+import { isFromIssuer, requestTokens, TokenError } from '#core/clients/oauth/index.ts';
 import { authorizationRequest } from '#core/integrations/connections/index.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
 import { assertMayBeginSignIn } from '#core/foundation/rate-limits/index.ts';
@@ -7,8 +8,7 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { AccountsCore } from '../core.ts';
-import { mayBeSentTo, signInOf, type ProviderServer } from '../oauth/server.ts';
-import { requestTokens, TokenRequestError } from '../oauth/token-request.ts';
+import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
 import { endAttempt, hashState, insertAttempt, openSecrets, takeByState } from './attempt-queries.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
@@ -155,7 +155,8 @@ async function redeem(
   const secrets = openSecrets(deps.secrets, attempt);
   if (secrets.kind !== 'oauth') throw new SignInFailure('superseded');
   const server = await deps.findModelServer(provider);
-  assertIssuer(server, returned.iss);
+  // A response of another server has a code that would otherwise be redeemed at this one (RFC 9207).
+  if (!isFromIssuer(server, returned.iss)) throw new SignInFailure('wrong_issuer');
   if (returned.error === 'access_denied') throw new SignInFailure('denied');
   if (returned.error !== undefined || returned.code === undefined) {
     throw new SignInFailure('provider_refused');
@@ -164,34 +165,20 @@ async function redeem(
   const issued = auth.kind === 'oauth' && auth.issuedClientId ? returned.clientId : undefined;
   const clientId = issued ?? clientIdOf(provider);
   try {
-    const { tokenEndpoint } = server;
-    const tokens = await requestTokens(
-      deps,
-      provider,
-      { tokenEndpoint, clientId },
-      {
-        grant_type: 'authorization_code',
-        code: returned.code,
-        code_verifier: secrets.verifier,
-        redirect_uri: secrets.redirectUri,
-      },
-    );
+    const tokens = await requestTokens(deps, endpointOf(provider, server.tokenEndpoint, clientId), {
+      ...tokenParametersOf(provider),
+      grant_type: 'authorization_code',
+      code: returned.code,
+      code_verifier: secrets.verifier,
+      redirect_uri: secrets.redirectUri,
+    });
     return await readGrant(deps, provider, server, { tokens, clientId, nonce: secrets.nonce });
   } catch (error) {
-    if (!(error instanceof TokenRequestError)) throw error;
-    deps.log.warn({ attemptId: attempt.id, detail: error.error }, 'a code was not redeemed');
-    const isRefused = error.kind === 'refused' || error.kind === 'error';
+    if (!(error instanceof TokenError)) throw error;
+    deps.log.warn({ attemptId: attempt.id, detail: error.answer }, 'a code was not redeemed');
+    const isRefused = error.kind === 'refused' || error.kind === 'answered';
     throw new SignInFailure(isRefused ? 'provider_refused' : 'provider_unavailable');
   }
-}
-
-/**
- * Refuses a response of another server, whose code would otherwise be redeemed at this one (RFC 9207).
- * @throws {SignInFailure}
- */
-function assertIssuer({ issuer, sendsIssuer }: ProviderServer, iss: string | undefined): void {
-  if (issuer === undefined || (iss === undefined && !sendsIssuer)) return;
-  if (iss?.replace(/\/$/, '') !== issuer.replace(/\/$/, '')) throw new SignInFailure('wrong_issuer');
 }
 
 /** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */

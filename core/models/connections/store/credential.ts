@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { hasNoNewRefusal, oneMoreRefusal, refusalsOf, type Refusals } from '#lib/shared-renewal.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ModelConnectionRef, ModelConnectionState } from '../connection.ts';
@@ -58,13 +59,18 @@ export interface StoredCredential {
   readonly leased: boolean;
   /** True when its refresh token was sent and the result is unknown: it is never sent again. */
   readonly spent: boolean;
+  /** Seconds for which it was issued; null where that is not known. */
+  readonly lifeSeconds: number | null;
+  /** How its renewal was refused so far; null where it was not. */
+  readonly refusals: Refusals | null;
 }
 
 const columns = sql`
   credential as sealed, credential_version as version, state, provider, provider_identity as "providerIdentity",
   credential_expires_at as "expiresAt", coalesce(credential_expires_at <= now(), false) as expired,
   coalesce(renewal_leased_until > now(), false) as leased,
-  coalesce(renewal_sent_version = credential_version, false) as spent
+  coalesce(renewal_sent_version = credential_version, false) as spent, credential_life_seconds as "lifeSeconds",
+  ${refusalsOf(sql`credential_version`)} as refusals
 `;
 
 function named({ id, projectId }: ModelConnectionRef) {
@@ -81,9 +87,14 @@ export async function readStoredCredential(db: Db, ref: ModelConnectionRef): Pro
 /**
  * Takes the right to renew this very credential for 45 seconds, longer than the provider may take, and notes that its
  * refresh token is sent from now on: a process that dies in between leaves a token that is never sent again.
- * @returns the lease; undefined when another holds it, the token was sent before, or the credential is another by now
+ * @returns the lease; undefined when another holds it, the token was sent or refused before, or the credential is another
+ * by now
  */
-export async function takeRenewal(db: Db, ref: ModelConnectionRef, version: number): Promise<string | undefined> {
+export async function takeRenewal(
+  db: Db,
+  ref: ModelConnectionRef,
+  { version, refusals }: Pick<StoredCredential, 'refusals' | 'version'>,
+): Promise<string | undefined> {
   const lease = randomUUID();
   const touched = await db.run`
     update model_connections set renewal_lease = ${lease}, renewal_sent_version = credential_version,
@@ -91,19 +102,30 @@ export async function takeRenewal(db: Db, ref: ModelConnectionRef, version: numb
     where ${named(ref)} and credential_version = ${version} and state = 'ready'
       and (renewal_leased_until is null or renewal_leased_until <= now())
       and renewal_sent_version is distinct from credential_version
+      and ${hasNoNewRefusal(sql`credential_version`, refusals)}
   `;
   return touched === 1 ? lease : undefined;
 }
 
-/** Gives the renewal up; `mayBeSentAgain` when it is certain that the token was not used. */
+/**
+ * Gives the renewal up; `mayBeSentAgain` when it is certain that the token was not used.
+ * @param end.refusals those so far, where the server has refused with this answer
+ */
 export async function dropRenewal(
   db: Db,
   ref: ModelConnectionRef,
   lease: string,
-  { mayBeSentAgain }: { readonly mayBeSentAgain: boolean },
+  end: {
+    readonly mayBeSentAgain: boolean;
+    readonly refused: string | undefined;
+    readonly refusals: Refusals | null;
+  },
 ): Promise<void> {
+  const { mayBeSentAgain, refused, refusals } = end;
+  const noted =
+    refused === undefined ? sql`renewal_refusals` : oneMoreRefusal(sql`credential_version`, refusals, refused);
   await db.run`
-    update model_connections set renewal_lease = null, renewal_leased_until = null,
+    update model_connections set renewal_lease = null, renewal_leased_until = null, renewal_refusals = ${noted},
       renewal_sent_version = case when ${mayBeSentAgain}::boolean then null else renewal_sent_version end
     where ${named(ref)} and renewal_lease = ${lease}
   `;
@@ -119,6 +141,7 @@ export async function replaceCredential(
   const touched = await db.run`
     update model_connections set credential = ${next.sealed}, credential_version = credential_version + 1,
       credential_expires_at = now() + make_interval(secs => ${next.expiresInSeconds ?? null}::integer),
+      credential_life_seconds = ${next.expiresInSeconds ?? null}::integer,
       renewal_lease = null, renewal_leased_until = null, renewal_sent_version = null, updated_at = now()
     where ${named(ref)} and credential_version = ${version} and state <> 'revoked'
   `;

@@ -8,7 +8,7 @@ import { useRunEvents } from '#ui/api/run-events.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
-import { isOver, stepBadgeOf } from '#ui/format/run-words.ts';
+import { isOver, stepBadgeOf, WARNINGS } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { RichText } from '#ui/parts/lazily.tsx';
@@ -135,6 +135,11 @@ function Ending({ run }: { run: Shape<'Run'> }) {
     <div className="flex flex-col gap-3 px-4 py-3">
       {run.errorMessage !== null && <p className="text-sm text-bad-ink">{sentence(run.errorMessage)}</p>}
       {run.outcomeSummary !== null && <p className="text-sm text-ink">{run.outcomeSummary}</p>}
+      {run.warnings.map((warning) => (
+        <p key={warning} className="text-sm text-ink">
+          {WARNINGS[warning]}
+        </p>
+      ))}
       {run.checks.length > 0 && (
         <ul className="flex flex-col gap-1 text-sm">
           {run.checks.map((check, index) => (

@@ -4,14 +4,14 @@ import { useSession } from '#ui/api/session.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
-import { reasonOf } from '#ui/format/run-words.ts';
+import { reasonOf, WARNINGS } from '#ui/format/run-words.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Badge, StateBadge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Row } from './row.tsx';
 
 type All = Shape<'Attention'>;
-type Kinds = 'stopped' | 'failed' | 'signIns' | 'budgets' | 'skillsBehind';
+type Kinds = 'stopped' | 'failed' | 'withoutTools' | 'signIns' | 'budgets' | 'skillsBehind';
 
 interface Props<Kind extends Kinds> {
   readonly of: All[Kind][number];
@@ -89,6 +89,24 @@ export function Failed({ of: routine, projectId }: Props<'failed'>) {
       <Button size="sm" kind="quiet" busy={again.isSending} onClick={() => again.send({ path: { runId } })}>
         Run again
       </Button>
+    </Row>
+  );
+}
+
+/** Shows a routine whose last run succeeded without its tools. */
+export function WithoutTools({ of: { routineName, runId, finishedAt }, projectId }: Props<'withoutTools'>) {
+  const link: LinkProps = { to: '/p/$projectId/runs/$runId', params: { projectId, runId } };
+  return (
+    <Row
+      link={link}
+      title={routineName}
+      badge={<StateBadge state="partial" />}
+      line={WARNINGS.tools_failed}
+      aside={<Time at={finishedAt} as="relative" />}
+    >
+      <ButtonLink size="sm" kind="quiet" {...link}>
+        See its calls
+      </ButtonLink>
     </Row>
   );
 }

@@ -8,7 +8,7 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
-import { Behind, Budget, Failed, SignIn, Stopped } from './attention-entries.tsx';
+import { Behind, Budget, Failed, SignIn, Stopped, WithoutTools } from './attention-entries.tsx';
 import { ATTENTION, NEWS } from './reads.ts';
 import { groupsOf } from './result-groups.ts';
 
@@ -58,7 +58,7 @@ interface EntriesProps {
 }
 
 function Entries({ all, above, projectId }: EntriesProps) {
-  const { stopped, signIns, budgets, skillsBehind, truncated } = all;
+  const { stopped, signIns, withoutTools, budgets, skillsBehind, truncated } = all;
   const [isLong, setLong] = useState(false);
   const failed = all.failed.filter(({ routineId }) => !above.has(routineId));
   const rows = [
@@ -66,6 +66,7 @@ function Entries({ all, above, projectId }: EntriesProps) {
     ...signIns.map((each) => <SignIn key={each.id} of={each} projectId={projectId} />),
     ...budgets.map((each) => <Budget key={`${each.scopeId} ${each.limit}`} of={each} projectId={projectId} />),
     ...failed.map((each) => <Failed key={`${each.routineId} failed`} of={each} projectId={projectId} />),
+    ...withoutTools.map((each) => <WithoutTools key={`${each.routineId} tools`} of={each} projectId={projectId} />),
     ...skillsBehind.map((each) => <Behind key={`${each.routineId} behind`} of={each} projectId={projectId} />),
   ];
   const shown = isLong ? rows : rows.slice(0, FIRST);

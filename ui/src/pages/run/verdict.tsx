@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed, CircleMinus, CircleX, LoaderCircle, Triangle
 import type { FollowStatus } from '#ui/api/follow.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count } from '#ui/format/numbers.ts';
-import { badgeOf, faultOf, isOver, reasonOf, waitOf } from '#ui/format/run-words.ts';
+import { badgeOf, faultOf, isOver, reasonOf, waitOf, WARNINGS } from '#ui/format/run-words.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Time } from '#ui/parts/time.tsx';
 
@@ -35,6 +35,11 @@ export function Verdict({ run, status }: { readonly run: RunDetail; readonly sta
           {reason !== null && reason !== run.outcomeSummary && (
             <p className="mt-1 text-base text-ink wrap-anywhere">{reason}</p>
           )}
+          {run.warnings.map((warning) => (
+            <p key={warning} className="mt-1 text-base text-ink">
+              {WARNINGS[warning]}
+            </p>
+          ))}
           {fault !== null && <p className="mt-1 text-sm text-muted">{fault}</p>}
           {run.skipped !== null && run.skipped.count > 1 && (
             <p className="mt-1 text-sm text-muted">

@@ -1,0 +1,112 @@
+import { parseJson } from '#lib/json.ts';
+import { fieldsOf, textIn, textsIn } from './responses.ts';
+
+/**
+ * Returns the name by which an issuer is known here. Servers write it with a slash at its end in one place and without
+ * in another, although RFC 8414 wants equal texts.
+ */
+export function issuerName(issuer: string): string {
+  return issuer.endsWith('/') ? issuer.slice(0, -1) : issuer;
+}
+
+export function isSameIssuer(one: string, other: string): boolean {
+  return issuerName(one) === issuerName(other);
+}
+
+/**
+ * Tells whether a response is from the issuer that its sign-in began at (RFC 9207, section 2.4). It has to name one
+ * where the metadata promises that. Without a known issuer there is nothing to compare with.
+ */
+export function isFromIssuer(
+  { issuer, sendsIssuer }: { readonly issuer?: string | undefined; readonly sendsIssuer: boolean },
+  iss: string | undefined,
+): boolean {
+  if (issuer === undefined) return true;
+  return iss === undefined ? !sendsIssuer : isSameIssuer(iss, issuer);
+}
+
+/** Returns an issuer as an error may name it: an address of a usual length, and no other text that a server sent. */
+export function shownIssuer(issuer: string): string {
+  const url = URL.parse(issuer);
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'something that is no address';
+  // As it was written, where that is all there is to it: what differs may be the slash.
+  const plain = `${url.origin}${url.pathname}`;
+  return (plain === `${issuer}/` ? issuer : plain).slice(0, 200);
+}
+
+/** Reads what a sign-in needs of the metadata of an authorization server (RFC 8414), and drops what cannot be read. */
+export function readServerMetadata(body: unknown) {
+  const { read, dropped } = fieldsOf(body);
+  const address = (name: string) => read(name, addressIn);
+  const texts = (name: string) => read(name, textsIn);
+  const flag = (name: string) => read(name, (value) => (typeof value === 'boolean' ? value : undefined));
+  const value = {
+    issuer: read('issuer', (issuer) => textIn(issuer)),
+    authorization_endpoint: address('authorization_endpoint'),
+    token_endpoint: address('token_endpoint'),
+    device_authorization_endpoint: address('device_authorization_endpoint'),
+    registration_endpoint: address('registration_endpoint'),
+    revocation_endpoint: address('revocation_endpoint'),
+    jwks_uri: address('jwks_uri'),
+    scopes_supported: texts('scopes_supported'),
+    code_challenge_methods_supported: texts('code_challenge_methods_supported'),
+    token_endpoint_auth_methods_supported: texts('token_endpoint_auth_methods_supported'),
+    authorization_response_iss_parameter_supported: flag('authorization_response_iss_parameter_supported'),
+    client_id_metadata_document_supported: flag('client_id_metadata_document_supported'),
+  };
+  return { value, dropped };
+}
+
+/** Reads the metadata of a protected resource (RFC 9728). One that does not name itself is the one that was asked. */
+function readResourceMetadata(body: unknown, asked: string) {
+  const { read, dropped } = fieldsOf(body);
+  const value = {
+    resource: read('resource', (resource) => textIn(resource)) ?? asked,
+    authorization_servers: read('authorization_servers', textsIn),
+    scopes_supported: read('scopes_supported', textsIn),
+  };
+  return { value, dropped };
+}
+
+/**
+ * Wraps a `fetch` so that the MCP client library, whose schemas refuse a whole document for one field, gets only what
+ * can be read of the two metadata documents.
+ * @param asked the address of the tool server
+ * @param onDropped gets the names of the fields that could not be read
+ */
+export function readableDocuments(
+  fetch: typeof globalThis.fetch,
+  asked: string,
+  onDropped: (fields: readonly string[]) => void,
+): { readonly ofServer: typeof globalThis.fetch; readonly ofResource: typeof globalThis.fetch } {
+  const reading =
+    (read: (body: unknown) => { readonly value: object; readonly dropped: readonly string[] }): typeof fetch =>
+    async (...request) => {
+      const response = await fetch(...request);
+      if (!response.ok) return response;
+      const body = parseJson(await response.text());
+      if (body === undefined) return Response.json(null);
+      const { value, dropped } = read(body);
+      if (dropped.length > 0) onDropped(dropped);
+      return Response.json(value);
+    };
+  return {
+    ofResource: reading((body) => readResourceMetadata(body, asked)),
+    ofServer: reading((body) => {
+      const { value, dropped } = readServerMetadata(body);
+      return { value: { ...UNUSED, ...value, jwks_uri: value.jwks_uri ?? value.token_endpoint }, dropped };
+    }),
+  };
+}
+
+/** Fields that the library demands of OpenID Connect providers, and that no sign-in here uses. */
+const UNUSED = {
+  response_types_supported: ['code'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['RS256'],
+};
+
+function addressIn(value: unknown): string | undefined {
+  const url = typeof value === 'string' ? URL.parse(value) : null;
+  return url !== null && /^https?:$/.test(url.protocol) ? String(value) : undefined;
+}

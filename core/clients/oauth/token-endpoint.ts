@@ -1,0 +1,218 @@
+import { selectClientAuthMethod } from '@modelcontextprotocol/client';
+import { isJsonObject, parseJson } from '#lib/json.ts';
+import type { Log } from '#lib/log.ts';
+import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
+import { readTokens, type Tokens } from './responses.ts';
+
+/** An endpoint of an authorization server that takes requests of clients, and our client there. */
+export interface TokenEndpoint {
+  readonly url: string;
+  readonly client: {
+    readonly id: string;
+    readonly secret?: string | undefined;
+    readonly authMethod?: string | undefined;
+  };
+  /** The ways to authenticate that the server lists; empty when it lists none. */
+  readonly authMethods: readonly string[];
+  /** The form of the request's body; `form` where it is left out. */
+  readonly body?: 'form' | 'json';
+  /** Errors that refuse a grant at this server, in place of the usual ones. */
+  readonly refusals?: readonly string[];
+}
+
+export interface TokenDeps {
+  readonly outbound: Pick<OutboundClient, 'fetchWithin'>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/**
+ * The endpoint gave no tokens. `refused`: it says in a known word that it does not take the grant, or us, any more.
+ * `answered`: it has decided otherwise, and a repeat may get the same. `away`: it issued nothing, and may later.
+ * `unknown`: it may have issued tokens that did not arrive. Nothing that the server said is kept: its words could hold
+ * what we sent.
+ */
+export class TokenError extends Error {
+  override readonly name = 'TokenError';
+  readonly kind: 'refused' | 'answered' | 'away' | 'unknown';
+  /** An error of a closed list, fit for a log; `other` for what a server made up. */
+  readonly error: string;
+  /** The status and the error, by which one answer is told from another. */
+  readonly answer: string;
+  /** True where the connection broke after the request was sent. */
+  readonly isLost: boolean;
+
+  constructor(kind: TokenError['kind'], error: string, options: { status?: number; isLost?: boolean } = {}) {
+    super(`the token endpoint gave no tokens: ${error}`);
+    this.kind = kind;
+    this.error = error;
+    this.answer = `${options.status ?? ''} ${error}`.trim();
+    this.isLost = options.isLost === true;
+  }
+}
+
+/** Timeout that is longer than any token endpoint takes and shorter than the leases under which one is asked. */
+const TIMEOUT_MS = 20_000;
+const MAX_BYTES = 256 * 1024;
+
+/** Asks for tokens with these parameters. @throws {TokenError} */
+export async function requestTokens(
+  deps: TokenDeps,
+  endpoint: TokenEndpoint,
+  parameters: Readonly<Record<string, string>>,
+): Promise<Tokens> {
+  const { status, body } = await postAsClient(deps, endpoint, parameters);
+  const { value: tokens, dropped } = readTokens(body);
+  if (tokens === undefined || status < 200 || status > 299) throw errorOf(status, body, endpoint.refusals);
+  if (dropped.length > 0) {
+    deps.log.warn({ host: new URL(endpoint.url).host, fields: dropped }, 'fields of a token response were left out');
+  }
+  return tokens;
+}
+
+/**
+ * Exchanges a refresh token (RFC 6749, section 6). The granted scope goes along where the server wants that: Microsoft
+ * Entra always, others once they have refused the request without it.
+ * @throws {TokenError}
+ */
+export async function refreshTokens(
+  deps: TokenDeps,
+  endpoint: TokenEndpoint,
+  { refreshToken, scope, ...more }: Refresh,
+): Promise<Tokens> {
+  const request = { ...more.parameters, grant_type: 'refresh_token', refresh_token: refreshToken };
+  const ask = async (parameters: Readonly<Record<string, string>>) => {
+    try {
+      return await requestTokens(deps, endpoint, parameters);
+    } catch (error) {
+      const isRepeated = more.repeatsLost === true && error instanceof TokenError && error.isLost;
+      if (!isRepeated) throw error;
+      return requestTokens(deps, endpoint, parameters);
+    }
+  };
+  if (scope === undefined || scope === '') return ask(request);
+  if (ENTRA.test(new URL(endpoint.url).hostname)) return ask({ ...request, scope });
+  try {
+    return await ask(request);
+  } catch (error) {
+    if (!(error instanceof TokenError) || error.kind !== 'answered') throw error;
+    return ask({ ...request, scope });
+  }
+}
+
+interface Refresh {
+  readonly refreshToken: string;
+  /** The granted scope; undefined where it is not known. */
+  readonly scope: string | undefined;
+  /** Beyond those of every refresh. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /**
+   * Asks once more, at once, where the connection breaks before the response is there: servers with a grace period
+   * expect that of a client whose new tokens were lost.
+   */
+  readonly repeatsLost?: boolean;
+}
+
+/** Hosts of Microsoft Entra, also of its national clouds. */
+const ENTRA = /^(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net)$/;
+
+/** Posts to an endpoint as our client there, and reads its response. @throws {TokenError} `away` or `unknown` */
+export async function postAsClient(
+  { outbound }: Pick<TokenDeps, 'outbound'>,
+  endpoint: TokenEndpoint,
+  parameters: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const given = new URLSearchParams(parameters);
+  const headers = new Headers({ accept: 'application/json' });
+  authenticateClient(endpoint.authMethods, endpoint.client, headers, given);
+  const isJson = endpoint.body === 'json';
+  headers.set('content-type', isJson ? 'application/json' : FORM);
+  const body = isJson ? JSON.stringify(Object.fromEntries(given)) : given.toString();
+  const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES });
+  try {
+    // The guarded client sends a body to no other origin that a redirect names.
+    const response = await fetch(endpoint.url, { method: 'POST', headers, body });
+    const text = await response.text();
+    const isForm = response.headers.get('content-type')?.startsWith(FORM) === true;
+    return { status: response.status, body: isForm ? Object.fromEntries(new URLSearchParams(text)) : parseJson(text) };
+  } catch (error) {
+    const fault = outboundErrorIn(error) ?? (error instanceof OutboundError ? error : undefined);
+    const isSent = fault?.mayHaveArrived !== false;
+    throw new TokenError(isSent ? 'unknown' : 'away', fault?.code ?? 'failed', {
+      isLost: isSent && fault?.code === 'protocol_error',
+    });
+  }
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+/** Authenticates us as the MCP client library does at the token endpoint (RFC 6749, section 2.3.1). */
+export function authenticateClient(
+  authMethods: readonly string[],
+  { id, secret, authMethod }: TokenEndpoint['client'],
+  headers: Headers,
+  body: URLSearchParams,
+): void {
+  const information = {
+    client_id: id,
+    ...(secret === undefined ? {} : { client_secret: secret }),
+    ...(authMethod === undefined ? {} : { token_endpoint_auth_method: authMethod }),
+  };
+  const method = selectClientAuthMethod(information, [...authMethods]);
+  if (method === 'client_secret_basic') {
+    headers.set('authorization', `Basic ${Buffer.from(`${id}:${secret ?? ''}`).toString('base64')}`);
+    return;
+  }
+  body.set('client_id', id);
+  if (method === 'client_secret_post' && secret !== undefined) body.set('client_secret', secret);
+}
+
+/** Statuses below 500 with which a server says that it may do later what it does not do now. */
+const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 503]);
+
+function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): TokenError {
+  // Some send errors with status 200.
+  const word = isJsonObject(body) && typeof body['error'] === 'string' ? body['error'] : '';
+  const isRefused = CLIENT_REFUSED.has(word) || refusals.includes(word);
+  const error = isRefused || KNOWN.has(word) ? word : word === '' ? 'no_error' : 'other';
+  if (isRefused) return new TokenError('refused', error, { status });
+  if (NOT_NOW.has(status) || (status < 500 && PASSING.has(word))) return new TokenError('away', error, { status });
+  const isAnswer = (status >= 400 && status <= 499) || (status >= 200 && status <= 299 && isJsonObject(body));
+  return new TokenError(isAnswer ? 'answered' : 'unknown', error, { status });
+}
+
+/** RFC 6749, section 5.2, and the words that GitHub and Slack have for the same. */
+const GRANT_REFUSED: readonly string[] = [
+  'invalid_grant',
+  'bad_verification_code',
+  'bad_refresh_token',
+  'invalid_code',
+  'invalid_refresh_token',
+  'token_expired',
+  'token_revoked',
+];
+const CLIENT_REFUSED: ReadonlySet<string> = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'incorrect_client_credentials',
+  'invalid_client_id',
+  'bad_client_secret',
+]);
+
+/** Words of a server that has decided nothing. */
+const PASSING: ReadonlySet<string> = new Set([
+  'authorization_pending',
+  'server_error',
+  'slow_down',
+  'temporarily_unavailable',
+]);
+
+/** Words of RFC 6749, section 5.2, and RFC 8628, section 3.5, beside those above. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...GRANT_REFUSED,
+  ...PASSING,
+  'access_denied',
+  'expired_token',
+  'invalid_request',
+  'invalid_scope',
+  'unsupported_grant_type',
+]);

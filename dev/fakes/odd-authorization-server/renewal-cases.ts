@@ -1,0 +1,126 @@
+import { CUT, json, refuses, renewed, type Answer, type Refresh } from './answers.ts';
+import type { OddCase } from './odd-case.ts';
+
+const WORKS = { state: 'succeeded', outcome: 'done' } as const;
+const BLOCKED = { state: 'failed', reason: 'blocked_connection' } as const;
+
+/** A refusal in words of its own: the second with an expired token ends the sign-in, and nothing is asked from then on. */
+const RETIRED = [
+  BLOCKED,
+  { ...BLOCKED, connection: 'authorization_revoked' },
+  { ...BLOCKED, connection: 'authorization_revoked', refreshes: 0 },
+] as const;
+
+const PAGE = { status: 200, text: '<!doctype html><title>Sign in</title>', type: 'text/html' };
+
+function refused(name: string, answer: Answer): OddCase {
+  return { name: `refuses to renew with ${name}`, answers: { refreshes: [refuses(answer)] }, runs: RETIRED };
+}
+
+/** The run waits until the server is back. */
+function away(name: string, answer: Answer): OddCase {
+  const answers = { refreshes: [refuses(answer), refuses(answer), renewed()] };
+  return { name: `is away with ${name}`, answers, runs: [{ ...WORKS, refreshes: 3 }] };
+}
+
+/** The server has rotated by then, so what is odd about its response must not end the sign-in. */
+function shaped(name: string, fields: object): OddCase {
+  return {
+    name: `renews ${name}`,
+    answers: { refreshes: [renewed(fields)] },
+    runs: [{ ...WORKS, refreshes: 1 }, WORKS],
+  };
+}
+
+/** Renewals, and what comes after them. */
+export const RENEWALS: readonly OddCase[] = [
+  shaped('with nulls', { scope: null, token_type: null, expires_in: null }),
+  shaped('without the type of its token', { token_type: undefined }),
+  shaped('with words for numbers', { expires_in: 'one hour' }),
+  shaped('with fields of other types', { scope: 7, id_token: {}, token_type: ['Bearer'] }),
+  {
+    name: 'renews without another refresh token',
+    answers: { refreshes: [keepsRefreshToken] },
+    runs: [{ ...WORKS, refreshes: 1 }, WORKS],
+  },
+  refused('invalid_request', json({ error: 'invalid_request', error_description: 'refresh_token is invalid' }, 400)),
+  refused('access_denied', json({ error: 'access_denied' }, 403)),
+  refused('a word of its own', json({ error: 'REFRESH_TOKEN_UNKNOWN' }, 400)),
+  refused('an error that is an object', json({ error: { code: 'invalid_grant', message: 'gone' } }, 400)),
+  refused('a list', json(['refresh token is invalid'], 400)),
+  refused('an empty 401', { status: 401, text: '' }),
+  refused('a page that is not there', { ...PAGE, status: 404 }),
+  refused('410', { status: 410, text: 'Gone' }),
+  refused('an error in a 200', json({ code: 401, message: 'invalid refresh token' })),
+  refused('ok: false in a 200', json({ ok: false, error: 'no_such_token' })),
+  {
+    name: 'refuses to renew with two answers in turn',
+    answers: { refreshes: [refuses(json({}, 400)), refuses(json({}, 400)), refuses(json({}, 403))] },
+    runs: RETIRED,
+  },
+  {
+    name: 'refuses to renew with invalid_grant',
+    answers: { refreshes: [refuses(json({ error: 'invalid_grant' }, 400))] },
+    runs: [{ ...BLOCKED, connection: 'authorization_expired', refreshes: 1 }],
+  },
+  {
+    name: 'refuses to renew with invalid_grant and status 500',
+    answers: { refreshes: [refuses(json({ error: 'invalid_grant' }, 500))] },
+    runs: [{ ...BLOCKED, connection: 'authorization_expired', refreshes: 1 }],
+  },
+  {
+    name: 'forgets the client that it has registered',
+    answers: {
+      registration: (client) => json({ ...client, client_secret: 's', client_secret_expires_at: 1 }, 201),
+      refreshes: [refuses(json({ error: 'invalid_client' }, 401))],
+    },
+    runs: [{ ...BLOCKED, connection: 'authorization_expired', refreshes: 1 }],
+  },
+  away('500', { status: 500, text: '' }),
+  away('502 and a page', { ...PAGE, status: 502 }),
+  away('503', json({ error: 'unavailable' }, 503)),
+  away('408', { status: 408, text: '' }),
+  away('425', { status: 425, text: '' }),
+  away('429', json({ error: 'rate_limited' }, 429)),
+  away('temporarily_unavailable', json({ error: 'temporarily_unavailable' }, 400)),
+  away('a page and status 200', PAGE),
+  away('a response of 2 MB', json({ access_token: 'x', pad: 'x'.repeat(2 ** 21) })),
+  {
+    name: 'loses its response after it has rotated, and has a grace period',
+    answers: { hasGrace: true, refreshes: [rotatesAndBreaks, renewed()] },
+    runs: [{ ...WORKS, refreshes: 2 }, WORKS],
+  },
+  {
+    name: 'wants the scope with a refresh',
+    answers: { refreshes: [wantsScope] },
+    runs: [{ ...WORKS, refreshes: 2 }, WORKS],
+  },
+  {
+    name: 'takes no token that it has renewed',
+    answers: { refusesRenewed: true },
+    runs: [
+      {
+        state: 'succeeded',
+        outcome: 'partial',
+        warnings: ['tools_failed'],
+        refreshes: 2,
+        connection: 'authorization_revoked',
+      },
+      { ...BLOCKED, connection: 'authorization_revoked', refreshes: 0 },
+    ],
+  },
+];
+
+function keepsRefreshToken({ keep }: Refresh): Answer {
+  return json({ ...keep(), refresh_token: null });
+}
+
+function rotatesAndBreaks({ rotate }: Refresh): typeof CUT {
+  rotate();
+  return CUT;
+}
+
+function wantsScope({ parameters, rotate }: Refresh): Answer {
+  if (parameters.get('scope') === 'tools') return json(rotate());
+  return json({ error: 'invalid_request', error_description: 'scope is required' }, 400);
+}
