@@ -197,6 +197,9 @@ export const changeCustomers = changer<
   | 'checkoutLeasedUntil'
 >('billing_customers');
 
+/** Changes when subscriptions were first seen past due. */
+export const changePastDue = changer<'subscriptionId' | 'since'>('billing_past_due');
+
 /** Changes checkouts: older, over, closed. */
 export const changeCheckouts = changer<'organizationId' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'>(
   'billing_checkouts',
