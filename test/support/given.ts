@@ -205,6 +205,7 @@ export const changeCheckouts = changer<'organizationId' | 'sessionId' | 'created
   'billing_checkouts',
 );
 
+export const removeEncryptionChecks = remover('encryption_check');
 export const removePeriodRuns = remover('period_runs');
 /** Changes how many runs organizations have begun in a period. */
 export const changePeriodRuns = changer<'organizationId' | 'runs'>('period_runs');
@@ -232,7 +233,7 @@ export const changeAssistantTokens = changer<'clientId' | 'expiresAt' | 'resourc
 export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 'name'>('oauth_clients');
 
 /** Changes mails and pings that wait to be sent. */
-export const changeMessages = changer<'state' | 'nextAttemptAt'>('outbox');
+export const changeMessages = changer<'state' | 'nextAttemptAt' | 'expiresAt'>('outbox');
 export const removeMessages = remover('outbox');
 
 /** Changes digests of results: due at once, with what has ended for some time. */

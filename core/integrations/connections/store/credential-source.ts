@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { SecretUnreadable } from '#lib/secrets/index.ts';
 import type { Connection, ConnectionAuth } from './connection.ts';
 import { readSealedCredentials, type ConnectionSecrets } from './credentials.ts';
 import { markConnectionNotReady, readConnection } from './queries.ts';
@@ -91,7 +92,7 @@ export async function connectionsReady(
       if (connection.state !== 'ready' || connection.url === null) return false;
       await deps.credentials.headers(connection, signal);
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
+      if (!(error instanceof AppError) || error instanceof SecretUnreadable) throw error;
       if (error.code === 'connection_not_ready' || error.code === 'connection_not_found') return false;
       // A provider that is away for the moment may be back when the tool is called.
     }
