@@ -1,5 +1,5 @@
 import { group, text, texts, type Form } from './form.ts';
-import { newId, type Ledger } from './ledger.ts';
+import { DAY, newId, type Ledger } from './ledger.ts';
 import type { Price, Session } from './objects.ts';
 
 /** Thrown to respond with the processor's error envelope. */
@@ -141,6 +141,12 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
   const customer = found(ledger.customers, text(form, 'customer'), CUSTOMER);
   const price = text(group(group(form, 'line_items'), '0'), 'price') ?? '';
   found(ledger.prices, price, { what: 'price', param: 'line_items[0][price]' });
+  const expiresAt = Number(text(form, 'expires_at'));
+  // By the clock of the machine, as the service has no other.
+  const life = expiresAt - Date.now() / 1_000;
+  if (!(life >= 30 * 60 && life <= DAY)) {
+    throw new ApiError(400, 'parameter_invalid_integer', 'It must be 30 minutes to 24 hours from now.', 'expires_at');
+  }
   const id = newId('cs_test');
   const session: Session = {
     id,
@@ -148,7 +154,7 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
     mode: 'subscription',
     customer: customer.id,
     created: ledger.now(),
-    expires_at: Number(text(form, 'expires_at')),
+    expires_at: expiresAt,
     livemode: false,
     metadata: texts(form, 'metadata'),
     success_url: text(form, 'success_url') ?? '',

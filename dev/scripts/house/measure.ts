@@ -30,7 +30,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 /** The most files and lines of each room; a change that raises one says why, see docs/adr/0038-budgets-of-rooms.md. */
 const BUDGETS = {
   core: { files: 355, lines: 41_000 },
-  lib: { files: 86, lines: 7_000 },
+  lib: { files: 88, lines: 7_100 },
   api: { files: 105, lines: 12_200 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },

@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/accounts/organizations/index.ts';
-import type { Database } from '#lib/database/index.ts';
+import { databaseTime, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { planOfPrice } from '../plans.ts';
 import { ensureCustomer, openPortal, replaceCustomer, requestSync, returnAddresses } from './customers.ts';
@@ -91,8 +91,10 @@ async function checkoutOf(deps: Ready, input: Visitor, attempt: number): Promise
     await requestSync(database, organizationId);
     return toPortal(deps, { ...input, subscribed });
   }
-  const again = await openSession(deps, customer, input.plan);
-  const session = again ?? (await createSession(deps, input, attempt));
+  // The clock of this machine may be wrong, and the processor refuses a checkout that ends too soon.
+  const now = (await databaseTime(database)).getTime() / 1_000;
+  const again = await openSession(deps, { ...input, now });
+  const session = again ?? (await createSession(deps, { ...input, now }, attempt));
   if (session.url === null) throw new AppError('provider_error');
   await record(database, input, session);
   // A later attempt looked for open checkouts before this one was there, or will find it.
@@ -141,11 +143,10 @@ async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Str
 /** Returns the open checkout of the plan that can still be used; expires all others of the customer. */
 async function openSession(
   deps: Ready,
-  customer: string,
-  plan: PaidPlan,
+  { customer, plan, now }: Visitor & { readonly now: number },
 ): Promise<Stripe.Checkout.Session | undefined> {
   const open = await listOpenCheckouts(deps, customer);
-  const enough = Date.now() / 1_000 + LEFT_SECONDS;
+  const enough = now + LEFT_SECONDS;
   const price = deps.processor.prices[plan][0];
   const again = open.find(
     ({ metadata, expires_at: end, customer: payer }) =>
@@ -163,7 +164,7 @@ function isDeleted(payer: Stripe.Checkout.Session['customer']): boolean {
 
 function createSession(
   { processor, watch, switches, uiOrigin }: Ready,
-  { organizationId, customer, plan, entrypoint }: Visitor,
+  { organizationId, customer, plan, entrypoint, now }: Visitor & { readonly now: number },
   attempt: number,
 ): Promise<Stripe.Checkout.Session> {
   const price = processor.prices[plan][0];
@@ -183,7 +184,7 @@ function createSession(
         adaptive_pricing: { enabled: false },
         success_url: success,
         cancel_url: cancel,
-        expires_at: Math.floor(Date.now() / 1_000) + OPEN_SECONDS,
+        expires_at: Math.floor(now) + OPEN_SECONDS,
         client_reference_id: organizationId,
         metadata: { organization: organizationId, price },
       },
