@@ -55,7 +55,7 @@ const PROCESS = [
   'test/contract/openapi.test.ts',
   'test/http/postgres-away.test.ts',
   'test/outbound/mcp.test.ts',
-  'test/secrets/rotation.test.ts',
+  'test/secrets/{rotation,wrong-key}.test.ts',
   'test/tools/killed-{calls,worker}.test.ts',
   'test/ui/bundle.test.ts',
 ];

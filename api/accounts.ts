@@ -1,5 +1,6 @@
 import { endProgramsOf, leaveOrganizations } from '#core/upkeep/deletion/index.ts';
 import { createAuth, createAuthMails, type AuthSettings } from '#core/accounts/identity/index.ts';
+import type { WithAccountMails } from '#core/foundation/outbox/index.ts';
 import type { AccountsCore } from '#core/models/connections/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -10,11 +11,11 @@ import { limitKeyAttempts, limitLooks } from './http/address-limits.ts';
 /** Opens what sign-ins and the limits by client address need, in the API alone. */
 export function openAccounts(
   config: Config,
-  services: AccountsCore,
+  services: AccountsCore & WithAccountMails,
   log: Log,
   passwords?: AuthSettings['passwords'],
 ): Pick<Deps, 'auth' | 'clientAddress' | 'keyAttempts' | 'readiness'> {
-  const { database, mailer, secrets } = services;
+  const { database, accountMails, secrets } = services;
   const { UI_ORIGIN: uiOrigin } = config;
   const auth = createAuth({
     database,
@@ -26,7 +27,7 @@ export function openAccounts(
     signUp: config.SIGN_UP,
     registersClients: config.OAUTH_CLIENT_REGISTRATION_ENABLED,
     maxOrganizations: config.MAX_ORGANIZATIONS_PER_PERSON,
-    mails: mailer && createAuthMails({ db: database, mailer, uiOrigin }),
+    mails: accountMails && createAuthMails({ db: database, accountMails, uiOrigin }),
     leaveOrganizations: (userId) => leaveOrganizations(services, userId),
     endPrograms: (userId) => endProgramsOf(services, userId),
     passwords,

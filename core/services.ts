@@ -11,7 +11,7 @@ import { createModelCredentials, createServerDirectory } from '#core/models/conn
 import { loadModelProviders, openModelRuntime, type ModelProviders } from '#core/models/providers/index.ts';
 import { notifyPaused } from '#core/delivery/notifications/index.ts';
 import { giveUpDeliveries } from '#core/delivery/webhooks/index.ts';
-import { createUnsubscribeLinks } from '#core/foundation/outbox/index.ts';
+import { createAccountMails, createUnsubscribeLinks } from '#core/foundation/outbox/index.ts';
 import {
   createAbilityStore,
   createFigureStore,
@@ -57,19 +57,18 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service });
   const temporal = await openTemporal(config, tracing);
   const { SMTP_URL: url, MAIL_FROM: from } = config;
+  const mailer =
+    url === undefined || from === undefined
+      ? undefined
+      : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED });
+  const secrets = createSecretBox({ current: config.ENCRYPTION_KEY, previous: config.ENCRYPTION_KEY_PREVIOUS });
   const core: Core = {
     database,
     emit: createEmit(() => handlers),
     engine: createEngine(temporal, config.TEMPORAL_TASK_QUEUE),
     outbound: createOutboundClient({ allowPrivateNetwork: config.ALLOW_PRIVATE_NETWORK }),
-    secrets: createSecretBox({
-      current: config.ENCRYPTION_KEY,
-      previous: config.ENCRYPTION_KEY_PREVIOUS,
-    }),
-    mailer:
-      url === undefined || from === undefined
-        ? undefined
-        : openMailer({ url, from, requireTls: config.SMTP_TLS_REQUIRED, log }),
+    secrets,
+    mailer,
     log,
     metrics,
     tracing,
@@ -80,7 +79,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     maxCostUsdPerOrganization: config.MAX_COST_USD_PER_ORGANIZATION,
     providerEnabled: providerSwitch(config),
   };
-  const { outbound, secrets } = core;
+  const { outbound } = core;
+  const accountMails = mailer && createAccountMails({ database, secrets, mailer, log, metrics });
   const connectionSecrets = createConnectionSecrets(secrets);
   const providers = await loadProviders(config.CONNECTION_CLIENTS, config.CONNECTION_PROVIDERS_DIR);
   const credentials = createCredentialSource(
@@ -130,6 +130,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   const handlers = handlersOf({ ...core, admission });
   const deps = {
     ...core,
+    accountMails,
     caller,
     models: createProjectModels({
       database,
@@ -182,7 +183,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       deps.runFeed.close();
       await deps.runFeed.settled();
       await deps.admission.settled();
-      await core.mailer?.close();
+      await accountMails?.settled();
+      mailer?.close();
       // Before the client they speak through.
       await toolSessions.close();
       await Promise.allSettled([

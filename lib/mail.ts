@@ -1,6 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
-import type { Log } from '#lib/log.ts';
 
 /** A message to one person. */
 export interface Mail {
@@ -17,26 +15,17 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /**
-   * Hands a message to the mail server, for which no caller waits: the time would show whether there was anything to
-   * send. It is tried three times; a failure is logged, without the address and the text.
-   */
-  send(mail: Mail): void;
   /** Makes one attempt and waits for it. @returns why the server has not taken the message, or undefined if it has */
   attempt(mail: Mail): Promise<MailFault | undefined>;
-  /** Waits for what is under way, then closes the connections. */
-  close(): Promise<void>;
+  close(): void;
 }
-
-/** Pauses before the second and the third attempt. */
-const RETRY_DELAYS_MS = [1_000, 10_000];
 
 /**
  * Opens the way to a mail server.
  * @param options.requireTls refuses a server that offers no encryption on a `smtp:` address
  */
-export function openMailer(options: { url: string; from: string; requireTls: boolean; log: Log }): Mailer {
-  const { from, log } = options;
+export function openMailer(options: { url: string; from: string; requireTls: boolean }): Mailer {
+  const { from } = options;
   const { protocol, hostname, port, username, password } = new URL(options.url);
   const secure = protocol === 'smtps:';
   const transport = createTransport({
@@ -53,8 +42,6 @@ export function openMailer(options: { url: string; from: string; requireTls: boo
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const underWay = new Set<Promise<void>>();
-  const closing = new AbortController();
 
   async function attempt(mail: Mail): Promise<MailFault | undefined> {
     const { to, subject, text, html, id, replyTo } = mail;
@@ -75,30 +62,9 @@ export function openMailer(options: { url: string; from: string; requireTls: boo
     }
   }
 
-  async function deliver(mail: Mail): Promise<void> {
-    for (let attempts = 1; ; attempts += 1) {
-      const fault = await attempt(mail);
-      if (fault === undefined) return;
-      const delay = RETRY_DELAYS_MS[attempts - 1];
-      if (delay === undefined || closing.signal.aborted || fault.kind === 'refused') {
-        log.error({ code: fault.code, attempts }, 'a mail could not be sent');
-        return;
-      }
-      await sleep(delay, undefined, { signal: closing.signal }).catch(() => undefined);
-    }
-  }
-
   return {
-    send(mail) {
-      const delivery = deliver(mail).finally(() => underWay.delete(delivery));
-      underWay.add(delivery);
-    },
     attempt,
-    async close() {
-      closing.abort();
-      await Promise.all(underWay);
-      transport.close();
-    },
+    close: () => transport.close(),
   };
 }
 
@@ -126,16 +92,28 @@ interface MailFault {
   readonly message: string;
 }
 
+/** Codes of nodemailer for an error of the message; all others would meet any message. */
+const OF_MESSAGE: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
+
+/** Replies to any message where the server wants a sign-in or encryption first (RFC 4954, RFC 3207). */
+const UNPREPARED: ReadonlySet<number> = new Set([530, 538]);
+
 /** Judges an error of nodemailer by its code and by the server's reply (RFC 5321, section 4.2.1). */
 function faultOf(error: unknown): MailFault {
   const code = textOf(error, 'code') ?? 'unknown';
   const reply = replyOf(error);
-  if (code === 'EAUTH') {
+  if (code === 'EAUTH' || (reply !== undefined && UNPREPARED.has(reply))) {
     return { kind: 'away', code, message: 'the mail server does not accept our credentials' };
   }
-  if (reply === undefined) {
+  if (code === 'ETLS') {
+    const message =
+      'the mail server offers no encryption, which SMTP_TLS_REQUIRED demands, or its certificate is wrong';
+    return { kind: 'away', code, message };
+  }
+  if (!OF_MESSAGE.has(code)) {
     return { kind: 'away', code, message: `the mail server could not be reached (${code})` };
   }
+  if (reply === undefined) return { kind: 'refused', code, message: `the message cannot be sent (${code})` };
   return reply >= 500
     ? { kind: 'refused', code, message: `the mail server has refused the message (${reply})` }
     : { kind: 'deferred', code, message: `the mail server has put the message off (${reply})` };

@@ -5,8 +5,10 @@
 import { freeAccount } from '#core/accounts/identity/index.ts';
 import { startingConfig } from '#lib/config/index.ts';
 import { openDatabase, transaction } from '#lib/database/index.ts';
+import { withAsciiDomain } from '#lib/email-address.ts';
 
-const [email = ''] = process.argv.slice(2);
+const [given = ''] = process.argv.slice(2);
+const email = withAsciiDomain(given);
 const config = startingConfig('accounts');
 const database = openDatabase({
   url: config.DATABASE_URL,

@@ -3,6 +3,7 @@ import { obstacles } from '#core/upkeep/observability/index.ts';
 import { openServices } from '#core/services.ts';
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
+import { checkEncryptionKey, UnknownKey } from '#lib/secrets/index.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
 import { installRuntime } from '#lib/temporal/index.ts';
 import { serveHealth, type Readiness } from './health.ts';
@@ -40,6 +41,7 @@ const healthServer =
 try {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_TASK_QUEUE: taskQueue } = config;
   if (await untilMigrated(services.deps, signal)) {
+    await checkEncryptionKey(services.deps.database, services.deps.secrets);
     started = await untilReached(() => startWorkers(config, services, signal), {
       address,
       log,
@@ -52,7 +54,8 @@ try {
     await started.run();
   }
 } catch (err) {
-  log.fatal({ err }, 'worker failed');
+  if (err instanceof UnknownKey) log.fatal(err.message);
+  else log.fatal({ err }, 'worker failed');
   process.exitCode = 1;
 } finally {
   await started?.close();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emailAddress as anyEmailAddress } from '#lib/email-address.ts';
 import { idPattern, type Resource } from '#lib/ids.ts';
 import { cursorPattern, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Order, type Page } from '#lib/paging.ts';
 
@@ -123,16 +124,13 @@ export function nameOf(max: number) {
 
 const EMPTY = 'must not be empty, nor hold control characters';
 
-/** The library's pattern, with a local part of at most 64 characters. */
-const LOCAL_PART_FITS = new RegExp(`^(?=.{1,64}@)${z.regexes.email.source.slice(1)}`);
-
 /** Names stand in mails and logs. Without a repetition inside another, so that it takes linear time. */
 const ONE_LINE =
   // oxlint-disable-next-line no-control-regex -- they are what it is about
   /^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/;
 
-/** An e-mail address, as long as a mail server takes it and its local part (RFC 5321, section 4.5.3.1). */
-export const emailAddress = z.email({ pattern: LOCAL_PART_FITS }).max(254).meta({ example: 'grace@example.com' });
+/** An e-mail address. An international domain is taken in either form, and kept in the one that the DNS has. */
+export const emailAddress = anyEmailAddress.meta({ example: 'grace@example.com' });
 
 export const personId = z
   .string()

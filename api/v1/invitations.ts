@@ -97,7 +97,7 @@ const deleteInvitation = route({
   errors: ['forbidden'],
 }).to(async ({ by, params, deps }) => {
   const input = { organizationId: params.organizationId, id: params.invitationId };
-  const deleted = await transaction(deps.database, (tx) => organizations.deleteInvitation(tx, by, input));
+  const deleted = await transaction(deps.database, (tx) => organizations.deleteInvitation(tx, deps, by, input));
   return { data: present(invitation, deleted) };
 });
 

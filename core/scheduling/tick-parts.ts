@@ -9,7 +9,7 @@ import {
   type ModelCredentials,
 } from '#core/models/connections/index.ts';
 import { queueDigests, queueProjectDigests } from '#core/delivery/notifications/index.ts';
-import { sendMessages, type MessageDeps } from '#core/foundation/outbox/index.ts';
+import { sendMessages, type MessageDeps, type WithAccountMails } from '#core/foundation/outbox/index.ts';
 import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/execution/retention/index.ts';
 import { expireQueued, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { releaseDue, type AdmissionReport } from '#core/execution/admission/index.ts';
@@ -24,7 +24,8 @@ import { pauseOfDisabledProviders, reconcileNextTimes } from './reconcile.ts';
 export type TickDeps = ClaimAllDeps &
   RetentionDeps &
   AccountsCore &
-  MessageDeps & { readonly modelCredentials: ModelCredentials; readonly payment: Payment };
+  MessageDeps &
+  WithAccountMails & { readonly modelCredentials: ModelCredentials; readonly payment: Payment };
 
 /** Time in which one tick starts deliveries. The next tick goes on with the oldest. */
 const DELIVERIES_MS = 45_000;
@@ -102,6 +103,8 @@ export function createTickParts(deps: TickDeps): TickParts {
         await attempt(deps, faults, 'digests', queue, undefined);
         await attempt(deps, faults, 'result digests', () => queueResultDigests(deps, signal), 0);
         if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
+        // Before the others: a person waits for each of these.
+        await attempt(deps, faults, 'mails about accounts', async () => deps.accountMails?.sendDue(signal), undefined);
         const sent = await sendMessages(deps, { signal, forMs });
         if (faults.length > 0) throw faults[0];
         return sent;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { emailAddress } from '#lib/email-address.ts';
 import { DEFAULT_TASK_QUEUE } from '#lib/task-queues.ts';
 import {
   backends,
@@ -161,7 +162,7 @@ export const variables = {
   STRIPE_PORTAL_CONFIGURATION: nonEmpty.optional(),
   STRIPE_API_URL: origin.optional(),
   BILLING_GRACE_DAYS: integer(14, 0, 60),
-  LEADS_EMAIL: z.email('expected an e-mail address').optional(),
+  LEADS_EMAIL: emailAddress.optional(),
 
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
 };

@@ -93,7 +93,7 @@ export function createInstruments(registry: Registry) {
     }),
     messageAttempts: new Counter({
       name: 'ras_message_attempts_total',
-      help: 'Attempts to send a mail or a ping, by channel and outcome; failed: given up.',
+      help: 'Attempts to send a mail, a mail about an account or a ping, by channel and outcome; failed: given up.',
       labelNames: ['channel', 'outcome'],
       registers,
     }),

@@ -1,5 +1,5 @@
 import { join, raw, sql, transaction, type Database } from '#lib/database/index.ts';
-import type { SecretBox } from './secret-box.ts';
+import type { SecretBox, SecretPlace } from './secret-box.ts';
 
 export interface RotatedColumn {
   readonly table: string;
@@ -78,16 +78,17 @@ function rotateBatch(
 }
 
 function reseal(secrets: SecretBox, where: SealedColumn, row: SealedRow): string | undefined {
-  const place = {
-    table: where.table,
-    row: where.rowOf(row.keys),
-    column: where.sealedAs ?? where.column,
-  };
+  const place = placeOf(where, row.keys);
   try {
     return secrets.seal(secrets.open(row.sealed, place), place);
   } catch {
     return undefined;
   }
+}
+
+/** Returns the place that a text of this row was sealed to. */
+export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: Keys): SecretPlace {
+  return { table, row: rowOf(keys), column: sealedAs ?? column };
 }
 
 /** A column that holds sealed texts, and how the row gives the place that a text was sealed to. */
@@ -117,6 +118,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'model_connections', column: 'credential', keys: ['id'], rowOf: only },
   { table: 'model_sign_ins', column: 'sealed', keys: ['id'], rowOf: only },
   { table: 'model_revocations', column: 'sealed', keys: ['connection_id'], rowOf: only },
+  { table: 'outbox', column: 'sealed', keys: ['id'], rowOf: only },
+  { table: 'encryption_check', column: 'sealed', keys: ['id'], rowOf: only },
   { table: 'second_factors', column: 'secret', keys: ['user_id'], rowOf: only },
   { table: 'oauth_flows', column: 'sealed', keys: ['state_hash'], rowOf: hexadecimal },
   {

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { AppError } from '../errors.ts';
 
 /** Names where a ciphertext is stored. It is authenticated with the text, so a value cannot be moved elsewhere. */
 export interface SecretPlace {
@@ -7,9 +8,19 @@ export interface SecretPlace {
   readonly column: string;
 }
 
+/** A stored text that this process cannot open: a fault of the operator's keys, and of no server that is asked with it. */
+export class SecretUnreadable extends AppError {
+  constructor() {
+    super(
+      'service_unavailable',
+      'A stored secret cannot be opened. The operator of this service sets ENCRYPTION_KEY or ENCRYPTION_KEY_PREVIOUS to the key that sealed it.',
+    );
+  }
+}
+
 export interface SecretBox {
   seal(plaintext: string, place: SecretPlace): string;
-  /** @throws when the text was altered, moved, or sealed under a key that this process does not hold */
+  /** @throws {SecretUnreadable} when the text was altered, moved, or sealed under a key that this process does not hold */
   open(sealed: string, place: SecretPlace): string;
   /** Begins every text that is sealed under the current key. */
   readonly currentPrefix: string;
@@ -38,21 +49,23 @@ export function createSecretBox(keys: { current: string; previous?: string | und
       return `${VERSION}.${current.id}.${sealed.toString('base64url')}`;
     },
     open(sealed, place) {
-      const [version, id, payload] = sealed.split('.');
-      const key = id === undefined ? undefined : known.get(id);
-      if (version !== VERSION || id === undefined || payload === undefined) {
-        throw new Error('not a sealed text');
-      }
-      if (key === undefined) throw new Error(`sealed under an unknown key ${id}`);
+      const [version, id = '', payload = ''] = sealed.split('.');
+      const key = known.get(id);
       const bytes = Buffer.from(payload, 'base64url');
-      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('sealed text is too short');
+      if (version !== VERSION || key === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) {
+        throw new SecretUnreadable();
+      }
       const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       });
       decipher.setAAD(additionalData(id, place));
       decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
       const ciphertext = bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES);
-      return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
+      try {
+        return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
+      } catch {
+        throw new SecretUnreadable();
+      }
     },
     currentPrefix: `${VERSION}.${current.id}.`,
     isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${current.id}.`),

@@ -289,7 +289,9 @@ test('an assistant reads numbers with all their digits, and names nothing twice'
   const result = '{"order":1234567890123456789}';
   const { run } = await typedRoutine(service, key, { resultSchema: { type: 'object' }, resultKey: null });
   const { id: runId } = await run(result);
-  expect((await assistant.call('read_run', { runId, detail: 'full' })).text).toContain(`\n${result}\n`);
+  expect((await assistant.call('read_run', { runId, detail: 'full' })).text).toContain(
+    `data ${JSON.stringify(result)}`,
+  );
   const call = (name: string, args: string) =>
     key.send(
       'POST',

@@ -2,34 +2,17 @@ import { expect } from 'vitest';
 import { LOCAL_WEBHOOK_SECRET } from '#dev/fakes/payments/local.ts';
 import { deliver } from '#dev/fakes/payments/delivery.ts';
 import { sql } from '#lib/database/index.ts';
-import type { Service } from '#test/support/service.ts';
 import { parseSamples, total } from '../observability/scrape.ts';
-import { customerOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
+import { customerOf, growth, growthOf, paidTest, priceOf, storedAccess, subscribed } from './support.ts';
 import { EVERY, ago, changeCustomers, increasedBy } from '#test/support/given.ts';
 
 const test = paidTest();
 const testInLiveMode = paidTest({ STRIPE_SECRET_KEY: 'sk_live_of_this_test' });
 
-/** Tells by how much a counter grows while something is done. */
-async function growth(
-  { registry }: Service,
-  [name, labels]: readonly [string, Record<string, string>],
-  work: () => Promise<unknown>,
-): Promise<number> {
-  const read = async () => total(parseSamples(await registry.metrics()), name, labels);
-  const before = await read();
-  await work();
-  return (await read()) - before;
-}
-
-function alert(kind: string) {
-  return ['ras_payment_alerts_total', { alert: kind }] as const;
-}
-
 test('a subscription to an unknown price grants nothing and alerts', async ({ service, processor, ada }) => {
   const { subscription } = await subscribed({ service, processor }, ada);
   const price = { ...priceOf('scale'), id: 'price_of_another_product' };
-  const grown = await growth(service, alert('unknown_price'), () =>
+  const grown = await growth(service, 'unknown_price', () =>
     processor.send(processor.ledger.changePrice(subscription, price)),
   );
   expect(grown).toBe(1);
@@ -39,7 +22,7 @@ test('a subscription to an unknown price grants nothing and alerts', async ({ se
 test('a second subscription alerts, and the best plan counts', async ({ service, processor, ada }) => {
   const { customer, subscription } = await subscribed({ service, processor }, ada, 'scale');
   processor.ledger.subscribe(customer, priceOf('starter'));
-  const grown = await growth(service, alert('several_subscriptions'), () =>
+  const grown = await growth(service, 'several_subscriptions', () =>
     processor.send(processor.ledger.emit('customer.subscription.created', subscription)),
   );
   expect(grown).toBe(1);
@@ -52,7 +35,7 @@ test('a subscription of a deleted organization alerts', async ({ service, proces
   const confirm = encodeURIComponent(own.name);
   const deleted = await ada.session.delete(`/v1/organizations/${own.id}?confirm=${confirm}`);
   expect(deleted.status).toBe(200);
-  const grown = await growth(service, alert('deleted_organization'), () => {
+  const grown = await growth(service, 'deleted_organization', () => {
     const subscription = processor.ledger.subscribe(customer, priceOf('pro'));
     return processor.send(processor.ledger.emit('customer.subscription.created', subscription));
   });
@@ -60,7 +43,7 @@ test('a subscription of a deleted organization alerts', async ({ service, proces
 });
 
 test('a key that the processor refuses alerts', async ({ service, processor, ada }) => {
-  const grown = await growth(service, alert('authentication'), async () => {
+  const grown = await growth(service, 'authentication', async () => {
     processor.faults.push({ kind: { name: 'unauthorized' } });
     await ada.session.post('/v1/billing/checkout', { plan: 'pro', entrypoint: 'billing' });
   });
@@ -78,7 +61,7 @@ testInLiveMode(
       );
     const statuses: number[] = [];
     const grownBy = (type: string, livemode: boolean) =>
-      growth(service, alert('unknown_customer'), async () => statuses.push(await send(type, livemode)));
+      growth(service, 'unknown_customer', async () => statuses.push(await send(type, livemode)));
     expect(await grownBy('customer.subscription.created', true)).toBe(1);
     expect(await grownBy('invoice.paid', true)).toBe(0);
     expect(await grownBy('customer.subscription.created', false)).toBe(0);
@@ -91,7 +74,7 @@ test('what is ignored is counted with the reason', async ({ service, processor, 
   const { ledger } = processor;
   const paid = ledger.emit('invoice.paid', { customer });
   const counted = (kind: string, outcome: string, event: typeof paid) =>
-    growth(service, ['ras_payment_events_total', { kind, outcome }], () => processor.send(event));
+    growthOf(service, ['ras_payment_events_total', { kind, outcome }], () => processor.send(event));
   expect(await counted('invoice.paid', 'accepted', paid)).toBe(1);
   expect(await counted('invoice.paid', 'repeated', paid)).toBe(1);
   const other = ledger.emit('charge.refunded', { customer });

@@ -1,4 +1,7 @@
-import { expect } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
+import { beginCheckout } from '#core/accounts/billing/index.ts';
+import type { PaymentProcessor } from '#dev/fakes/payments/server.ts';
 import { proves } from '#test/support/proves.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService } from '#test/support/service.ts';
@@ -142,3 +145,29 @@ test('a response that is lost leaves one customer and one open checkout', async 
   );
   expect(open).toHaveLength(1);
 });
+
+test.for([-3_600_000, 3_600_000])(
+  'a clock that is %s ms wrong opens a checkout of 35 minutes',
+  async (wrong, { service, processor, ada }) => {
+    await customerOf(service, ada);
+    const rightNow = Date.now.bind(Date);
+    const release = Promise.withResolvers<void>();
+    // The processor looks at its clock when that of the service has been put right.
+    processor.faults.push({ of: 'POST checkout/sessions', kind: { name: 'hold', until: release.promise } });
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => rightNow() + wrong);
+    const { organizationId, userId } = ada;
+    const { database, payment } = service.deps;
+    const input = { organizationId, userId, plan: 'scale', entrypoint: 'billing' } as const;
+    const opening = beginCheckout({ database, ...payment }, input);
+    await Promise.race([opening.catch(() => undefined), untilAsked(processor)]);
+    clock.mockRestore();
+    release.resolve();
+    const { url } = await opening;
+    const session = processor.ledger.sessions.get(url.split('/').at(-1)!)!;
+    expect(Math.round((session.expires_at - Date.now() / 1_000) / 60)).toBe(35);
+  },
+);
+
+async function untilAsked({ faults }: PaymentProcessor): Promise<void> {
+  while (faults.length > 0) await sleep(20);
+}

@@ -14,11 +14,11 @@ const rule = { prices, graceDays: 14 };
 const ledger = new Ledger(() => undefined);
 const now = ledger.now();
 
-/** A subscription as the processor gives it, with changes. */
+/** A subscription as the processor gives it, with changes; where it is past due, so for ten days. */
 function given(changes: Partial<Subscription> = {}, plan: 'starter' | 'pro' | 'scale' = 'pro') {
   const made = { ...ledger.subscribe('cus_1', priceOf(plan), now - 10 * DAY), ...changes };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that are read are there
-  return readSubscription(rule, made as never);
+  return readSubscription(rule, made as never, new Date((now - 10 * DAY) * 1_000));
 }
 
 function daysFromNow(date: Date | null): number | undefined {
@@ -46,7 +46,7 @@ test('a former price of a plan is recognized, an unknown one entitles to nothing
   const [former, unknown] = ['price_pro_of_last_year', 'price_of_another_product'].map((id) => {
     const made = ledger.subscribe('cus_1', { ...priceOf('pro'), id });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    return readSubscription(rule, made as never);
+    return readSubscription(rule, made as never, undefined);
   });
   expect(former).toMatchObject({ plan: 'pro' });
   expect(unknown).toMatchObject({ plan: null, entitledUntil: null });

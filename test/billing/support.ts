@@ -4,6 +4,7 @@ import type { Price, Subscription } from '#dev/fakes/payments/objects.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { test as base } from 'vitest';
+import { parseSamples, total } from '../observability/scrape.ts';
 
 const SWITCHES = { COMMERCIAL_ACQUISITION_ENABLED: 'true', CHECKOUT_ENABLED: 'true' };
 
@@ -73,6 +74,23 @@ export async function subscribed(
   const customer = await customerOf(service, person);
   const subscription = processor.ledger.subscribe(customer, priceOf(plan));
   return { customer, subscription };
+}
+
+/** Tells how often an alert is raised while something is done. */
+export function growth(service: Service, alert: string, work: () => Promise<unknown>): Promise<number> {
+  return growthOf(service, ['ras_payment_alerts_total', { alert }], work);
+}
+
+/** Tells by how much a counter grows while something is done. */
+export async function growthOf(
+  { registry }: Service,
+  [name, labels]: readonly [string, Record<string, string>],
+  work: () => Promise<unknown>,
+): Promise<number> {
+  const read = async () => total(parseSamples(await registry.metrics()), name, labels);
+  const before = await read();
+  await work();
+  return (await read()) - before;
 }
 
 /** Reads what is stored of an organization's access. */

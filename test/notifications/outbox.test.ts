@@ -33,7 +33,6 @@ test('a mail server that is away is tried again and shown on the run, and the ma
     url: `smtp://127.0.0.1:${smtpPort}`,
     from: 'Test <test@example.com>',
     requireTls: false,
-    log: service.deps.log,
   });
   const away = { deps: { ...service.deps, mailer } };
   const run = await failedRun(service, key, await watchedRoutine(key));
@@ -54,7 +53,7 @@ test('a mail server that is away is tried again and shown on the run, and the ma
   await sendNow(away);
   expect(await shown()).toMatchObject({ state: 'sent', attempts: 2, error: null });
   expect(await back.mailsTo(owner.email)).toHaveLength(1);
-  await mailer.close();
+  mailer.close();
   await back.stop();
 });
 
@@ -65,7 +64,6 @@ test('a mail is given up after its last attempt, counted, and keeps no text', as
     url: `smtp://127.0.0.1:${await freePort()}`,
     from: 'Test <test@example.com>',
     requireTls: false,
-    log: service.deps.log,
   });
   const givenUp = async () =>
     total(parseSamples(await service.registry.metrics()), 'ras_message_attempts_total', {
@@ -84,7 +82,7 @@ test('a mail is given up after its last attempt, counted, and keeps no text', as
     { state: 'failed', attempts: 9, error: expect.stringContaining('could not be reached') },
   ]);
   expect(await givenUp()).toBe(before + 1);
-  await mailer.close();
+  mailer.close();
 });
 
 test('a process that dies between sending and recording has the same mail sent again, and no third', async ({

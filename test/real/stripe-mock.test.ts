@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectProcessor, priceFaults, requestSync, setUpProcessor } from '#core/accounts/billing/index.ts';
 import { fetchMissedEvents, reconcilePayments } from '#core/accounts/billing/payment/reconcile.ts';
 import { LOCAL_SECRET_KEY, paymentEnvironment } from '#dev/fakes/payments/local.ts';
+import { itemFor } from '#dev/fakes/payments/ledger.ts';
 import type { PaymentProcessor } from '#dev/fakes/payments/server.ts';
 import { freePort } from '#dev/stack/ports.ts';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
@@ -138,17 +139,24 @@ test('Stripe takes every request of the service, as its description of the API s
     entrypoint: 'billing',
   });
   expect(change.data.kind).toBe('portal');
+  const items = Array.from({ length: 11 }, () => itemFor(priceOf('pro'), processor.ledger.now()));
+  subscription.items.data.push(...items);
   await processor.send(processor.ledger.changePrice(subscription, priceOf('pro')));
+
+  processor.ledger.deleteCustomer(processor.ledger.customers.get(await customerOf(service, ada))!);
+  await customerOf(service, ada);
 
   expect(judge.refused).toEqual([]);
   expect([...judge.seen].toSorted()).toEqual([
     'GET billing_portal/configurations',
     'GET checkout/sessions',
     'GET checkout/sessions/:id',
+    'GET customers/:id',
     'GET events',
     'GET prices',
     'GET prices/:id',
     'GET products',
+    'GET subscription_items',
     'GET subscriptions',
     'POST billing_portal/configurations',
     'POST billing_portal/configurations/:id',

@@ -254,12 +254,11 @@ test('only people who never confirmed are deleted after a month, where there is 
     url: 'smtp://127.0.0.1:9',
     from: 'noreply@example.com',
     requireTls: false,
-    log: service.deps.log,
   });
   try {
     await createTickParts({ ...service.deps, mailer }).housekeeping(signal);
   } finally {
-    await mailer.close();
+    mailer.close();
   }
   expect(new Set(await left())).toEqual(new Set(['confirmed', 'waiting', member.userId]));
 });

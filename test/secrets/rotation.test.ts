@@ -7,9 +7,16 @@ import { readSealedCredentials, createConnectionSecrets } from '#core/integratio
 import { putIntoOutbox } from '#core/models/connections/revoke.ts';
 import { insertAttempt } from '#core/models/connections/sign-in/attempt-queries.ts';
 import { sealCredential } from '#core/models/connections/store/credential.ts';
+import { createAccountMails } from '#core/foundation/outbox/index.ts';
 import { createSealedWebhookSecrets } from '#core/authoring/routines/index.ts';
 import { newId } from '#lib/ids.ts';
-import { createSecretBox, rotateSecrets, SEALED_COLUMNS, type SecretBox } from '#lib/secrets/index.ts';
+import {
+  checkEncryptionKey,
+  createSecretBox,
+  rotateSecrets,
+  SEALED_COLUMNS,
+  type SecretBox,
+} from '#lib/secrets/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeRoutines, plantAccounts, plantConnection } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
@@ -75,6 +82,8 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   });
   await insertFlow(database, service.deps.secrets, 'a-state', flowOwner(), FLOW_SECRETS);
   await sealModelAccount();
+  await sealMail();
+  await checkEncryptionKey(database, service.deps.secrets);
   const { secret } = await addSecondFactor(database, person);
   const before = await sealedTexts();
   expect(Object.entries(before).filter(([, texts]) => texts.length === 0)).toEqual([]);
@@ -189,6 +198,14 @@ async function sealModelAccount(): Promise<void> {
     intervalSeconds: null,
     expiresInSeconds: 600,
   });
+}
+
+/** A mail about an account, which waits for a mail server that never answers. */
+async function sealMail(): Promise<void> {
+  const { database, secrets, log, metrics } = service.deps;
+  const mailer = { attempt: () => new Promise<undefined>(() => undefined), close: () => undefined };
+  const mail = { to: person.email, subject: 'Confirm', text: 'Open this.', seconds: 3_600 };
+  await createAccountMails({ database, secrets, mailer, log, metrics }).queue(database, mail);
 }
 
 const run = promisify(execFile);

@@ -202,11 +202,15 @@ export const changeCustomers = changer<
   | 'checkoutLeasedUntil'
 >('billing_customers');
 
+/** Changes when subscriptions were first seen past due. */
+export const changePastDue = changer<'subscriptionId' | 'since'>('billing_past_due');
+
 /** Changes checkouts: older, over, closed. */
 export const changeCheckouts = changer<'organizationId' | 'sessionId' | 'createdAt' | 'expiresAt' | 'closedAt'>(
   'billing_checkouts',
 );
 
+export const removeEncryptionChecks = remover('encryption_check');
 export const removePeriodRuns = remover('period_runs');
 /** Changes how many runs organizations have begun in a period. */
 export const changePeriodRuns = changer<'organizationId' | 'runs'>('period_runs');
@@ -238,7 +242,7 @@ export const changeConsents = changer<'clientId' | 'updatedAt'>('oauth_consents'
 export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 'name'>('oauth_clients');
 
 /** Changes mails and pings that wait to be sent. */
-export const changeMessages = changer<'state' | 'nextAttemptAt'>('outbox');
+export const changeMessages = changer<'state' | 'nextAttemptAt' | 'expiresAt'>('outbox');
 export const removeMessages = remover('outbox');
 
 /** Changes digests of results: due at once, with what has ended for some time. */

@@ -1,9 +1,13 @@
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import type { Db } from '#lib/database/index.ts';
-import type { Mailer } from '#lib/mail.ts';
+import type { AccountMails } from '#core/foundation/outbox/index.ts';
 
 /** Mails of one kind to one address that a stranger can cause. */
 const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
+
+/** Lifetime of the links of these mails. */
+export const LINK_SECONDS = 60 * 60;
+const DAY_SECONDS = 24 * LINK_SECONDS;
 
 /** The mails about accounts. Each says what it is for, and what to do if the recipient did not ask for it. */
 export interface AuthMails {
@@ -15,8 +19,8 @@ export interface AuthMails {
 }
 
 /** @param options.uiOrigin where people sign in */
-export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: string }): AuthMails {
-  const { db, mailer, uiOrigin } = options;
+export function createAuthMails(options: { db: Db; accountMails: AccountMails; uiOrigin: string }): AuthMails {
+  const { db, accountMails, uiOrigin } = options;
 
   /**
    * Keeps strangers from filling a mailbox. The caller learns nothing, as that would show whether there is an account.
@@ -24,7 +28,7 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
   async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
     // Each kind counts by itself: mails that a stranger causes do not use up those that let the owner in again.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
-    mailer.send({ to, subject, text: `${lines.join('\n\n')}\n` });
+    await accountMails.queue(db, { to, subject, text: `${lines.join('\n\n')}\n`, seconds: LINK_SECONDS });
   }
 
   return {
@@ -55,7 +59,8 @@ export function createAuthMails(options: { db: Db; mailer: Mailer; uiOrigin: str
         'If it was not you, do nothing.',
       ]),
     // Not limited as the mails are that a stranger can cause: this one must arrive.
-    factorEvent: async (to, { subject, text }) => mailer.send({ to, subject, text: `${text}\n\n${NOT_YOU}\n` }),
+    factorEvent: (to, { subject, text }) =>
+      accountMails.queue(db, { to, subject, text: `${text}\n\n${NOT_YOU}\n`, seconds: DAY_SECONDS }),
   };
 }
 

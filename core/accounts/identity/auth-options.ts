@@ -7,7 +7,7 @@ import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authHooks, type SignUpMode } from './auth-hooks.ts';
-import type { AuthMails } from './auth-mails.ts';
+import { LINK_SECONDS, type AuthMails } from './auth-mails.ts';
 import { createKnownBrowsers } from './guesses.ts';
 import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './passwords.ts';
 
@@ -40,8 +40,7 @@ export interface AuthSettings {
 /** Names the header that our server sets from the socket or a trusted proxy; a client's own is dropped. */
 export const CLIENT_ADDRESS_HEADER = 'x-client-address';
 
-const HOUR = 60 * 60;
-const DAY = 24 * HOUR;
+const DAY = 24 * LINK_SECONDS;
 
 /** A session ends a week after it was last prolonged, and a month after the sign-in in any case. */
 const SESSION_SECONDS = 7 * DAY;
@@ -84,14 +83,14 @@ export function authOptions(settings: AuthSettings) {
       autoSignIn: false,
       requireEmailVerification: mails !== undefined,
       revokeSessionsOnPasswordReset: true,
-      resetPasswordTokenExpiresIn: HOUR,
+      resetPasswordTokenExpiresIn: LINK_SECONDS,
       ...(mails && {
         sendResetPassword: ({ user, token }) => mails.passwordReset(user.email, token),
         onExistingUserSignUp: ({ user }) => mails.accountExists(user.email),
       }),
     },
     emailVerification: {
-      expiresIn: HOUR,
+      expiresIn: LINK_SECONDS,
       ...(mails && {
         sendOnSignUp: true,
         sendOnSignIn: true,

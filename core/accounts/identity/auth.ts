@@ -1,5 +1,6 @@
 import { betterAuth } from 'better-auth';
 import type { Database } from '#lib/database/index.ts';
+import { EMAIL_PATTERN } from '#lib/email-address.ts';
 import { AppError } from '#lib/errors.ts';
 import { z } from 'zod';
 import { assistantProvider, consentingAs, consentSession } from './assistant-server.ts';
@@ -44,6 +45,8 @@ const decided = z.object({ url: z.string() });
  * Sets up better-auth (email and password) over our own tables. Signing in makes an organization where there is none.
  */
 export function createAuth(settings: AuthSettings): Auth {
+  // The library checks each address by zod's own pattern, which takes no top-level domain of another script.
+  z.regexes.email.test = (address) => EMAIL_PATTERN.test(address);
   const auth = betterAuth({
     ...authOptions(settings),
     plugins: [

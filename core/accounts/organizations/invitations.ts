@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import type { Core } from '#core/core.ts';
+import type { WithAccountMails } from '#core/foundation/outbox/index.ts';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { deleteBatch, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -19,7 +20,7 @@ export interface Invitation {
 }
 
 /** Invitations are for a week; ownership is handed over to a member, never by mail. */
-const LIFETIME = sql`interval '7 days'`;
+const LIFETIME_SECONDS = 7 * 24 * 60 * 60;
 
 const MAX_OPEN_INVITATIONS = 100;
 
@@ -44,7 +45,7 @@ export async function listInvitations(
 }
 
 /** The service's parts that send an invitation. */
-type InvitationDeps = Pick<Core, 'database' | 'mailer' | 'uiOrigin'>;
+type InvitationDeps = Pick<Core, 'database' | 'uiOrigin'> & WithAccountMails;
 
 /**
  * Invites an address, and mails it where there is a mail server. It replaces an earlier invitation of the same address
@@ -57,25 +58,32 @@ export async function createInvitation(
   by: Actor & { readonly id: string },
   input: { id: string; organizationId: string; email: string; role: Invitation['role'] },
 ): Promise<Invitation & { readonly token: string }> {
-  const { organizationName, ...created } = await transaction(deps.database, (tx) => insertInvitation(tx, by, input));
-  await mailInvitation(deps, by, { ...created, organizationName });
-  return created;
+  return transaction(deps.database, async (tx) => {
+    const { organizationName, formerId, ...created } = await insertInvitation(tx, by, input);
+    if (formerId !== undefined) await deps.accountMails?.cancel(tx, formerId);
+    await mailInvitation(tx, deps, by, { ...created, organizationName });
+    return created;
+  });
 }
 
 async function insertInvitation(
   tx: Db,
   by: Actor & { readonly id: string },
   input: { id: string; organizationId: string; email: string; role: Invitation['role'] },
-): Promise<Invitation & { readonly token: string; readonly organizationName: string }> {
+): Promise<Invitation & { readonly token: string; readonly organizationName: string; readonly formerId?: string }> {
   const { id, organizationId, role } = input;
   const email = input.email.toLowerCase();
   const { name: organizationName } = await lockOrganization(tx, organizationId);
   await assertAdmin(tx, { organizationId, userId: by.id });
   await assertInvitable(tx, organizationId, email);
   const { token, tokenHash } = newInvitationToken();
+  const former = await tx.row<{ id: string }>`
+    select id from invitations where organization_id = ${organizationId} and email = ${email} for update
+  `;
   const invitation = await tx.row<Invitation>`
     insert into invitations as i (id, organization_id, email, role, token_hash, invited_by, expires_at)
-    values (${id}, ${organizationId}, ${email}, ${role}, ${tokenHash}, ${by.id}, now() + ${LIFETIME})
+    values (${id}, ${organizationId}, ${email}, ${role}, ${tokenHash}, ${by.id}, 
+      now() + make_interval(secs => ${LIFETIME_SECONDS}::integer))
     on conflict (organization_id, email) do update set id = excluded.id, role = excluded.role,
       token_hash = excluded.token_hash, invited_by = excluded.invited_by, created_at = now(),
       expires_at = excluded.expires_at
@@ -89,7 +97,7 @@ async function insertInvitation(
     targetId: id,
     details: { email, role },
   });
-  return { ...invitation, token, organizationName };
+  return { ...invitation, token, organizationName, ...(former && { formerId: former.id }) };
 }
 
 async function assertInvitable(tx: Db, organizationId: string, email: string): Promise<void> {
@@ -129,11 +137,12 @@ const MAILS_OF_NEW: ThrottleRule = { ...MAILS, limit: 10 };
  * a way that makes no link.
  */
 async function mailInvitation(
-  { database: db, mailer, uiOrigin }: InvitationDeps,
+  db: Db,
+  { accountMails, uiOrigin }: InvitationDeps,
   by: { readonly id: string },
-  invitation: { email: string; token: string; organizationName: string },
+  invitation: { id: string; email: string; token: string; organizationName: string },
 ): Promise<void> {
-  if (mailer === undefined) return;
+  if (accountMails === undefined) return;
   const inviter = await db.row<{ email: string; confirmed: boolean; isNew: boolean }>`
     select email, email_verified as confirmed, created_at > now() - interval '7 days' as "isNew"
     from users where id = ${by.id}
@@ -141,7 +150,7 @@ async function mailInvitation(
   if (inviter === undefined) return;
   const rule = inviter.isNew ? MAILS_OF_NEW : MAILS;
   if ((await throttle(db, rule, by.id)) !== undefined) return;
-  const { email, token } = invitation;
+  const { id, email, token } = invitation;
   const organization = invitation.organizationName.replaceAll(/[:/.@\s]+/g, ' ').trim();
   const who = inviter.confirmed ? `${inviter.email} invites you` : 'You are invited';
   // The token is behind the hash sign, so that it reaches no server's log on the way.
@@ -151,10 +160,12 @@ async function mailInvitation(
     `${uiOrigin}/invitations#${token}`,
     'If you do not know what this is, do nothing.',
   ];
-  mailer.send({
+  await accountMails.queue(db, {
     to: email,
     subject: `Invitation to ${organization}`,
     text: `${lines.join('\n\n')}\n`,
+    seconds: LIFETIME_SECONDS,
+    about: id,
   });
 }
 
@@ -164,6 +175,7 @@ async function mailInvitation(
  */
 export async function deleteInvitation(
   tx: Db,
+  { accountMails }: WithAccountMails,
   by: Actor & { readonly id: string },
   input: { organizationId: string; id: string },
 ): Promise<Invitation> {
@@ -174,6 +186,7 @@ export async function deleteInvitation(
     where i.id = ${id} and i.organization_id = ${organizationId} and i.expires_at > now() returning ${columns}
   `;
   if (deleted === undefined) throw new AppError('invitation_not_found');
+  await accountMails?.cancel(tx, id);
   const { email } = deleted;
   await recordAudit(tx, {
     organizationId,

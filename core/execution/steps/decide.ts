@@ -244,8 +244,7 @@ export async function endingByChecks(
 
 /** Returns the ending of a run that would succeed: a part at best, where it called the tools of a connection in vain. */
 async function endingByTools(db: Db, run: RunOnRecord, ending: RunEnding): Promise<RunEnding> {
-  const hasCalled = run.transcript.some(({ role }) => role === 'tool');
-  if (!hasCalled || !(await lacksConnection(db, run.id))) return ending;
+  if (!run.transcript.some(({ role }) => role === 'tool') || !(await lacksConnection(db, run.id))) return ending;
   return { ...ending, outcome: 'partial', warnings: ['tools_failed'] };
 }
 

@@ -15,7 +15,7 @@ import { resolveSkills, revisionsOf, type SkillRevisions } from '#core/authoring
 import { repairsText } from '#core/authoring/outcomes/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import type { FailureReason } from '#core/execution/run-states/index.ts';
-import { persistently, storableJson, type Database, type Db } from '#lib/database/index.ts';
+import { databaseTime, persistently, storableJson, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
 import { takeBackAttempt, type RunContext, type PreparedRun } from './begin-step.ts';
@@ -228,7 +228,8 @@ async function accountBlocked(
     return { reason: 'blocked_connection' };
   }
   const { notBefore } = account;
-  if (notBefore === null || notBefore.getTime() <= Date.now()) return undefined;
+  // By the clock that all workers share: that of this machine may be wrong.
+  if (notBefore === null || notBefore <= (await databaseTime(database))) return undefined;
   return usedUp(notBefore, modelSteps === 0);
 }
 

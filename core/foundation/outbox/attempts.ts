@@ -24,7 +24,7 @@ export interface ClaimedMessage {
 }
 
 /** Lease that outlasts any attempt, so that it expires only when the process has died. */
-const LEASE = sql`interval '3 minutes'`;
+export const LEASE = sql`interval '3 minutes'`;
 
 /**
  * Claims due messages, counts the attempt and leases them, in one statement: if the process dies afterwards, they are
@@ -88,12 +88,16 @@ export type Verdict =
   | { readonly state: 'retry'; readonly error: string; readonly delayMs: number };
 
 /** Records an attempt, unless its lease has run out and another attempt was begun. A finished message keeps no text. */
-export async function recordSending(db: Db, { id, attempt }: ClaimedMessage, verdict: Verdict): Promise<void> {
+export async function recordSending(
+  db: Db,
+  { id, attempt }: Pick<ClaimedMessage, 'id' | 'attempt'>,
+  verdict: Verdict,
+): Promise<void> {
   const error = verdict.state === 'sent' ? null : verdict.error;
   const change =
     verdict.state === 'retry'
       ? sql`next_attempt_at = now() + ${verdict.delayMs}::float8 * interval '1 millisecond'`
-      : sql`state = ${verdict.state}, content = null, finished_at = now()`;
+      : sql`state = ${verdict.state}, content = null, sealed = null, finished_at = now()`;
   await db.run`
     update outbox set error = ${error}, ${change}
     where id = ${id} and state = 'pending' and attempts = ${attempt}

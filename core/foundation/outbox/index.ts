@@ -1,3 +1,4 @@
+export { createAccountMails, type AccountMails, type WithAccountMails } from './account-mails.ts';
 export {
   cancelHeld,
   enqueueMail,

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
+import { withAsciiDomain } from '#lib/email-address.ts';
 import { listenOn } from '#lib/listen.ts';
 import { inbox } from './inbox.ts';
 import { page } from './page.ts';
@@ -11,6 +12,8 @@ export interface MailCatcher {
   readonly smtpUrl: string;
   /** Address that shows what was caught: a page at `/`, JSON at `/messages` (`?to=` narrows it). */
   readonly url: string;
+  /** Counts of the next messages that are not taken: put off as a greylist does, or turned away for good. */
+  readonly faults: { deferred: number; refused: number };
   stop(): Promise<void>;
 }
 
@@ -22,11 +25,16 @@ export async function startMailCatcher(options: {
 }): Promise<MailCatcher> {
   const { host = '127.0.0.1' } = options;
   const caught = inbox();
+  const faults = { deferred: 0, refused: 0 };
   const smtp = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     size: 1024 * 1024,
+    onRcptTo(_address, _session, callback) {
+      callback(faultOf(faults));
+    },
     onData(stream, session, callback) {
-      const to = session.envelope.rcptTo.map(({ address }) => address);
+      // As it came: the library shows international domains in their own script.
+      const to = session.envelope.rcptTo.map(({ address }) => withAsciiDomain(address));
       // oxlint-disable-next-line promise/no-callback-in-promise -- the library takes callbacks only, and `keep` never throws
       void keep(to, stream).then(callback);
     },
@@ -74,6 +82,7 @@ export async function startMailCatcher(options: {
   const httpPort = await listenOn(web, { host, port: options.httpPort });
   return {
     smtpUrl: `smtp://${host}:${smtpPort}`,
+    faults,
     url: `http://localhost:${httpPort}`,
     async stop() {
       web.closeAllConnections();
@@ -83,4 +92,13 @@ export async function startMailCatcher(options: {
       ]);
     },
   };
+}
+
+/** Takes one of the faults that are still to come. */
+function faultOf(faults: MailCatcher['faults']): Error | null {
+  const name = (['deferred', 'refused'] as const).find((each) => faults[each] > 0);
+  if (name === undefined) return null;
+  faults[name] -= 1;
+  const [responseCode, message] = name === 'deferred' ? [451, 'Greylisted, try again later'] : [550, 'No such mailbox'];
+  return Object.assign(new Error(message), { responseCode });
 }

@@ -1,16 +1,19 @@
 import { group, text, texts, type Form } from './form.ts';
-import { newId, type Ledger } from './ledger.ts';
+import { DAY, newId, type Ledger } from './ledger.ts';
 import type { Price, Session } from './objects.ts';
 
 /** Thrown to respond with the processor's error envelope. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
+  /** The field of the request that is at fault. */
+  readonly param: string | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, param?: string) {
     super(message);
     this.status = status;
     this.code = code;
+    this.param = param;
   }
 }
 
@@ -23,6 +26,9 @@ export interface ApiRequest {
 
 /** Objects on one page of a list, few so that lists have several pages. */
 const PAGE = 2;
+
+/** Items of a subscription that stand in it; the others are read as a list of their own. */
+const ITEMS = 10;
 
 /** Handles a request on the ledger. `origin` is that of the hosted pages. */
 export function handle(ledger: Ledger, origin: string, { method, path, form }: ApiRequest): unknown {
@@ -40,8 +46,12 @@ export function handle(ledger: Ledger, origin: string, { method, path, form }: A
       ledger.customers.set(customer.id, customer);
       return customer;
     }
+    case 'GET customers/:id':
+      return ledger.deleted.get(id) ?? found(ledger.customers, id, { what: 'customer' });
+    case 'DELETE customers/:id':
+      return ledger.deleteCustomer(found(ledger.customers, id, { what: 'customer' }));
     case 'GET prices/:id':
-      return found(ledger.prices, id, 'price');
+      return found(ledger.prices, id, { what: 'price' });
     case 'POST prices':
       return createPrice(ledger, form);
     case 'GET prices':
@@ -62,6 +72,8 @@ export function handle(ledger: Ledger, origin: string, { method, path, form }: A
       return listOf([...ledger.products.values()], form);
     case 'GET subscriptions':
       return listSubscriptions(ledger, form);
+    case 'GET subscription_items':
+      return listOf(found(ledger.subscriptions, text(form, 'subscription'), SUBSCRIPTION).items.data, form);
     case 'GET events':
       return listOf(ledger.events.toReversed(), form);
     default:
@@ -76,16 +88,11 @@ function handlePages(ledger: Ledger, origin: string, { method, path, form }: Api
     case 'POST sessions':
       return path.startsWith('checkout') ? createSession(ledger, origin, form) : openPortal(ledger, origin, form);
     case 'GET sessions':
-      return listOf(
-        [...ledger.sessions.values()]
-          .toReversed()
-          .filter(({ customer, status }) => customer === text(form, 'customer') && status === text(form, 'status')),
-        form,
-      );
+      return listSessions(ledger, form);
     case 'GET sessions/:id':
-      return found(ledger.sessions, id, 'checkout session');
+      return found(ledger.sessions, id, { what: 'checkout session' });
     case 'POST sessions/:id/expire': {
-      const session = found(ledger.sessions, id, 'checkout session');
+      const session = found(ledger.sessions, id, { what: 'checkout session' });
       if (session.status !== 'open') {
         throw new ApiError(400, 'resource_not_open', `This Session is ${session.status}.`);
       }
@@ -131,9 +138,15 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
   if (form['payment_method_types'] !== undefined) {
     throw new ApiError(400, 'parameter_unknown', 'Received unknown parameter: payment_method_types');
   }
-  const customer = found(ledger.customers, text(form, 'customer') ?? '', 'customer');
+  const customer = found(ledger.customers, text(form, 'customer'), CUSTOMER);
   const price = text(group(group(form, 'line_items'), '0'), 'price') ?? '';
-  found(ledger.prices, price, 'price');
+  found(ledger.prices, price, { what: 'price', param: 'line_items[0][price]' });
+  const expiresAt = Number(text(form, 'expires_at'));
+  // By the clock of the machine, as the service has no other.
+  const life = expiresAt - Date.now() / 1_000;
+  if (!(life >= 30 * 60 && life <= DAY)) {
+    throw new ApiError(400, 'parameter_invalid_integer', 'It must be 30 minutes to 24 hours from now.', 'expires_at');
+  }
   const id = newId('cs_test');
   const session: Session = {
     id,
@@ -141,7 +154,7 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
     mode: 'subscription',
     customer: customer.id,
     created: ledger.now(),
-    expires_at: Number(text(form, 'expires_at')),
+    expires_at: expiresAt,
     livemode: false,
     metadata: texts(form, 'metadata'),
     success_url: text(form, 'success_url') ?? '',
@@ -158,7 +171,7 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
 }
 
 function openPortal(ledger: Ledger, origin: string, form: Form) {
-  const customer = found(ledger.customers, text(form, 'customer') ?? '', 'customer').id;
+  const customer = found(ledger.customers, text(form, 'customer'), CUSTOMER).id;
   const id = newId('bps');
   const confirm = group(group(form, 'flow_data'), 'subscription_update_confirm');
   const wanted = text(group(group(confirm, 'items'), '0'), 'price');
@@ -168,16 +181,47 @@ function openPortal(ledger: Ledger, origin: string, form: Form) {
 
 function listSubscriptions(ledger: Ledger, form: Form) {
   const expanded = Object.values(texts(form, 'expand')).includes('data.latest_invoice');
+  assertKnown(ledger, text(form, 'customer'));
   const all = text(form, 'status') === 'all';
   const own = [...ledger.subscriptions.values()]
     .toReversed()
     .filter(({ customer }) => customer === text(form, 'customer'))
     .filter(({ status }) => all || status !== 'canceled')
-    .map((subscription) =>
-      expanded ? subscription : { ...subscription, latest_invoice: subscription.latest_invoice.id },
-    );
+    .map((subscription) => ({
+      ...subscription,
+      items: {
+        ...subscription.items,
+        data: subscription.items.data.slice(0, ITEMS),
+        has_more: subscription.items.data.length > ITEMS,
+      },
+      latest_invoice: expanded ? subscription.latest_invoice : subscription.latest_invoice.id,
+    }));
   return listOf(own, form);
 }
+
+/** Lists checkout sessions, also of a customer that was deleted, who then stands in them as such. */
+function listSessions(ledger: Ledger, form: Form) {
+  const wanted = text(form, 'customer') ?? '';
+  assertKnown(ledger, wanted);
+  const expanded = Object.values(texts(form, 'expand')).includes('data.customer');
+  const own = [...ledger.sessions.values()]
+    .toReversed()
+    .filter(({ customer, status }) => customer === wanted && status === text(form, 'status'));
+  const customer = expanded ? (ledger.deleted.get(wanted) ?? ledger.customers.get(wanted)) : wanted;
+  return listOf(
+    own.map((session) => ({ ...session, customer })),
+    form,
+  );
+}
+
+/** Lists are read of customers that were deleted too. */
+function assertKnown(ledger: Ledger, customer: string | undefined): void {
+  if (!ledger.deleted.has(customer ?? '')) found(ledger.customers, customer, CUSTOMER);
+}
+
+/** What a request names in a field. */
+const CUSTOMER = { what: 'customer', param: 'customer' };
+const SUBSCRIPTION = { what: 'subscription', param: 'subscription' };
 
 function listOf(objects: readonly { id: string }[], form: Form) {
   const after = text(form, 'starting_after');
@@ -186,8 +230,16 @@ function listOf(objects: readonly { id: string }[], form: Form) {
   return { object: 'list', data, has_more: from + PAGE < objects.length };
 }
 
-function found<T>(objects: ReadonlyMap<string, T>, id: string, what: string): T {
-  const object = objects.get(id);
-  if (object === undefined) throw new ApiError(404, 'resource_missing', `No such ${what}: '${id}'`);
+/** An object that the path names is 404 when it is missing, one that a field names 400. */
+function found<T>(
+  objects: ReadonlyMap<string, T>,
+  id: string | undefined,
+  { what, param }: { readonly what: string; readonly param?: string },
+): T {
+  const object = objects.get(id ?? '');
+  if (object === undefined) {
+    const status = param === undefined ? 404 : 400;
+    throw new ApiError(status, 'resource_missing', `No such ${what}: '${id}'`, param ?? 'id');
+  }
   return object;
 }

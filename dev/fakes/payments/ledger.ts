@@ -14,12 +14,15 @@ export class Ledger {
   readonly products = new Map<string, { id: string; object: 'product'; metadata: Record<string, string> }>();
   readonly prices = new Map<string, Price>();
   readonly customers = new Map<string, Customer>();
+  readonly deleted = new Map<string, { id: string; object: 'customer'; deleted: true }>();
   readonly sessions = new Map<string, Session>();
   readonly subscriptions = new Map<string, Subscription>();
   readonly portals = new Map<string, { customer: string; back: string; wanted: string | undefined }>();
   readonly configurations = new Map<string, { id: string; metadata: Record<string, string> }>();
   readonly events: PaymentEvent[] = [];
   readonly payments = new Map<string, Payments>();
+  /** Whether a subscription that no retry has paid stays past due, with a new invoice each month, or ends. */
+  leavesPastDue = false;
   #aheadSeconds = 0;
   readonly #heard: (event: PaymentEvent) => void;
 
@@ -45,6 +48,17 @@ export class Ledger {
     return subscription;
   }
 
+  /** Deletes a customer and ends their subscriptions; their checkouts stay open. */
+  deleteCustomer({ id }: Customer): { id: string; object: 'customer'; deleted: true } {
+    this.customers.delete(id);
+    const deleted = { id, object: 'customer' as const, deleted: true as const };
+    this.deleted.set(id, deleted);
+    for (const subscription of this.subscriptions.values()) {
+      if (subscription.customer === id && subscription.status !== 'canceled') this.#end(subscription);
+    }
+    return deleted;
+  }
+
   subscribe(customer: string, price: Price, start = this.now()): Subscription {
     const id = newId('sub');
     const subscription: Subscription = {
@@ -60,15 +74,7 @@ export class Ledger {
       items: {
         object: 'list',
         has_more: false,
-        data: [
-          {
-            id: newId('si'),
-            object: 'subscription_item',
-            price,
-            current_period_start: start,
-            current_period_end: start + 30 * DAY,
-          },
-        ],
+        data: [itemFor(price, start)],
       },
       latest_invoice: this.#invoice(customer, id, price, start),
     };
@@ -122,6 +128,8 @@ export class Ledger {
       this.#end(subscription);
     } else if (subscription.status === 'active' && item.current_period_end <= now) {
       this.#renew(subscription);
+    } else if (subscription.status === 'past_due' && item.current_period_end <= now) {
+      this.#renew(subscription);
     } else if (subscription.status === 'past_due') {
       this.#collectAgain(subscription);
     }
@@ -141,6 +149,7 @@ export class Ledger {
         this.emit('invoice.payment_action_required', subscription.latest_invoice);
       }
     } else {
+      subscription.status = 'active';
       this.emit('invoice.paid', subscription.latest_invoice);
     }
     this.emit('customer.subscription.updated', subscription);
@@ -156,7 +165,7 @@ export class Ledger {
       subscription.status = 'active';
       this.emit('invoice.paid', invoice);
       this.emit('customer.subscription.updated', subscription);
-    } else if (age === RETRY_DAYS.at(-1)) {
+    } else if (age === RETRY_DAYS.at(-1) && !this.leavesPastDue) {
       this.#end(subscription);
     } else {
       this.emit('invoice.payment_failed', invoice);
@@ -191,6 +200,17 @@ export function itemOf({ items }: Subscription): Subscription['items']['data'][n
   const [item] = items.data;
   if (item === undefined) throw new Error('a subscription without an item');
   return item;
+}
+
+/** Makes an item for a price, with a period of 30 days. */
+export function itemFor(price: Price, start: number): Subscription['items']['data'][number] {
+  return {
+    id: newId('si'),
+    object: 'subscription_item',
+    price,
+    current_period_start: start,
+    current_period_end: start + 30 * DAY,
+  };
 }
 
 export function newId(prefix: string): string {

@@ -44,7 +44,7 @@ export interface Subscription {
   items: {
     readonly object: 'list';
     readonly has_more: false;
-    readonly data: {
+    data: {
       readonly id: string;
       readonly object: 'subscription_item';
       price: Price;

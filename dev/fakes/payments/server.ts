@@ -21,6 +21,8 @@ export interface ProcessorFault {
     /** Performs the request and sends no response. */
     | { readonly name: 'cut_after' }
     | { readonly name: 'unauthorized' }
+    /** Performs nothing and responds with an error of its own. */
+    | { readonly name: 'refused'; readonly status: number; readonly body: unknown }
     /** Responds as before, like a replica of the processor that lags. */
     | { readonly name: 'stale'; readonly body: unknown; readonly ms: number };
 }
@@ -63,7 +65,7 @@ export async function startPaymentProcessor(options: ProcessorOptions): Promise<
     const sent = deliver(event, processor.endpoint).finally(() => sending.delete(sent));
     sending.add(sent);
   });
-  const saved = new Map<string, { status: number; body: unknown }>();
+  const saved = new Map<string, { request: string; status: number; body: unknown }>();
   const server = createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       sendJson(response, 500, { error: { type: 'api_error', message: String(error) } });
@@ -107,20 +109,27 @@ export async function startPaymentProcessor(options: ProcessorOptions): Promise<
         error: { type: 'invalid_request_error', code: 'rate_limit', message: 'Slow down.' },
       });
     }
+    if (fault?.name === 'refused') return sendJson(response, fault.status, fault.body);
     if (fault?.name === 'stale') {
       await sleep(fault.ms);
       return sendJson(response, 200, fault.body);
     }
     const key = request.headers['idempotency-key'];
     const known = typeof key === 'string' ? saved.get(key) : undefined;
-    let result = known ?? carryOut({ method, path, form: parseForm(method === 'GET' ? url.search.slice(1) : body) });
+    const asked = `${method} ${path} ${body}`;
+    if (known !== undefined && known.request !== asked) {
+      const message = 'An idempotency key belongs to one request.';
+      return sendJson(response, 400, { error: { type: 'idempotency_error', message } });
+    }
+    let result: { status: number; body: unknown } =
+      known ?? carryOut({ method, path, form: parseForm(method === 'GET' ? url.search.slice(1) : body) });
     if (fault?.name === 'error_after') {
       result = {
         status: 500,
         body: { error: { type: 'api_error', message: 'An error of theirs.' } },
       };
     }
-    if (typeof key === 'string') saved.set(key, result);
+    if (typeof key === 'string') saved.set(key, { request: asked, ...result });
     if (fault?.name === 'cut_after') return void response.socket?.destroy();
     return sendJson(response, result.status, result.body);
   }
@@ -130,10 +139,10 @@ export async function startPaymentProcessor(options: ProcessorOptions): Promise<
       return { status: 200, body: handle(ledger, origin, request) };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      const { code, message } = error;
+      const { code, message, param } = error;
       return {
         status: error.status,
-        body: { error: { type: 'invalid_request_error', code, message } },
+        body: { error: { type: 'invalid_request_error', code, message, param } },
       };
     }
   }

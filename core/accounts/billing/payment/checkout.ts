@@ -1,12 +1,12 @@
 import type { Core } from '#core/core.ts';
 import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/accounts/organizations/index.ts';
-import type { Database } from '#lib/database/index.ts';
+import { databaseTime, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { planOfPrice } from '../plans.ts';
-import { ensureCustomer, requestSync, openPortal, returnAddresses } from './customers.ts';
+import { ensureCustomer, openPortal, replaceCustomer, requestSync, returnAddresses } from './customers.ts';
 import { expireCheckout, isLatestAttempt, listOpenCheckouts, oneCheckoutAtATime } from './open-checkouts.ts';
-import { callProcessor, type PaymentWatch, type Processor } from './processor.ts';
+import { callProcessor, CustomerGone, type PaymentDeps, type PaymentWatch, type Processor } from './processor.ts';
 
 /** The operator's launch switches; a new checkout needs the first two. */
 export interface LaunchSwitches {
@@ -54,50 +54,75 @@ export function checkoutBarrier({
 
 /**
  * Begins a checkout of a plan on the processor's page, or opens the portal. The checkouts of an organization are begun
- * one at a time, so that two owners in two tabs get the same open one; those of other plans are expired.
+ * one at a time, so that two owners in two tabs get the same open one; those of other plans are expired. A customer whom
+ * the processor does not know any more is replaced, once.
  * @throws {AppError} `checkout_disabled`, and as `callProcessor`
  */
 export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): Promise<Checkout> {
-  const { database, processor, watch } = deps;
+  const { database, processor } = deps;
   const barrier = checkoutBarrier(deps);
   if (processor === undefined || barrier !== undefined) {
     throw new AppError('checkout_disabled', barrier);
   }
-  const customer = await ensureCustomer({ database, processor, watch }, input.organizationId);
+  const ready = { ...deps, processor };
+  const customer = await ensureCustomer(ready, input.organizationId);
   return oneCheckoutAtATime(database, input.organizationId, async (attempt) => {
-    const { stripe } = processor;
-    const subscriptions = await callProcessor(watch, () =>
-      stripe.subscriptions.list({ customer, status: 'all', limit: 100 }).autoPagingToArray({
-        limit: 10_000,
-      }),
-    );
-    const subscribed = subscriptions.find(({ status }) => SUBSCRIBED.has(status));
-    if (subscribed !== undefined) {
-      await requestSync(database, input.organizationId);
-      return toPortal({ ...deps, processor }, { ...input, customer, subscribed });
+    try {
+      return await checkoutOf(ready, { ...input, customer }, attempt);
+    } catch (error) {
+      if (!(error instanceof CustomerGone)) throw error;
+      // A customer with a subscription may be known under another key: a second subscription would be paid beside it.
+      if ((await findSubscribed(ready, customer).catch(ifGone)) !== undefined) throw error;
+      const fresh = await replaceCustomer(ready, input.organizationId, customer);
+      return checkoutOf(ready, { ...input, customer: fresh }, attempt);
     }
-    const again = await openSession({ ...deps, processor }, customer, input.plan);
-    const session = again ?? (await createSession({ ...deps, processor }, customer, input, attempt));
-    if (session.url === null) throw new AppError('provider_error');
-    await record(database, input, session);
-    // A later attempt looked for open checkouts before this one was there, or will find it.
-    if (!(await isLatestAttempt(database, input.organizationId, attempt))) {
-      if (again === undefined) await expireCheckout({ processor, watch }, session.id);
-      throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
-        'Retry-After': '5',
-      });
-    }
-    return { url: session.url, kind: 'checkout' };
   });
 }
 
 type Ready = CheckoutDeps & { readonly processor: Processor };
+type Visitor = CheckoutInput & { readonly customer: string };
+
+/** @throws {CustomerGone} */
+async function checkoutOf(deps: Ready, input: Visitor, attempt: number): Promise<Checkout> {
+  const { database } = deps;
+  const { organizationId, customer } = input;
+  const subscribed = await findSubscribed(deps, customer);
+  if (subscribed !== undefined) {
+    await requestSync(database, organizationId);
+    return toPortal(deps, { ...input, subscribed });
+  }
+  // The clock of this machine may be wrong, and the processor refuses a checkout that ends too soon.
+  const now = (await databaseTime(database)).getTime() / 1_000;
+  const again = await openSession(deps, { ...input, now });
+  const session = again ?? (await createSession(deps, { ...input, now }, attempt));
+  if (session.url === null) throw new AppError('provider_error');
+  await record(database, input, session);
+  // A later attempt looked for open checkouts before this one was there, or will find it.
+  if (!(await isLatestAttempt(database, organizationId, attempt))) {
+    if (again === undefined) await expireCheckout(deps, session.id);
+    throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
+      'Retry-After': '5',
+    });
+  }
+  return { url: session.url, kind: 'checkout' };
+}
+
+async function findSubscribed(
+  { processor: { stripe }, watch }: PaymentDeps,
+  customer: string,
+): Promise<Stripe.Subscription | undefined> {
+  const subscriptions = await callProcessor(watch, () =>
+    stripe.subscriptions.list({ customer, status: 'all', limit: 100 }).autoPagingToArray({ limit: 10_000 }),
+  );
+  return subscriptions.find(({ status }) => SUBSCRIBED.has(status));
+}
+
+function ifGone(error: unknown): undefined {
+  if (!(error instanceof CustomerGone)) throw error;
+}
 
 /** Opens the portal, at the confirmation of the wanted price where the subscription can be changed to it. */
-async function toPortal(
-  deps: Ready,
-  input: CheckoutInput & { customer: string; subscribed: Stripe.Subscription },
-): Promise<Checkout> {
+async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Stripe.Subscription }): Promise<Checkout> {
   const { subscribed, plan, customer } = input;
   const [item, another] = subscribed.items.data;
   const price = deps.processor.prices[plan][0];
@@ -118,23 +143,28 @@ async function toPortal(
 /** Returns the open checkout of the plan that can still be used; expires all others of the customer. */
 async function openSession(
   deps: Ready,
-  customer: string,
-  plan: PaidPlan,
+  { customer, plan, now }: Visitor & { readonly now: number },
 ): Promise<Stripe.Checkout.Session | undefined> {
   const open = await listOpenCheckouts(deps, customer);
-  const enough = Date.now() / 1_000 + LEFT_SECONDS;
+  const enough = now + LEFT_SECONDS;
   const price = deps.processor.prices[plan][0];
-  const again = open.find(({ metadata, expires_at: end }) => metadata?.['price'] === price && end > enough);
+  const again = open.find(
+    ({ metadata, expires_at: end, customer: payer }) =>
+      metadata?.['price'] === price && end > enough && !isDeleted(payer),
+  );
   for (const session of open) {
     if (session !== again) await expireCheckout(deps, session.id);
   }
   return again;
 }
 
+function isDeleted(payer: Stripe.Checkout.Session['customer']): boolean {
+  return payer !== null && typeof payer === 'object' && payer.deleted === true;
+}
+
 function createSession(
   { processor, watch, switches, uiOrigin }: Ready,
-  customer: string,
-  { organizationId, plan, entrypoint }: CheckoutInput,
+  { organizationId, customer, plan, entrypoint, now }: Visitor & { readonly now: number },
   attempt: number,
 ): Promise<Stripe.Checkout.Session> {
   const price = processor.prices[plan][0];
@@ -154,11 +184,11 @@ function createSession(
         adaptive_pricing: { enabled: false },
         success_url: success,
         cancel_url: cancel,
-        expires_at: Math.floor(Date.now() / 1_000) + OPEN_SECONDS,
+        expires_at: Math.floor(now) + OPEN_SECONDS,
         client_reference_id: organizationId,
         metadata: { organization: organizationId, price },
       },
-      { idempotencyKey: `checkout:${organizationId}:${attempt}` },
+      { idempotencyKey: `checkout:${customer}:${attempt}` },
     ),
   );
 }

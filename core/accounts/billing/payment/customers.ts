@@ -1,6 +1,15 @@
-import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
+import Stripe from 'stripe';
+import { AT_ONCE, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { callProcessor, type PaymentDeps, type PaymentWatch, type Processor, type ProcessorDeps } from './processor.ts';
+import { replaceSubscriptions } from './entitlement.ts';
+import {
+  callProcessor,
+  CustomerGone,
+  type PaymentDeps,
+  type PaymentWatch,
+  type Processor,
+  type ProcessorDeps,
+} from './processor.ts';
 
 /** Returns the processor's id of an organization's customer; undefined before there is one. */
 async function findCustomer(db: Db, organizationId: string): Promise<string | undefined> {
@@ -48,6 +57,39 @@ export async function ensureCustomer(
   `;
   if (stored === undefined) throw new Error('a customer of an organization that is gone');
   return stored.customerId;
+}
+
+/**
+ * Forgets a customer whom the processor does not know any more and creates another one. The lease of a sync is taken
+ * back, as that sync has listed the former customer.
+ */
+export async function replaceCustomer(deps: PaymentDeps, organizationId: string, gone: string): Promise<string> {
+  const isDeleted = await isDeletedCustomer(deps, gone);
+  await transaction(deps.database, async (tx) => {
+    const forgotten = await tx.run`
+      update billing_customers set customer_id = null, livemode = ${deps.processor.livemode},
+        creation_attempt = creation_attempt + 1, lease_token = null, leased_until = null
+      where organization_id = ${organizationId} and customer_id = ${gone}
+    `;
+    // The processor has ended the subscriptions of a customer that was deleted.
+    if (isDeleted && forgotten > 0) await replaceSubscriptions(tx, { organizationId, customerId: gone }, []);
+  });
+  const customer = await ensureCustomer(deps, organizationId);
+  await requestSync(deps.database, organizationId);
+  return customer;
+}
+
+/** Tells whether a customer was deleted; one of another account of the processor was not. */
+export async function isDeletedCustomer({ processor, watch }: ProcessorDeps, customer: string): Promise<boolean> {
+  return callProcessor(watch, async () => {
+    try {
+      const { deleted } = await processor.stripe.customers.retrieve(customer);
+      return deleted === true;
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeError && error.statusCode === 404) return false;
+      throw error;
+    }
+  });
 }
 
 /** Lists the organizations that are customers. */
@@ -115,7 +157,7 @@ export async function openPortal(
 
 /**
  * Opens the portal of an organization. It depends on no launch switch: a customer must always be able to cancel.
- * @throws {AppError} `billing_account_missing` when the organization was never a customer, and as `callProcessor`
+ * @throws {AppError} `billing_account_missing` when the organization is no customer, and as `callProcessor`
  */
 export async function visitPortal(
   deps: {
@@ -132,7 +174,15 @@ export async function visitPortal(
     throw new AppError('billing_account_missing');
   }
   const { back } = returnAddresses(uiOrigin, 'billing');
-  return openPortal({ processor, watch }, { customer, back });
+  try {
+    return await openPortal({ processor, watch }, { customer, back });
+  } catch (error) {
+    if (!(error instanceof CustomerGone)) throw error;
+    throw new AppError(
+      'billing_account_missing',
+      'There is no subscription: the payment processor does not know this organization any more. Buy a plan to begin again.',
+    );
+  }
 }
 
 /** Pages of the dashboard from which a checkout can be begun, and to which it returns. */

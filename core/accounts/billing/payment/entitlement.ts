@@ -43,12 +43,16 @@ const DAY_MS = 86_400_000;
 const RENEWAL_SLACK_DAYS = 14;
 
 /**
- * Reads a subscription of the processor, with its latest invoice expanded. Periods are those of the item whose price is
- * ours; a cancellation by the portal sets `cancel_at` and leaves `cancel_at_period_end` false, so both are read.
+ * Reads a subscription of the processor. Plan, price and periods are those of the item with the best of our prices; a
+ * cancellation by the portal sets `cancel_at` and leaves `cancel_at_period_end` false, so both are read.
+ * @param pastDueSince time at which it was first seen past due, if it is
  */
-export function readSubscription(rule: EntitlementRule, found: Stripe.Subscription): Subscription {
-  const items = found.items.data;
-  const item = items.find(({ price }) => planOfPrice(rule.prices, price.id)) ?? items[0];
+export function readSubscription(
+  rule: EntitlementRule,
+  found: Stripe.Subscription,
+  pastDueSince: Date | undefined,
+): Subscription {
+  const item = bestItem(rule.prices, found) ?? found.items.data[0];
   const plan = planOfPrice(rule.prices, item?.price.id ?? null) ?? null;
   const periodEnd = item === undefined ? null : instant(item.current_period_end);
   const cancelsAt =
@@ -65,26 +69,52 @@ export function readSubscription(rule: EntitlementRule, found: Stripe.Subscripti
     periodStart: item === undefined ? null : instant(item.current_period_start),
     periodEnd,
     cancelsAt,
-    entitledUntil: plan === null ? null : entitledUntil(rule, found, { periodEnd, cancelsAt }),
+    entitledUntil: plan === null ? null : entitledUntil(rule, found.status, { periodEnd, cancelsAt, pastDueSince }),
   };
 }
 
+/** Lists the items of a subscription whose price is ours, with the plan of each. */
+export function ownItems(
+  prices: PriceList,
+  { items }: Stripe.Subscription,
+): { readonly item: Stripe.SubscriptionItem; readonly plan: PaidPlan }[] {
+  return items.data.flatMap((item) => {
+    const plan = planOfPrice(prices, item.price.id);
+    return plan === undefined ? [] : [{ item, plan }];
+  });
+}
+
+/** Returns the item with the best plan, and of equal ones that whose period ends last. */
+function bestItem(prices: PriceList, found: Stripe.Subscription): Stripe.SubscriptionItem | undefined {
+  const [first, ...others] = ownItems(prices, found);
+  const best = others.reduce((before, each) => {
+    const better =
+      each.plan === before?.plan
+        ? each.item.current_period_end > before.item.current_period_end
+        : before === undefined || isBetter(each.plan, before.plan);
+    return better ? each : before;
+  }, first);
+  return best?.item;
+}
+
 /**
- * Decides until when a subscription entitles. The grace of a failed payment counts from the invoice that failed, so
- * that retries of the payment do not extend it. An unknown status entitles to nothing.
+ * Decides until when a subscription entitles. The grace of a failed payment counts from when the subscription was first
+ * seen past due, so that neither a retry of the payment nor a new invoice extends it. An unknown status entitles to
+ * nothing.
  */
 function entitledUntil(
   { graceDays }: EntitlementRule,
-  { status, latest_invoice: invoice }: Stripe.Subscription,
-  { periodEnd, cancelsAt }: { periodEnd: Date | null; cancelsAt: Date | null },
+  status: string,
+  times: { periodEnd: Date | null; cancelsAt: Date | null; pastDueSince: Date | undefined },
 ): Date | null {
+  const { periodEnd, cancelsAt, pastDueSince } = times;
   switch (status) {
     case 'active':
     case 'trialing':
       return cancelsAt ?? (periodEnd && after(periodEnd, RENEWAL_SLACK_DAYS));
     case 'past_due': {
-      if (invoice === null || typeof invoice === 'string') return null;
-      const grace = after(instant(invoice.created), graceDays);
+      if (pastDueSince === undefined) return null;
+      const grace = after(pastDueSince, graceDays);
       return cancelsAt !== null && cancelsAt < grace ? cancelsAt : grace;
     }
     default:
@@ -115,17 +145,49 @@ function outranks(access: PaidAccess, best: PaidAccess): boolean {
   return access.plan === best.plan ? access.until > best.until : isBetter(access.plan, best.plan);
 }
 
-/** Replaces the subscriptions of an organization as a set. */
-export async function replaceSubscriptions(
+/**
+ * Stores when each of these subscriptions was first seen past due: now, unless it is known, and until it is active.
+ * @returns the times by the subscription's id
+ */
+export async function recordPastDue(
   tx: Db,
   organizationId: string,
+  subscriptions: readonly Pick<Subscription, 'id' | 'status'>[],
+): Promise<ReadonlyMap<string, Date>> {
+  const idsOf = (wanted: string) => subscriptions.filter(({ status }) => status === wanted).map(({ id }) => id);
+  await tx.run`
+    delete from billing_past_due
+    where organization_id = ${organizationId} and subscription_id = any(${idsOf('active')}::text[])
+  `;
+  await tx.run`
+    insert into billing_past_due (subscription_id, organization_id, since)
+    select id, ${organizationId}, now() from unnest(${idsOf('past_due')}::text[]) as seen (id)
+    on conflict (subscription_id) do nothing
+  `;
+  const known = await tx.rows<{ id: string; since: Date }>`
+    select subscription_id as id, since from billing_past_due where organization_id = ${organizationId}
+  `;
+  return new Map(known.map(({ id, since }) => [id, since]));
+}
+
+/**
+ * Replaces the subscriptions of an organization's customer as a set. Those of a former customer, which the processor
+ * does not know any more, stay for as long as they entitle.
+ */
+export async function replaceSubscriptions(
+  tx: Db,
+  { organizationId, customerId }: { readonly organizationId: string; readonly customerId: string },
   subscriptions: readonly Subscription[],
 ): Promise<void> {
-  await tx.run`delete from billing_subscriptions where organization_id = ${organizationId}`;
   await tx.run`
-    insert into billing_subscriptions (id, organization_id, status, price_id, plan, price_cents, currency, interval,
-      started_at, period_start, period_end, cancels_at, entitled_until)
-    select id, ${organizationId}, status, "priceId", plan, "priceCents", currency, interval, "startedAt",
+    delete from billing_subscriptions
+    where organization_id = ${organizationId}
+      and (coalesce(customer_id, ${customerId}) = ${customerId} or coalesce(entitled_until, now()) <= now())
+  `;
+  await tx.run`
+    insert into billing_subscriptions (id, organization_id, customer_id, status, price_id, plan, price_cents, currency,
+      interval, started_at, period_start, period_end, cancels_at, entitled_until)
+    select id, ${organizationId}, ${customerId}, status, "priceId", plan, "priceCents", currency, interval, "startedAt",
       "periodStart", "periodEnd", "cancelsAt", "entitledUntil"
     from jsonb_to_recordset(${JSON.stringify(subscriptions)}::jsonb) as s(id text, status text, "priceId" text,
       plan text, "priceCents" integer, currency text, interval text, "startedAt" timestamptz,

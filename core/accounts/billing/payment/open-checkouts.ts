@@ -60,13 +60,15 @@ async function takeTurn(db: Db, organizationId: string): Promise<number> {
   }
 }
 
-/** Lists the checkouts of a customer that can still be paid. */
+/** Lists the checkouts of a customer that are open, with the customer, who may have been deleted. */
 export function listOpenCheckouts(
   { processor: { stripe }, watch }: ProcessorDeps,
   customer: string,
 ): Promise<Stripe.Checkout.Session[]> {
   return callProcessor(watch, () =>
-    stripe.checkout.sessions.list({ customer, status: 'open', limit: 100 }).autoPagingToArray({ limit: 1_000 }),
+    stripe.checkout.sessions
+      .list({ customer, status: 'open', limit: 100, expand: ['data.customer'] })
+      .autoPagingToArray({ limit: 1_000 }),
   );
 }
 

@@ -9,7 +9,7 @@ export interface ProcessorSettings {
   readonly secretKey: string;
   readonly webhookSecret: string;
   readonly prices: PriceList;
-  /** Days for which a failed payment keeps its access, from the invoice that failed. */
+  /** Days for which a subscription keeps its access, from when it was first seen past due. */
   readonly graceDays: number;
   /** The portal's configuration; without one, the processor's default. */
   readonly portalConfiguration: string | undefined;
@@ -70,9 +70,17 @@ function addressOf({ hostname, port, protocol }: URL) {
   };
 }
 
+/** The processor does not know the customer of an organization: it was deleted there, or is another account's. */
+export class CustomerGone extends AppError {
+  constructor() {
+    super('provider_error', 'The payment processor does not know the customer of this organization any more.');
+  }
+}
+
 /**
  * Calls the processor and converts its errors into those that a caller may see. Its own messages may hold ids and
  * addresses, so they are not passed on.
+ * @throws {CustomerGone}
  * @throws {AppError} `service_unavailable` when it cannot be reached or asks to slow down, else `provider_error`
  */
 export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<T>): Promise<T> {
@@ -80,7 +88,11 @@ export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<
     return await call();
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
-    const { type, code, requestId } = error;
+    const { type, code, param, requestId } = error;
+    if (code === 'resource_missing' && param === 'customer') {
+      raise(watch, 'customer_gone', { type, requestId });
+      throw new CustomerGone();
+    }
     if (isRefusal(error)) {
       raise(watch, 'authentication', { type, code, requestId });
     } else {
@@ -110,6 +122,7 @@ function isRefusal(error: InstanceType<typeof Stripe.errors.StripeError>): boole
 export type PaymentAlert =
   | 'authentication'
   | 'unknown_customer'
+  | 'customer_gone'
   | 'deleted_organization'
   | 'unknown_price'
   | 'several_subscriptions';

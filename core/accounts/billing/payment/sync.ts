@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import type Stripe from 'stripe';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { databaseTime, sql, transaction, type Db } from '#lib/database/index.ts';
 import { expireOpenCheckouts } from './open-checkouts.ts';
-import { requestSync } from './customers.ts';
+import { isDeletedCustomer, requestSync } from './customers.ts';
 import {
   decideAccess,
+  listSubscriptions,
+  ownItems,
   readSubscription,
   recordAccess,
+  recordPastDue,
   replaceSubscriptions,
-  type Subscription,
 } from './entitlement.ts';
-import { callProcessor, raise, type PaymentDeps, type PaymentWatch } from './processor.ts';
+import { callProcessor, CustomerGone, raise, type PaymentDeps } from './processor.ts';
 
 /**
  * Lease that outlasts the processor's timeout with its retries; a process that stalls beyond it is fenced off by its
@@ -42,8 +45,7 @@ export async function syncOrganization(deps: PaymentDeps, organizationId: string
     if (lease === undefined) return false;
     let more: boolean;
     try {
-      if (lease.isDeleted) await expireOpenCheckouts(deps, lease.customerId);
-      more = await replace(deps, lease, await listSubscriptions(deps, lease.customerId));
+      more = await replace(deps, lease, await fetchSubscriptions(deps, lease));
     } catch (error) {
       await giveBack(deps.database, lease);
       throw error;
@@ -67,23 +69,45 @@ const organizationDeleted = sql`exists (
           select from organizations o
           where o.id = billing_customers.organization_id and o.deleted_at is not null)`;
 
-/** Lists all subscriptions of a customer, ended ones too, page after page. */
-async function listSubscriptions({ processor, watch }: PaymentDeps, customer: string): Promise<Subscription[]> {
-  const found = await callProcessor(watch, () =>
-    processor.stripe.subscriptions
-      .list({ customer, status: 'all', limit: 100, expand: ['data.latest_invoice'] })
-      .autoPagingToArray({ limit: 10_000 }),
-  );
-  const ours = found.filter(({ livemode }) => livemode === processor.livemode);
-  return ours.map((subscription) => readSubscription(processor, subscription));
+/**
+ * Lists all subscriptions of a customer, ended ones too, page after page, each with all of its items.
+ * @returns none for a customer that was deleted; undefined for one that this account of the processor does not know
+ */
+async function fetchSubscriptions(
+  deps: PaymentDeps,
+  { customerId: customer, isDeleted }: Lease,
+): Promise<Stripe.Subscription[] | undefined> {
+  const { processor, watch } = deps;
+  const { stripe } = processor;
+  try {
+    if (isDeleted) await expireOpenCheckouts(deps, customer);
+    const found = await callProcessor(watch, () =>
+      stripe.subscriptions.list({ customer, status: 'all', limit: 100 }).autoPagingToArray({ limit: 10_000 }),
+    );
+    for (const { id, items } of found) {
+      if (!items.has_more) continue;
+      items.data = await callProcessor(watch, () =>
+        stripe.subscriptionItems.list({ subscription: id, limit: 100 }).autoPagingToArray({ limit: 1_000 }),
+      );
+    }
+    return found.filter(({ livemode }) => livemode === processor.livemode);
+  } catch (error) {
+    if (!(error instanceof CustomerGone)) throw error;
+    return (await isDeletedCustomer(deps, customer)) ? [] : undefined;
+  }
 }
 
-/** Writes what was listed under the lease. @returns whether more has been requested since it was taken */
+/**
+ * Writes what was listed under the lease. For a customer whom the processor does not know, access stays as it was last
+ * known and ends by itself: the key may be that of another account by mistake.
+ * @returns whether more has been requested since the lease was taken
+ */
 async function replace(
-  { database, watch }: PaymentDeps,
+  deps: PaymentDeps,
   lease: Lease,
-  subscriptions: readonly Subscription[],
+  found: readonly Stripe.Subscription[] | undefined,
 ): Promise<boolean> {
+  const { database, processor } = deps;
   const { organizationId } = lease;
   const written = await transaction(database, async (tx) => {
     const held = await tx.row<{ requested: number; isDeleted: boolean }>`
@@ -93,8 +117,13 @@ async function replace(
     `;
     // Another process took the lease over and has newer facts.
     if (held === undefined) return undefined;
-    await replaceSubscriptions(tx, organizationId, subscriptions);
-    await recordAccess(tx, organizationId, decideAccess(subscriptions, await databaseTime(tx)));
+    if (found !== undefined) {
+      const pastDue = await recordPastDue(tx, organizationId, found);
+      const read = found.map((each) => readSubscription(processor, each, pastDue.get(each.id)));
+      await replaceSubscriptions(tx, lease, read);
+    }
+    const stored = await listSubscriptions(tx, organizationId);
+    await recordAccess(tx, organizationId, decideAccess(stored, await databaseTime(tx)));
     await tx.run`
       update billing_customers set sync_done = ${lease.requested}, synced_at = now(), attempts = 0,
         next_attempt_at = null, lease_token = null, leased_until = null
@@ -102,7 +131,7 @@ async function replace(
     `;
     return held;
   });
-  lookForFaults(watch, { organizationId, isDeleted: written?.isDeleted === true }, subscriptions);
+  lookForFaults(deps, { organizationId, isDeleted: written?.isDeleted === true }, found ?? []);
   return written !== undefined && written.requested > lease.requested;
 }
 
@@ -118,15 +147,16 @@ async function giveBack(db: Db, { organizationId, token }: Lease): Promise<void>
 const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
 
 function lookForFaults(
-  watch: PaymentWatch,
+  { watch, processor }: PaymentDeps,
   { organizationId, isDeleted }: { readonly organizationId: string; readonly isDeleted: boolean },
-  subscriptions: readonly Subscription[],
+  found: readonly Stripe.Subscription[],
 ): void {
-  const live = subscriptions.filter(({ status }) => LIVE.has(status));
-  for (const { id: subscription, plan } of live) {
-    if (plan === null) raise(watch, 'unknown_price', { organizationId, subscription });
+  const live = found.filter(({ status }) => LIVE.has(status));
+  const ours = live.map((each) => ownItems(processor.prices, each).length);
+  for (const [index, { id: subscription }] of live.entries()) {
+    if (ours[index] === 0) raise(watch, 'unknown_price', { organizationId, subscription });
   }
-  if (live.length > 1) raise(watch, 'several_subscriptions', { organizationId });
+  if (live.length > 1 || ours.some((items) => items > 1)) raise(watch, 'several_subscriptions', { organizationId });
   // Paid in a checkout that was open when it was deleted, or revived since.
   if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
 }

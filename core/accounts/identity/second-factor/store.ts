@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { APIError } from 'better-auth/api';
 import { Secret, TOTP } from 'otpauth';
 import type { Db } from '#lib/database/index.ts';
-import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
+import { SecretUnreadable, type SecretBox, type SecretPlace } from '#lib/secrets/index.ts';
 
 /** What a person shows as their second factor. */
 export interface FactorProof {
@@ -54,7 +55,7 @@ export async function confirmSecondFactor(
     secret: string;
   }>`select secret from second_factors where user_id = ${userId} and confirmed_at is null for update`;
   if (begun === undefined) return undefined;
-  const step = stepOfCode(secrets.open(begun.secret, placeOf(userId)), code);
+  const step = stepOfCode(openFactor(secrets, userId, begun.secret), code);
   if (step === undefined) return undefined;
   await tx.run`update second_factors set confirmed_at = now(), last_step = ${step} where user_id = ${userId}`;
   return replaceRecoveryCodes(tx, userId);
@@ -84,7 +85,7 @@ export async function useSecondFactor(
   `;
   if (factor === undefined) return undefined;
   if (code !== undefined) {
-    const step = stepOfCode(secrets.open(factor.secret, placeOf(userId)), code);
+    const step = stepOfCode(openFactor(secrets, userId, factor.secret), code);
     if (step === undefined || step <= factor.lastStep) return undefined;
     await tx.run`update second_factors set last_step = ${step} where user_id = ${userId}`;
     return 'code';
@@ -95,6 +96,16 @@ export async function useSecondFactor(
     where user_id = ${userId} and hash = ${hashRecoveryCode(recoveryCode)} and used_at is null
   `;
   return used === 0 ? undefined : 'recovery_code';
+}
+
+/** @throws {APIError} `service_unavailable`, in the form of the library, which turns any other error into a 500 */
+function openFactor(secrets: SecretBox, userId: string, sealed: string): string {
+  try {
+    return secrets.open(sealed, placeOf(userId));
+  } catch (error) {
+    if (!(error instanceof SecretUnreadable)) throw error;
+    throw new APIError('SERVICE_UNAVAILABLE', { code: error.code, message: error.message });
+  }
 }
 
 /** Removes the second factor of a person with its recovery codes. @returns false where there is none */

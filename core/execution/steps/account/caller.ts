@@ -9,6 +9,7 @@ import type { ModelProvider, ModelRuntime } from '#core/models/providers/index.t
 import type { Db } from '#lib/database/index.ts';
 import type { RunBody } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { SecretUnreadable } from '#lib/secrets/index.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { NotRenewed } from '#lib/shared-renewal.ts';
@@ -81,7 +82,7 @@ async function usable<T>(credential: Promise<T>): Promise<T> {
   try {
     return await credential;
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
+    if (!(error instanceof AppError) || error instanceof SecretUnreadable) throw error;
     const isRefused = error instanceof NotRenewed && error.isRefusal;
     if (isRefused || error.code === 'connection_not_ready' || error.code === 'connection_not_found') {
       throw Stop.fails('blocked_connection');

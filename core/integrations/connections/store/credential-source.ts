@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { NotRenewed } from '#lib/shared-renewal.ts';
+import { SecretUnreadable } from '#lib/secrets/index.ts';
 import type { Connection, ConnectionAuth } from './connection.ts';
 import { readSealedCredentials, type ConnectionSecrets } from './credentials.ts';
 import { markConnectionNotReady, readConnection } from './queries.ts';
@@ -99,7 +100,7 @@ export async function connectionsReady(
       if (connection.state !== 'ready' || connection.url === null) return 'blocked';
       await deps.credentials.headers(connection, signal);
     } catch (error) {
-      if (!(error instanceof AppError)) throw error;
+      if (!(error instanceof AppError) || error instanceof SecretUnreadable) throw error;
       if (error.code !== 'provider_error' || (error instanceof NotRenewed && error.isRefusal)) return 'blocked';
       isAway = true;
     }

@@ -1,0 +1,73 @@
+import { raw, type Db } from '#lib/database/index.ts';
+import { placeOf, SEALED_COLUMNS } from './rotate.ts';
+import { SecretUnreadable, type SecretBox } from './secret-box.ts';
+
+/** The encryption keys of this process open nothing that is stored. */
+export class UnknownKey extends Error {
+  constructor() {
+    super(
+      'ENCRYPTION_KEY does not open what is stored in this database, and neither does ENCRYPTION_KEY_PREVIOUS. ' +
+        'Set the key that the database was sealed under; while keys are rotated, set the other one as ENCRYPTION_KEY_PREVIOUS.',
+    );
+  }
+}
+
+const KNOWN = { table: 'encryption_check', row: 'known', column: 'sealed' };
+
+/**
+ * Checks that this process holds the key of the database, by a known text that the first process to start seals. Where
+ * there is none yet, it is sealed if one of the stored secrets opens, or if there is no secret.
+ * @throws {UnknownKey}
+ */
+export async function checkEncryptionKey(db: Db, secrets: SecretBox): Promise<void> {
+  const known = await readKnown(db);
+  if (known !== undefined) return assertOpens(secrets, [known]);
+  assertOpens(secrets, await sampleSecrets(db));
+  await db.run`
+    insert into encryption_check (id, sealed) values (${KNOWN.row}, ${secrets.seal('known', KNOWN)})
+    on conflict (id) do nothing
+  `;
+  // Another process may have sealed it first, under another key.
+  const sealed = await readKnown(db);
+  if (sealed !== undefined) assertOpens(secrets, [sealed]);
+}
+
+interface Sample {
+  readonly sealed: string;
+  readonly place: typeof KNOWN;
+}
+
+async function readKnown(db: Db): Promise<Sample | undefined> {
+  const found = await db.row<{ sealed: string }>`select sealed from encryption_check where id = ${KNOWN.row}`;
+  return found && { sealed: found.sealed, place: KNOWN };
+}
+
+/** Reads one text of each column that has any. */
+async function sampleSecrets(db: Db): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for (const where of SEALED_COLUMNS) {
+    const column = raw(where.column);
+    const row = await db.row<Record<string, string | Buffer> & { sealed: string }>`
+      select ${raw(where.keys.map((name) => `"${name}"`).join(', '))}, ${column} as sealed from ${raw(where.table)}
+      where ${column} is not null limit 1
+    `;
+    if (row === undefined) continue;
+    const keys = where.keys.map((name) => row[name] ?? '');
+    samples.push({ sealed: row.sealed, place: placeOf(where, keys) });
+  }
+  return samples;
+}
+
+/** One text is enough: a rotation that was broken off long ago may have left others that no key opens. */
+function assertOpens(secrets: SecretBox, samples: readonly Sample[]): void {
+  const opens = samples.some(({ sealed, place }) => {
+    try {
+      secrets.open(sealed, place);
+      return true;
+    } catch (error) {
+      if (!(error instanceof SecretUnreadable)) throw error;
+      return false;
+    }
+  });
+  if (samples.length > 0 && !opens) throw new UnknownKey();
+}
