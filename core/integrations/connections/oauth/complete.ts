@@ -8,7 +8,7 @@ import { withAddress, storeCredentials } from '../store/credentials.ts';
 import { insertConnection, readConnection } from '../store/queries.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { redirectUriOf } from './client.ts';
-import { takeFlow, type Flow } from './flows.ts';
+import { endFlow, findMadeConnection, forgetFlow, takeFlow, type Flow } from './flows.ts';
 import { grantHeaders, issuerOf, type Grant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 import { redeemCode, scopesIn, TokenError, type Tokens } from './token-endpoint.ts';
@@ -29,22 +29,36 @@ export interface ProviderAnswer {
 
 /**
  * Ends a sign-in: redeems the code, tries the tokens, and keeps them, sealed, in a new connection or the one that was
- * signed in to again.
- * @throws {AppError} `attempt_expired` for a state that is not this session's, was used or is too old, and what
+ * signed in to again. The same return again leads to the same connection, and redeems nothing.
+ * @throws {AppError} `attempt_expired` for a state that is not this session's, has failed or is too old, and what
  * `SignInError` says
  */
 export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
-  const flow = await takeFlow(deps.database, deps.secrets, answer);
+  const { database, secrets } = deps;
+  const flow = await takeFlow(database, secrets, answer);
   if (flow === undefined) {
+    const made = await findMadeConnection(database, answer);
+    if (made !== undefined) return readConnection(database, made.projectId, made.connectionId);
     throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
   }
+  try {
+    const connection = await keep(deps, answer.by, flow, await grantedTo(deps, flow, answer));
+    await endFlow(database, connection, answer.state);
+    return connection;
+  } catch (error) {
+    await forgetFlow(database, flow, answer.state);
+    throw error;
+  }
+}
+
+/** @throws {SignInError} */
+async function grantedTo(deps: SignInDeps, flow: Flow, answer: ProviderAnswer): Promise<Tokens> {
   assertIssuer(issuerOf(deps.providers, flow.provider, flow.issued).server, answer.iss);
   if (answer.error !== undefined) {
     throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
   }
   if (answer.code === undefined) throw new SignInError('refused');
-  const tokens = await redeem(deps, flow, answer.code, answer.iss, answer.callback);
-  return keep(deps, answer.by, flow, tokens);
+  return redeem(deps, flow, answer.code, answer.iss, answer.callback);
 }
 
 async function redeem(
