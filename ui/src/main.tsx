@@ -78,7 +78,7 @@ function createQueryClient(): QueryClient {
     },
   });
 
-  /** Ends the session here when it has ended elsewhere; the guard of the pages then leads to the sign-in. */
+  /** Ends the session here when it has ended elsewhere; the sign-in then covers the page. */
   function endSession(error: Error, query?: Query<unknown, unknown>): void {
     if (!(error instanceof ApiError) || error.status !== 401) return;
     if (query?.queryKey[0] === SESSION_KEY[0]) return;
