@@ -1,5 +1,6 @@
 import cors from '@koa/cors';
 import Koa from 'koa';
+import { refusePrefetch } from '#lib/listen.ts';
 import { authMount } from './auth/mount.ts';
 import type { Deps } from './deps.ts';
 import { docs } from './docs/page.ts';
@@ -28,6 +29,7 @@ export function createApp(deps: Deps): Koa {
   app.use(errors(deps.log));
   app.use(strictHttp);
   app.use(securityHeaders);
+  app.use(refusePrefetch);
   app.use(cors({ origin: deps.config.UI_ORIGIN, credentials: true, exposeHeaders: EXPOSED_HEADERS }));
   app.use(router.routes());
   app.use(assistantSignIn(deps));

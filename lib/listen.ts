@@ -1,5 +1,6 @@
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Context, Next } from 'koa';
 import type { Log } from './log.ts';
 import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
@@ -83,6 +84,20 @@ export function onStopSignal(log: Log, stop: () => Promise<void>): void {
       void stop();
     });
   }
+}
+
+/**
+ * Responds to a browser that fetches ahead with 204, which it throws away: a link that a person only points at must not
+ * use up a sign-in or confirm an address. Browsers say so in `Sec-Purpose` (Fetch standard), older ones in the others.
+ */
+export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
+  const isAhead = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
+    /^\s*(prefetch|prerender|preview)\b/i.test(ctx.get(name)),
+  );
+  if (!isAhead) return next();
+  ctx.set('Cache-Control', 'no-store');
+  ctx.status = 204;
+  return undefined;
 }
 
 /**

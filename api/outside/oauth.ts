@@ -15,7 +15,7 @@ export const completeConnectionSignIn = route({
   tag: 'Connections',
   summary: 'End a sign-in to a provider or tool server',
   description:
-    'The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state works once, within ten minutes, for that session and provider; each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. What the provider says of an error is not repeated.',
+    'The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state is redeemed once, within ten minutes, for that session and provider, and leads to the connection that it made when it comes back again; each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. What the provider says of an error is not repeated.',
   auth: 'session',
   mcp: false,
   params: z.strictObject({

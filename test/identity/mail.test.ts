@@ -218,6 +218,17 @@ test('an address is changed when the old one agrees and the new one confirms', a
   expect(old.status).toBe(401);
 });
 
+test('a link that a browser fetches ahead confirms no address', async ({ mailing, mailbox, post }) => {
+  const email = newEmail();
+  await post('/sign-up/email', { name: 'Ada', email, password: PASSWORD });
+  const link = await mailbox.find(email, LINK);
+  const ahead = await fetch(link, { redirect: 'manual', headers: { 'Sec-Purpose': 'prefetch' } });
+  expect([ahead.status, ahead.headers.get('cache-control')]).toEqual([204, 'no-store']);
+  expect((await post('/sign-in/email', { email, password: PASSWORD })).status).toBe(403);
+  await fetch(link, { redirect: 'manual' });
+  expect((await signIn(mailing, email)).projectId).toMatch(/^prj_/);
+});
+
 test('at most five mails of a kind an hour go to one address, from all requests together', async ({
   mailbox,
   post,

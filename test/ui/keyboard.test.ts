@@ -1,75 +1,22 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
-import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { routineWith } from '#test/tools/support.ts';
-import { dashboardTest, sizeOf } from './support/fixtures.ts';
+import { createRoutine } from '#test/support/routines.ts';
+import { filledTest, pathsOf } from './support/every-page.ts';
+import { sizeOf } from './support/fixtures.ts';
 import { pressAtOnce } from './support/keys.ts';
 import { overflowOf } from './support/photograph.ts';
 import { walkByTab } from './support/tab-walk.ts';
 
-const test = dashboardTest()
-  .extend('key', { scope: 'file' }, ({ person }) => person.key())
-  /** A routine with a tool, a variable, a skill and a run, so that no page is empty. */
-  .extend('made', { scope: 'file' }, async ({ key }, { onCleanup }) => {
-    const tools = await startHostileTools();
-    onCleanup(() => tools.stop());
-    const { routineId, connectionId } = await routineWith(key, ['lookup'], {
-      connection: { url: tools.url('honest') },
-      routine: {
-        name: 'Weekly audit',
-        instructions: 'Look at {{site}}.',
-        variables: { site: 'example.com' },
-        skills: ['seo-audit'],
-        checks: [{ type: 'result_not_empty' }],
-      },
-    });
-    const other = await runOnce(key, routineId);
-    const run = await runOnce(key, routineId);
-    const { data: skill } = await key.post('/v1/skills', {
-      name: 'House style',
-      instructions: 'Write as we do: short, exact, with the next step.',
-    });
-    return { routineId, connectionId, runId: run.id, otherRunId: other.id, skillId: skill.id };
-  });
+const test = filledTest();
 
 test('every page can be gone through by the Tab key: all is reached, in order, seen, and left again', async ({
   person,
   made,
   visit,
 }) => {
-  const { routineId, connectionId, runId, otherRunId, skillId } = made;
-  const routine = `routines/${routineId}`;
-  const inside = [
-    '',
-    'start',
-    'routines',
-    routine,
-    `${routine}?tab=runs`,
-    `${routine}?tab=tools`,
-    `${routine}?tab=preview`,
-    `${routine}/edit`,
-    'routines/new',
-    `${routine}/versions`,
-    `${routine}/tools`,
-    'runs',
-    `runs/${runId}`,
-    `runs/${runId}/compare?against=${otherRunId}`,
-    'calendar',
-    'skills',
-    'skills/seo-audit',
-    `skills/${skillId}`,
-    'connections',
-    `connections/${connectionId}`,
-    'model-accounts',
-    'api-keys',
-    'usage',
-    'billing',
-    ...['organization', 'members', 'projects', 'notifications', 'account', 'audit'].map((tab) => `settings?tab=${tab}`),
-  ].map((path) => `/p/${person.projectId}/${path}`);
   const { page, settled } = await visit('about:blank', { as: person });
   const faults: Record<string, unknown> = {};
-  for (const path of [...inside, '/_parts']) {
+  for (const path of pathsOf(person, made)) {
     await page.goto(path);
     await settled();
     const found = [...faultsOf(await walkByTab(page)), ...(await faultsAtNarrowest(page))];

@@ -220,6 +220,15 @@ test('a person who comes back from a provider lands on a page whose address hold
   expect(signedOut.headers.get('location')).toMatch(/\?error=authentication_required&/);
 });
 
+test('a return that a browser fetches ahead ends no sign-in, and leads nowhere', async ({ dashboard, person }) => {
+  const { Cookie = '' } = person.session.headers;
+  const ahead = await fetch(`${dashboard.url}/oauth/callback/github?state=unknown&code=secret-code`, {
+    redirect: 'manual',
+    headers: { Cookie, 'Sec-Purpose': 'prefetch;prerender' },
+  });
+  expect([ahead.status, ahead.headers.get('location')]).toEqual([204, null]);
+});
+
 test('a model provider leads to a page too, while the page itself gets the response of the API', async ({
   dashboard,
   person,

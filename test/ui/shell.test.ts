@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createRoutine } from '#test/support/routines.ts';
-import { newEmail, signUp } from '#test/support/people.ts';
+import { newEmail, PASSWORD, signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { pressAtOnce } from './support/keys.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
@@ -148,7 +148,10 @@ test('two tabs stay in two projects', async ({ visit, person }) => {
   expect([...asked.get('two')!]).toEqual([second]);
 });
 
-test('a session that ends elsewhere leads to the sign-in, and back after it', async ({ visit, service }) => {
+test('a session that ends elsewhere leads to the sign-in, and back to the same page after it', async ({
+  visit,
+  service,
+}) => {
   const email = newEmail();
   const person = await signUp(service, email);
   const { page, settled } = await visit('about:blank', { as: person });
@@ -159,7 +162,11 @@ test('a session that ends elsewhere leads to the sign-in, and back after it', as
   // The list is read again by itself.
   await page.clock.fastForward('00:10');
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  expect(new URL(page.url()).searchParams.get('to')).toMatch(/^\/p\/prj_/);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Routines' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/p/${person.projectId}/routines`);
+  expect(await page.title()).toMatch(/^Routines/);
 });
 
 test('a chosen theme holds before the first paint and over a reload', async ({ visit, person }) => {

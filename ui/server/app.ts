@@ -1,6 +1,7 @@
 import Koa, { type Middleware } from 'koa';
 import type { ConfigOf } from '../../lib/config/index.ts';
 import type { Log } from '../../lib/log.ts';
+import { refusePrefetch } from '../../lib/listen.ts';
 import { accessLog } from './access-log.ts';
 import { connectApi } from './api.ts';
 import { returns } from './returns.ts';
@@ -27,6 +28,7 @@ export function createDashboard({ config, log, pages, policy }: Dashboard): Koa 
   app.use(accessLog(log));
   app.use(securityHeaders(policy));
   app.use(pathsOnly);
+  app.use(refusePrefetch);
   app.use(health(api, config));
   app.use(returns(api));
   app.use(proxy(api, log));

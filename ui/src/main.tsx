@@ -10,6 +10,7 @@ import { ToastProvider } from './parts/toast.tsx';
 import { TooltipProvider } from './parts/tooltip.tsx';
 import { ErrorPage, NotFoundPage } from './shell/error-page.tsx';
 import { parseSearch, stringifySearch } from './shell/search.ts';
+import { surviveTranslators } from './shell/translated-page.ts';
 import { watchTheme } from './theme/theme.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- a style sheet has nothing to assign
 import './theme/theme.css';
@@ -21,6 +22,7 @@ declare module '@tanstack/react-router' {
 }
 
 watchTheme();
+surviveTranslators();
 const queryClient = createQueryClient();
 const router = createRouter({
   routeTree,
@@ -76,7 +78,7 @@ function createQueryClient(): QueryClient {
     },
   });
 
-  /** Ends the session here when it has ended elsewhere; the guard of the pages then leads to the sign-in. */
+  /** Ends the session here when it has ended elsewhere; the sign-in then covers the page. */
   function endSession(error: Error, query?: Query<unknown, unknown>): void {
     if (!(error instanceof ApiError) || error.status !== 401) return;
     if (query?.queryKey[0] === SESSION_KEY[0]) return;

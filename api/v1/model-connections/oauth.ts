@@ -84,7 +84,7 @@ const completeModelSignIn = route({
   tag,
   summary: 'End a sign-in at a model provider',
   description:
-    'Takes the query that the provider sent the browser back with, or that address as a whole, from the session that began the sign-in. A state works once, within ten minutes. The account is tried before it is stored; what the provider says of an error is not repeated.',
+    'Takes the query that the provider sent the browser back with, or that address as a whole, from the session that began the sign-in. A state is redeemed once, within ten minutes, and leads to the account that it made when it comes back again. The account is tried before it is stored; what the provider says of an error is not repeated.',
   auth: 'returning-owner',
   mcp: false,
   scope: 'connections:write',

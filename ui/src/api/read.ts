@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery, type InfiniteData, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { call, type Reply } from './call.ts';
-import type { ApiError } from './error.ts';
+import { ApiError } from './error.ts';
 import { keyOf, useOptionalProjectId } from './project.ts';
 import type { DataOf, InputOf, ItemOf, PathOf } from './types.ts';
 
@@ -60,7 +60,7 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
   const projectId = useOptionalProjectId();
   const query = useQuery<Reply<DataOf<P, M>>, ApiError>({
     ...replyQuery(method, path, input, projectId),
-    refetchInterval: everyMs,
+    refetchInterval: whileSignedIn(everyMs),
     enabled,
     ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),
     ...(staleMs === undefined ? {} : { staleTime: staleMs }),
@@ -73,6 +73,12 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
     isFetching: query.isFetching,
     refetch: () => void query.refetch(),
   };
+}
+
+/** Stops where the session has ended; after the sign-in everything is read again. */
+function whileSignedIn(everyMs: number | false) {
+  return ({ state: { error } }: { readonly state: { readonly error: unknown } }) =>
+    error instanceof ApiError && error.status === 401 ? false : everyMs;
 }
 
 function replyQuery<M extends 'get' | 'post', P extends PathOf<M>>(
@@ -135,7 +141,7 @@ export function useList<P extends PathOf<'get'>>(
     ...listQuery(path, input, projectId),
     getNextPageParam: (last: Reply<unknown>) => last.nextCursor,
     select: itemsOf,
-    refetchInterval: everyMs,
+    refetchInterval: whileSignedIn(everyMs),
     enabled,
     ...(keepPrevious ? { placeholderData: (previous) => previous } : {}),
   });

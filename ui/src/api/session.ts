@@ -1,4 +1,5 @@
-import { useQueryClient, useSuspenseQuery, type QueryClient } from '@tanstack/react-query';
+import { useQueryClient, type QueryClient } from '@tanstack/react-query';
+import { createContext, use } from 'react';
 import { call } from './call.ts';
 import type { DataOf } from './types.ts';
 
@@ -16,14 +17,19 @@ export function sessionQuery() {
   };
 }
 
+const SessionContext = createContext<Session | undefined>(undefined);
+
+/** Gives the session to the pages behind the guard. */
+export const SessionProvider = SessionContext.Provider;
+
 /**
- * Returns the session; for pages behind the guard.
- * @throws without a sign-in
+ * Returns the session that the pages behind the guard were opened in; it may have ended meanwhile.
+ * @throws outside of these pages
  */
 export function useSession(): Session {
-  const { data } = useSuspenseQuery(sessionQuery());
-  if (data === null) throw new Error('There is no session.');
-  return data;
+  const session = use(SessionContext);
+  if (session === undefined) throw new Error('There is no session.');
+  return session;
 }
 
 /** Signs out, and drops everything that was read. */

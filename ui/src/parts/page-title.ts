@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useLayoutEffect } from 'react';
 
 const PRODUCT = 'Routine Automation';
 
@@ -7,6 +7,14 @@ const shown: { title: string | undefined; unread: number } = { title: undefined,
 /** Names the page in the tab of the browser. */
 export function usePageTitle(title: string | undefined): void {
   useEffect(() => show({ title }), [title]);
+}
+
+/** Names the page again, once what covers it has gone. */
+export function useTitleBack(): void {
+  useLayoutEffect(() => {
+    const { title } = shown;
+    return () => show({ title });
+  }, []);
 }
 
 /** Puts the number of unread results before the name of any page, as mail programs do. */

@@ -1,28 +1,28 @@
 import { useQuery } from '@tanstack/react-query';
-import { Outlet, useRouter } from '@tanstack/react-router';
+import { Outlet } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { answerProofsBy } from '#ui/api/call.ts';
-import { sessionQuery } from '#ui/api/session.ts';
+import { SessionProvider, sessionQuery } from '#ui/api/session.ts';
 
-// Loaded when it is first asked.
+// Loaded when they are first needed.
+const SignInAgain = lazy(() => import('./sign-in-again.tsx'));
 const ProofQuestion = lazy(() => import('./second-factor/proof-question.tsx'));
 
-/** Leads to the sign-in page once the session has ended, and from there back to this page. */
+/** Shows the pages of a signed-in person; once the session has ended, the sign-in covers them. */
 export function AccountLayout() {
-  const router = useRouter();
   const { data } = useQuery(sessionQuery());
-  const isOver = data === null;
-  useEffect(() => {
-    // The address of this page is read once: it changes while the other one is on its way.
-    if (!isOver) return;
-    void router.navigate({ to: '/sign-in', search: { to: router.state.location.href } });
-  }, [isOver, router]);
-  if (isOver) return null;
+  const [last, setLast] = useState(data);
+  const isOver = data === null || (data && last && data.user.id !== last.user.id);
+  if (data && data !== last && !isOver) setLast(data);
+  if (!last) return null;
   return (
-    <>
+    <SessionProvider value={last}>
       <Outlet />
       <ProofDialog />
-    </>
+      <Suspense fallback={<div className="fixed inset-0 z-60 bg-canvas" />}>
+        {isOver && <SignInAgain user={last.user} />}
+      </Suspense>
+    </SessionProvider>
   );
 }
 

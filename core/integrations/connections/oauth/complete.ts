@@ -8,7 +8,7 @@ import { draftConnection, type Connection, type ConnectionDraft } from '../store
 import { withAddress, storeCredentials } from '../store/credentials.ts';
 import { insertConnection, readConnection } from '../store/queries.ts';
 import { redirectUriOf } from './client.ts';
-import { takeFlow, type Flow } from './flows.ts';
+import { endFlow, findMadeConnection, forgetFlow, takeFlow, type Flow } from './flows.ts';
 import { grantHeaders, issuerOf, scopesIn, tokenEndpointOf, type Grant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 
@@ -28,23 +28,37 @@ export interface ProviderAnswer {
 
 /**
  * Ends a sign-in: redeems the code, tries the tokens, and keeps them, sealed, in a new connection or the one that was
- * signed in to again.
- * @throws {AppError} `attempt_expired` for a state that is not this session's, was used or is too old, and what
+ * signed in to again. The same return again leads to the same connection, and redeems nothing.
+ * @throws {AppError} `attempt_expired` for a state that is not this session's, has failed or is too old, and what
  * `SignInError` says
  */
 export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
-  const flow = await takeFlow(deps.database, deps.secrets, answer);
+  const { database, secrets } = deps;
+  const flow = await takeFlow(database, secrets, answer);
   if (flow === undefined) {
+    const made = await findMadeConnection(database, answer);
+    if (made !== undefined) return readConnection(database, made.projectId, made.connectionId);
     throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
   }
+  try {
+    const connection = await keep(deps, answer.by, flow, await grantedTo(deps, flow, answer));
+    await endFlow(database, connection, answer.state);
+    return connection;
+  } catch (error) {
+    await forgetFlow(database, flow, answer.state);
+    throw error;
+  }
+}
+
+/** @throws {SignInError} */
+async function grantedTo(deps: SignInDeps, flow: Flow, answer: ProviderAnswer): Promise<Tokens> {
   const { server } = issuerOf(deps.providers, flow.provider, flow.issued);
   if (!isFromIssuer(server, answer.iss)) throw new SignInError('foreign_response');
   if (answer.error !== undefined) {
     throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
   }
   if (answer.code === undefined) throw new SignInError('refused');
-  const tokens = await redeem(deps, flow, answer.code, answer.callback);
-  return keep(deps, answer.by, flow, tokens);
+  return redeem(deps, flow, answer.code, answer.callback);
 }
 
 /** Redeems an authorization code (RFC 6749, section 4.1.3; RFC 7636). @throws {SignInError} `no_tokens` */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { lacksSecondFactor } from '#core/accounts/organizations/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
@@ -53,37 +54,102 @@ export async function insertFlow(
   return inserted.expiresAt;
 }
 
+/** A return from a provider, as the browser brings it. */
+interface Presented {
+  readonly state: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly callback: string;
+}
+
 /**
- * Takes a sign-in out: a state works once, in the session that began it, at the callback it was begun for, while that
+ * Takes a sign-in: a state works once, in the session that began it, at the callback it was begun for, while that
  * person is in the project. That session uses it up even where the rest does not fit. A state that arrives in another
  * session, even one of the same person, may be an attack (RFC 9700, section 4.7), and is left alone.
  */
-export async function takeFlow(
-  db: Db,
-  box: SecretBox,
-  presented: { state: string; userId: string; sessionId: string; callback: string },
-): Promise<Flow | undefined> {
+export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);
+  // A row without its secrets is taken; `connection_id` is set again once the connection is there.
   const taken = await db.row<FlowOwner & { sealed: string; live: boolean; member: boolean }>`
-    delete from oauth_flows f
-    where f.state_hash = ${hash} and f.user_id = ${presented.userId} and f.session_id = ${presented.sessionId}
+    with flow as (
+      select * from oauth_flows
+      where state_hash = ${hash} and user_id = ${presented.userId} and session_id = ${presented.sessionId}
+        and sealed <> ''
+      for update
+    )
+    update oauth_flows set sealed = '', connection_id = null from flow f where oauth_flows.state_hash = f.state_hash
     returning f.project_id as "projectId", f.user_id as "userId", f.session_id as "sessionId", f.provider,
-    f.connection_id as "connectionId",
-      f.name, f.sealed, f.expires_at > now() as live,
-      exists (
-        select 1 from projects p join memberships m on m.organization_id = p.organization_id
-        join organizations o on o.id = p.organization_id
-        where p.id = f.project_id and m.user_id = f.user_id and p.deleted_at is null
-          and not ${lacksSecondFactor(sql`o`, sql`f.user_id`)}
-      ) as member
+      f.connection_id as "connectionId", f.name, f.sealed, f.expires_at > now() as live, ${isMember} as member
   `;
   if (taken === undefined) return undefined;
   const { sealed, live, member, ...owner } = taken;
-  if (!live || !member) return undefined;
   const flow = { ...owner, ...flowSecrets.parse(JSON.parse(box.open(sealed, place(hash)))) };
   const callback = callbackOf(flow.provider, flow.issued?.server.issuer);
-  return presented.callback === callback ? flow : undefined;
+  if (live && member && presented.callback === callback) return flow;
+  await forgetFlow(db, flow, presented.state);
+  return undefined;
 }
+
+/** Keeps which connection a sign-in has made, for a browser that opens the return again. */
+export async function endFlow(
+  db: Db,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
+  state: string,
+): Promise<void> {
+  await db.run`
+    update oauth_flows set connection_id = ${id} where state_hash = ${hashOf(state)} and project_id = ${projectId}
+  `;
+}
+
+/** Forgets a sign-in that has failed. */
+export async function forgetFlow(db: Db, { projectId }: Pick<Flow, 'projectId'>, state: string): Promise<void> {
+  await db.run`delete from oauth_flows where state_hash = ${hashOf(state)} and project_id = ${projectId}`;
+}
+
+/** Finds the connection of a sign-in that this session has ended or is ending; undefined where there is none. */
+export function findMadeConnection(db: Db, { state, userId, sessionId }: Presented): Promise<Made | undefined> {
+  return untilMade(
+    () => db.row`
+      select f.project_id as "projectId", f.connection_id as "connectionId" from oauth_flows f
+      where f.state_hash = ${hashOf(state)} and f.user_id = ${userId} and f.session_id = ${sessionId}
+        and f.sealed = '' and f.expires_at > now() and ${isMember}
+    `,
+  );
+}
+
+/** The connection that a sign-in has made or renewed. */
+export interface Made {
+  readonly projectId: string;
+  readonly connectionId: string;
+}
+
+/** Longer than the requests to a provider take by which a sign-in ends. */
+const WAIT_MS = 30_000;
+
+/**
+ * Waits for the connection of a sign-in that another request is ending, perhaps in another process: browsers open the
+ * same return twice at the same time.
+ * @param read reads the sign-in; undefined once it has failed
+ */
+export async function untilMade(
+  read: () => Promise<{ readonly projectId: string; readonly connectionId: string | null } | undefined>,
+): Promise<Made | undefined> {
+  for (const until = performance.now() + WAIT_MS; performance.now() < until; await sleep(200)) {
+    const found = await read();
+    if (found === undefined) return undefined;
+    const { projectId, connectionId } = found;
+    if (connectionId !== null) return { projectId, connectionId };
+  }
+  return undefined;
+}
+
+/** The person of the sign-in `f` is in its project, with the second factor that it demands. */
+const isMember = sql`exists (
+  select 1 from projects p join memberships m on m.organization_id = p.organization_id
+  join organizations o on o.id = p.organization_id
+  where p.id = f.project_id and m.user_id = f.user_id and p.deleted_at is null
+    and not ${lacksSecondFactor(sql`o`, sql`f.user_id`)}
+)`;
 
 /** Deletes sign-ins that were not completed in time, `limit` at most; returns how many. */
 export function forgetSignIns(db: Db, limit: number): Promise<number> {

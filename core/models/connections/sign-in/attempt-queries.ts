@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lacksSecondFactor } from '#core/accounts/organizations/index.ts';
+import { untilMade, type Made } from '#core/integrations/connections/index.ts';
 import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
@@ -120,7 +121,9 @@ async function expireOwn(db: Db, { projectId, userId }: Pick<AttemptOwner, 'proj
 }
 
 function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
-  return sql`state = ${state}, error = ${error}, sealed = null, state_hash = null, polling_until = null,
+  // A browser may open the return of a sign-in that has succeeded again.
+  const stateHash = state === 'succeeded' ? sql`state_hash` : sql`null`;
+  return sql`state = ${state}, error = ${error}, sealed = null, state_hash = ${stateHash}, polling_until = null,
     ended_at = now()`;
 }
 
@@ -164,31 +167,53 @@ export async function endTurn(
   `;
 }
 
+/** A return from a provider, as the browser brings it. */
+interface Presented {
+  readonly state: string;
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly provider: ProviderSlot;
+}
+
 /**
  * Takes an OAuth attempt by its state, which works once, for the person and session that began it. The state is used
- * up even when the sign-in then fails.
+ * up even when the sign-in then fails. No one polls for such an attempt: `polling_until` marks it as taken.
  */
 export function takeByState(
   db: Db,
-  presented: {
-    readonly state: string;
-    readonly userId: string;
-    readonly sessionId: string;
-    readonly provider: ProviderSlot;
-  },
+  presented: Presented,
 ): Promise<(Attempt & { readonly live: boolean; readonly member: boolean }) | undefined> {
   return db.row`
-    update model_sign_ins s set state_hash = null
-    where s.state_hash = ${hashState(presented.state)} and s.user_id = ${presented.userId}
-      and s.session_id = ${presented.sessionId} and s.provider = ${presented.provider} and s.state = 'pending'
-    returning ${attemptColumns}, s.expires_at > now() as live,
-      exists (
-        select 1 from projects p join memberships m on m.organization_id = p.organization_id
-        join organizations o on o.id = p.organization_id
-        where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null
-          and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}) as member
+    update model_sign_ins s set polling_until = s.expires_at
+    where ${isPresented(presented)} and s.state = 'pending' and s.polling_until is null
+    returning ${attemptColumns}, s.expires_at > now() as live, ${isMember} as member
   `;
 }
+
+/** Finds the account of a sign-in that this session has ended or is ending; undefined where there is none. */
+export function findMadeAccount(db: Db, presented: Presented): Promise<Made | undefined> {
+  return untilMade(
+    () => db.row`
+      select s.project_id as "projectId", case when s.state = 'succeeded' then s.connection_id end as "connectionId"
+      from model_sign_ins s
+      where ${isPresented(presented)} and (s.state = 'succeeded' or s.polling_until is not null)
+        and s.expires_at > now() and ${isMember}
+    `,
+  );
+}
+
+function isPresented({ state, userId, sessionId, provider }: Presented): Sql {
+  return sql`s.state_hash = ${hashState(state)} and s.user_id = ${userId} and s.session_id = ${sessionId}
+    and s.provider = ${provider}`;
+}
+
+/** The person of the attempt `s` is in its project, with the second factor that it demands. */
+const isMember = sql`exists (
+  select 1 from projects p join memberships m on m.organization_id = p.organization_id
+  join organizations o on o.id = p.organization_id
+  where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null
+    and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}
+)`;
 
 /** Keeps what a later turn goes on from. @returns false when the attempt is over meanwhile */
 export async function keepSecrets(

@@ -8,8 +8,9 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { AccountsCore } from '../core.ts';
+import { readModelConnection } from '../store/queries.ts';
 import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
-import { endAttempt, hashState, insertAttempt, openSecrets, takeByState } from './attempt-queries.ts';
+import { endAttempt, findMadeAccount, hashState, insertAttempt, openSecrets, takeByState } from './attempt-queries.ts';
 import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
@@ -71,7 +72,7 @@ export async function startOAuthSignIn(
 
 /**
  * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. An error after the
- * state was taken ends the attempt.
+ * state was taken ends the attempt. The same return again leads to the same account, and redeems nothing.
  * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and what `SignInFailure` says
  */
 export async function completeOAuthSignIn(
@@ -82,12 +83,10 @@ export async function completeOAuthSignIn(
 ): Promise<ModelConnection> {
   const open = await openProvider(deps, SLOT);
   const { userId, sessionId } = person;
-  const taken = await takeByState(deps.database, {
-    state: returned.state,
-    userId,
-    sessionId,
-    provider: SLOT,
-  });
+  const presented = { state: returned.state, userId, sessionId, provider: SLOT } as const;
+  const taken = await takeByState(deps.database, presented);
+  const made = taken === undefined ? await findMadeAccount(deps.database, presented) : undefined;
+  if (made !== undefined) return readModelConnection(deps.database, made.projectId, made.connectionId);
   if (taken === undefined || !taken.live || !taken.member) {
     throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
   }

@@ -1,19 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
-import { useForm } from 'react-hook-form';
-import { ApiError } from '#ui/api/error.ts';
-import { showFaults } from '#ui/api/form.ts';
-import { hasPasskeys, askForPasskey } from '#ui/api/passkeys.ts';
-import { useSend } from '#ui/api/send.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { Notice } from '#ui/parts/feedback.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
-import { Input } from '#ui/parts/input.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { useEnter } from '#ui/shell/after-sign-in.ts';
-import { AuthFrame } from '#ui/shell/auth-frame.tsx';
-import { ResendMail } from '#ui/shell/resend-mail.tsx';
-import { factorBody, FactorField, type FactorValues } from '#ui/shell/second-factor/factor-field.tsx';
+import { SignIn } from '#ui/shell/sign-in.tsx';
 
 const route = getRouteApi('/sign-in');
 
@@ -24,47 +12,11 @@ const NOTICES: Readonly<Record<string, string>> = {
 
 export function SignInPage() {
   const { to, email, notice } = route.useSearch();
-  const form = useForm({ defaultValues: { email: email ?? '', password: '' } });
-  const signIn = useSend('post', '/auth/sign-in/email', { showsError: true });
   const enter = useEnter();
-  const { errors } = form.formState;
-  const isUnconfirmed = signIn.error?.code === 'email_not_verified';
-  const [needsFactor, setNeedsFactor] = useState(false);
-  const submit = form.handleSubmit(async (body) => {
-    try {
-      const signedIn = await signIn.sendAsync({ body });
-      if ('secondFactorRequired' in signedIn) {
-        setNeedsFactor(true);
-        return;
-      }
-    } catch (error) {
-      showFaults(form, error);
-      return;
-    }
-    await enter(to);
-  });
-  const passkeySignIn = useSend('post', '/auth/sign-in/passkey', { showsError: true });
-  const signInByPasskey = async () => {
-    try {
-      const passkey = await askForPasskey();
-      if (passkey === undefined) return;
-      await passkeySignIn.sendAsync({ body: { passkey } });
-    } catch (error) {
-      showFaults(form, error);
-      return;
-    }
-    await enter(to);
-  };
-  if (needsFactor) {
-    const startOver = () => {
-      setNeedsFactor(false);
-      form.resetField('password');
-    };
-    return <FactorStep onSignedIn={() => enter(to)} onStartOver={startOver} />;
-  }
   return (
-    <AuthFrame
-      title="Sign in"
+    <SignIn
+      email={email}
+      notice={notice === undefined ? undefined : NOTICES[notice]}
       footer={
         <>
           New here?{' '}
@@ -73,85 +25,7 @@ export function SignInPage() {
           </TextLink>
         </>
       }
-    >
-      {notice !== undefined && NOTICES[notice] !== undefined && <Notice>{NOTICES[notice]}</Notice>}
-      <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
-        <Field label="E-mail address" error={errors.email?.message}>
-          <Input
-            type="email"
-            autoComplete="username"
-            // oxlint-disable-next-line jsx-a11y/no-autofocus -- the page is for this field
-            autoFocus
-            {...form.register('email')}
-          />
-        </Field>
-        <Field
-          label="Password"
-          error={errors.password?.message}
-          aside={<TextLink to="/reset-password">Forgotten?</TextLink>}
-        >
-          <Input type="password" autoComplete="current-password" {...form.register('password')} />
-        </Field>
-        <FormError message={isUnconfirmed ? undefined : errors.root?.message} />
-        {isUnconfirmed && (
-          <ResendMail email={form.getValues('email')} tone="warn">
-            Confirm your address first: open the link in the mail that we have sent to {form.getValues('email')}.
-          </ResendMail>
-        )}
-        <Button kind="primary" type="submit" busy={signIn.isSending}>
-          Sign in
-        </Button>
-        {hasPasskeys() && (
-          <Button busy={passkeySignIn.isSending} onClick={() => void signInByPasskey()}>
-            Use a passkey
-          </Button>
-        )}
-      </form>
-    </AuthFrame>
-  );
-}
-
-interface FactorStepProps {
-  readonly onSignedIn: () => Promise<void>;
-  readonly onStartOver: () => void;
-}
-
-/** Asks for the second factor once the password was right. */
-function FactorStep({ onSignedIn, onStartOver }: FactorStepProps) {
-  const form = useForm<FactorValues>({ defaultValues: { code: '' } });
-  const signIn = useSend('post', '/auth/sign-in/second-factor', { showsError: true });
-  const submit = form.handleSubmit(async ({ code }) => {
-    try {
-      await signIn.sendAsync({ body: factorBody(code) });
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'invalid_code') {
-        form.setError('code', { message: error.message }, { shouldFocus: true });
-      } else showFaults(form, error);
-      return;
-    }
-    await onSignedIn();
-  });
-  return (
-    <AuthFrame
-      title="Enter your code"
-      description="Your password was right. Your account has a second factor."
-      footer={
-        <button
-          type="button"
-          className="rounded-sm text-accent-ink underline-offset-2 hover:underline"
-          onClick={onStartOver}
-        >
-          Start again
-        </button>
-      }
-    >
-      <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
-        <FactorField form={form} />
-        <FormError message={form.formState.errors.root?.message} />
-        <Button kind="primary" type="submit" busy={signIn.isSending}>
-          Sign in
-        </Button>
-      </form>
-    </AuthFrame>
+      onSignedIn={() => enter(to)}
+    />
   );
 }

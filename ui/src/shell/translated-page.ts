@@ -1,0 +1,51 @@
+/**
+ * Lets a page go on after a translator of the browser has changed it: such a program takes each text out of the page,
+ * or wraps it, with an element in its place. React still inserts before its own texts and removes them, which throws
+ * where the text has another parent by then.
+ */
+export function surviveTranslators(): void {
+  /** The element that a translator has put in the place of a text. */
+  const standIns = new WeakMap<Node, ChildNode>();
+  const observer = new MutationObserver((changes) => {
+    for (const change of changes) {
+      if (change.type === 'characterData') showAgain(change.target);
+      else noteStandIn(change);
+    }
+  });
+  observer.observe(document, { childList: true, subtree: true });
+
+  function noteStandIn({ removedNodes: [text], addedNodes: [added], previousSibling }: MutationRecord): void {
+    // React has moved a text: the copy of the translator stays at the old place otherwise.
+    const old = added === undefined ? undefined : standIns.get(added);
+    if (added !== undefined && old?.contains(added) === false) old.remove();
+    const standIn = added ?? previousSibling;
+    if (!(text instanceof Text && standIn instanceof HTMLElement) || standIn.tagName !== 'FONT') return;
+    standIns.set(text, standIn);
+    observer.observe(text, { characterData: true });
+  }
+
+  /** Puts a text back that has changed since it was translated: what the translator shows is old. */
+  function showAgain(text: Node): void {
+    const standIn = standIns.get(text);
+    if (standIn === undefined || text.isConnected) return;
+    standIn.replaceWith(text);
+  }
+
+  /** Finds the child of the parent that holds the node, or stands in its place. */
+  function childHolding(parent: Node, node: Node): Node | undefined {
+    let child: Node | null | undefined = node;
+    while (child && child.parentNode !== parent) child = child.parentNode ?? standIns.get(child);
+    return child ?? undefined;
+  }
+
+  const { insertBefore, removeChild } = Node.prototype;
+  Node.prototype.insertBefore = function insertBeside<T extends Node>(this: Node, node: T, before: Node | null): T {
+    const child = before === null ? null : (childHolding(this, before) ?? null);
+    return insertBefore.call(this, node, child) as T;
+  };
+  Node.prototype.removeChild = function removeHolder<T extends Node>(this: Node, node: T): T {
+    const child = childHolding(this, node);
+    if (child !== undefined) removeChild.call(this, child);
+    return node;
+  };
+}
