@@ -121,7 +121,7 @@ test('a return that failed is over: opened again it leads to no connection', asy
   const query = await visit(data.authorizationUrl);
   const wrong = new URLSearchParams(query);
   wrong.set('code', 'unknown');
-  expect((await comeBack(`?${wrong}`)).status).toBe(502);
+  expect((await comeBack(`?${wrong.toString()}`)).status).toBe(502);
   expect((await comeBack(query)).body.error.code).toBe('attempt_expired');
 });
 
