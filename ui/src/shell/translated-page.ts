@@ -18,8 +18,9 @@ export function surviveTranslators(): void {
     // React has moved a text: the copy of the translator stays at the old place otherwise.
     const old = added === undefined ? undefined : standIns.get(added);
     if (added !== undefined && old?.contains(added) === false) old.remove();
-    const standIn = added ?? previousSibling;
-    if (!(text instanceof Text && standIn instanceof HTMLElement) || standIn.tagName !== 'FONT') return;
+    // Only a translator puts an element in the place of a text at once; those that do it in two steps add a `font`.
+    const standIn = added ?? (previousSibling?.nodeName === 'FONT' ? previousSibling : undefined);
+    if (!(text instanceof Text && standIn instanceof HTMLElement)) return;
     standIns.set(text, standIn);
     observer.observe(text, { characterData: true });
   }
@@ -38,10 +39,11 @@ export function surviveTranslators(): void {
     return child ?? undefined;
   }
 
+  // oxlint-disable-next-line typescript/unbound-method -- called on the node that the replacements are called on
   const { insertBefore, removeChild } = Node.prototype;
   Node.prototype.insertBefore = function insertBeside<T extends Node>(this: Node, node: T, before: Node | null): T {
-    const child = before === null ? null : (childHolding(this, before) ?? null);
-    return insertBefore.call(this, node, child) as T;
+    insertBefore.call(this, node, before && (childHolding(this, before) ?? null));
+    return node;
   };
   Node.prototype.removeChild = function removeHolder<T extends Node>(this: Node, node: T): T {
     const child = childHolding(this, node);
