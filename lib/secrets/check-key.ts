@@ -49,7 +49,7 @@ async function sampleSecrets(db: Db): Promise<Sample[]> {
     const column = raw(where.column);
     const row = await db.row<Record<string, string | Buffer> & { sealed: string }>`
       select ${raw(where.keys.map((name) => `"${name}"`).join(', '))}, ${column} as sealed from ${raw(where.table)}
-      where ${column} is not null limit 1
+      where ${column} <> '' limit 1
     `;
     if (row === undefined) continue;
     const keys = where.keys.map((name) => row[name] ?? '');

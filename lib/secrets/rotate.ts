@@ -61,7 +61,7 @@ function rotateBatch(
   return transaction(database, async (tx) => {
     const batch = await tx.rows<Record<string, string | Buffer> & { sealed: string }>`
       select ${raw(where.keys.map((name) => `"${name}"`).join(', '))}, ${column} as sealed from ${table}
-      where ${column} is not null and not starts_with(${column}, ${secrets.currentPrefix})
+      where ${column} <> '' and not starts_with(${column}, ${secrets.currentPrefix})
         ${after === undefined ? sql`` : sql`and ${key} > (${join([...after])})`}
       order by ${raw(where.keys.join(', '))} limit ${batchSize} for update
     `;

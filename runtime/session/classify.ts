@@ -1,5 +1,5 @@
 import type { FailureCode, FailureDetails } from '#lib/envelope/bodies.ts';
-import { isAccountEmpty } from '#lib/account-empty.ts';
+import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { valueAt, valuesAt } from '#lib/provider-file/protocols.ts';
 
 /** The reason why the provider gave no result, from the closed list. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAccountEmpty } from '#lib/account-empty.ts';
+import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { readErrorBody } from '#core/execution/steps/gateway/error-body.ts';
 import { Refusal, toModelFailure } from '#core/execution/steps/gateway/refusal.ts';
 

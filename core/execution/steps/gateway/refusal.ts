@@ -1,7 +1,7 @@
 import { APICallError, NoSuchToolError } from 'ai';
 import { tokenCount, type Usage } from '#core/foundation/cost/index.ts';
 import { reasonAsMessage } from '#core/execution/run-states/index.ts';
-import { isAccountEmpty } from '#lib/account-empty.ts';
+import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
