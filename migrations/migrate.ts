@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import {
+  appliedMigrations,
   madeBeforeFirstRelease,
   MIGRATION_STEPS,
   migrationFiles,
@@ -46,14 +47,14 @@ export async function migrate(
     });
     try {
       if (await knex.schema.hasTable('migrations_lock')) await knex.migrate.forceFreeMigrationsLock();
-      const before = new Set(await appliedTo(knex));
+      const before = new Set(await appliedMigrations(guard));
       while (!(await applied(knex))) {
         waits(
           `another session holds a table that a migration changes; trying again in ${LOCK_PAUSE_MS / 1_000} seconds`,
         );
         await setTimeout(LOCK_PAUSE_MS);
       }
-      return (await appliedTo(knex)).filter((name) => !before.has(name));
+      return (await appliedMigrations(guard)).filter((name) => !before.has(name));
     } finally {
       await knex.destroy();
     }
@@ -71,12 +72,6 @@ async function applied(knex: Knex): Promise<boolean> {
     if (error instanceof pg.DatabaseError && error.code === LOCK_NOT_AVAILABLE) return false;
     throw error;
   }
-}
-
-async function appliedTo(knex: Knex): Promise<string[]> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- knex types its answer as any: names, and migrations
-  const [names] = (await knex.migrate.list()) as [{ name: string }[], unknown[]];
-  return names.map(({ name }) => name);
 }
 
 const LOCK_NOT_AVAILABLE = '55P03';

@@ -14,6 +14,7 @@ export {
 } from './database.ts';
 export { deleteBatch, eachApart } from './batches.ts';
 export {
+  appliedMigrations,
   madeBeforeFirstRelease,
   MIGRATION_STEPS,
   migrationFiles,

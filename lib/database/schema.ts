@@ -22,7 +22,7 @@ export function migrationName(file: string): string {
  * before it too.
  */
 export async function missingMigrations(db: Db): Promise<string[]> {
-  const applied = new Set((await appliedMigrations(db)).map(({ name }) => name));
+  const applied = new Set(await appliedMigrations(db));
   return (await migrationFiles()).map(migrationName).filter((name) => !applied.has(name));
 }
 
@@ -31,15 +31,17 @@ export async function missingMigrations(db: Db): Promise<string[]> {
  * others, and every release begins with the first one of 0.1.0.
  */
 export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined> {
-  const applied = (await appliedMigrations(db)).map(({ name }) => name);
+  const applied = await appliedMigrations(db);
   const [first = ''] = await migrationFiles();
   if (applied.length === 0 || applied.includes(migrationName(first))) return undefined;
   return 'The data in this database was made before 0.1.0, the first release, and cannot be migrated.';
 }
 
-async function appliedMigrations(db: Db): Promise<{ name: string }[]> {
+/** Lists the migrations that the database has, in the order in which they were made. */
+export async function appliedMigrations(db: Db): Promise<string[]> {
   try {
-    return await db.rows<{ name: string }>`select name from migrations`;
+    const found = await db.rows<{ name: string }>`select name from migrations order by id`;
+    return found.map(({ name }) => name);
   } catch (error) {
     const isEmpty = error instanceof pg.DatabaseError && error.code === UNDEFINED_TABLE;
     if (isEmpty) return [];
