@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { Big } from 'big.js';
+import { finishClass } from '#core/clients/gateway/index.ts';
 import {
   REMINDER,
   asksForCalls,
@@ -31,7 +32,6 @@ import { persistently, type Db } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
 import type { RunContext } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
-import { finishClass } from './finish-words.ts';
 import { finishIn, planToolCalls, type CallPlan } from './plan-tool-calls.ts';
 import type { PreparedStep } from './prepare.ts';
 import { runLimitInWords, type Grant } from './reserve.ts';

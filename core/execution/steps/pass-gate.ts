@@ -3,7 +3,7 @@ import { askGate, keepSeen, readBaseline, type AskingRun, type GateVerdict } fro
 import { afterEnd, recordEnd, type RecordedEnd } from '#core/execution/runs/index.ts';
 import { skip, type RunState, type Trigger } from '#core/execution/run-states/index.ts';
 import { ownedBy, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
-import type { StepsCore } from './core.ts';
+import type { StepsCore } from './model-call.ts';
 import { Stop } from './stop.ts';
 
 /** A run before its first model call. */

@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai';
+import { countInput } from '#core/clients/gateway/index.ts';
 import type { ModelOption, ProjectModels } from '#core/models/directory/index.ts';
 import {
   fitTranscript,
@@ -19,8 +20,7 @@ import { databaseTime, persistently, storableJson, type Database, type Db } from
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
 import { takeBackAttempt, type RunContext, type PreparedRun } from './begin-step.ts';
-import type { StepsCore } from './core.ts';
-import { countInput, type AccountStep, type ModelCall } from './model-call.ts';
+import type { AccountStep, ModelCall, StepsCore } from './model-call.ts';
 import { passGate } from './pass-gate.ts';
 import { toolSet } from './plan-tool-calls.ts';
 import { delayAfter, Stop, usedUp } from './stop.ts';

@@ -1,3 +1,4 @@
+import { countInput } from '#core/clients/gateway/index.ts';
 import { gateFault, readRoutine, type ProvenRoutine } from '#core/authoring/routines/index.ts';
 import { type Gate, definitionForm } from '#core/authoring/definition/index.ts';
 import { toldFactsJson, type ToldFacts } from '#core/authoring/facts/index.ts';
@@ -32,8 +33,7 @@ import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { type PreparedRun, definedRun } from './begin-step.ts';
-import type { StepsCore } from './core.ts';
-import { countInput } from './model-call.ts';
+import type { StepsCore } from './model-call.ts';
 import { toolSet } from './plan-tool-calls.ts';
 import { preflight, type Blocked } from './prepare.ts';
 import { limitOnUnpriced, outputBound } from './reserve.ts';

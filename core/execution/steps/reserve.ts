@@ -13,7 +13,7 @@ import {
 } from '#core/usage/index.ts';
 import { empty, sql, type Sql } from '#lib/database/index.ts';
 import { takeBackAttempt, type RunContext } from './begin-step.ts';
-import type { StepsCore } from './core.ts';
+import type { StepsCore } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import { delayAfter, Stop } from './stop.ts';
 import { settleLostCalls } from './unanswered-calls.ts';

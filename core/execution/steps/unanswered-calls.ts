@@ -1,4 +1,5 @@
 import type { Core } from '#core/core.ts';
+import { usageOf } from '#core/clients/gateway/index.ts';
 import { notifySpending } from '#core/delivery/notifications/index.ts';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { mailOwnerOfEmptyAccount } from '#core/models/connections/index.ts';
@@ -14,7 +15,7 @@ import {
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
 import { isStillWanted, type RunContext } from './begin-step.ts';
-import { usageOf, type ModelCall } from './model-call.ts';
+import type { ModelCall } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import { addUsage, tellSpending } from './record-step.ts';
 import { ModelFailure } from './stop.ts';
@@ -42,7 +43,7 @@ export async function settleCutCall(
   try {
     if (!(await isCutOff(database, unanswered, error))) return false;
     const stated = error instanceof ModelFailure ? error.usage : undefined;
-    const usage = stated === undefined ? inputOnly(countInput()) : usageOf(call, { stated, texts: [], calls: [] });
+    const usage = stated === undefined ? inputOnly(countInput()) : usageOf(call, stated, { texts: [], calls: [] });
     const spent = { ...attempt, usage, costUsd: costOf(usage, option.prices) };
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>

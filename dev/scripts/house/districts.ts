@@ -25,7 +25,7 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
   integrations: ['tools', 'connections'],
   accounts: ['settings', 'programs', 'identity', 'billing', 'organizations', 'leads'],
   foundation: ['timetable', 'rate-limits', 'outbox', 'engine', 'cost', 'audit'],
-  clients: ['mcp', 'oauth', 'json-schemas', 'calculate'],
+  clients: ['gateway', 'mcp', 'oauth', 'json-schemas', 'calculate'],
 };
 
 /** Paths of the subjects, from the top. */

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
-import { finishWord } from '../finish-words.ts';
+import { finishWord } from './finish-words.ts';
 
 /** An error that a server sends with status 200, as the body and the status that it would have had as a response. */
 export interface Fault {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type FinishClass } from '../finish-words.ts';
-import { ModelFailure } from '../stop.ts';
 import { faultIn, type Fault } from './events.ts';
+import { brokenOff } from './failure.ts';
+import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type FinishClass } from './finish-words.ts';
 import type { Refusal } from './refusal.ts';
 import { wholeCalls } from './streamed-calls.ts';
 
@@ -36,7 +36,7 @@ export interface Beyond {
  * Rewrites a completion so that the library reads it as it is meant: calls with ids of their own, counts as numbers,
  * reasoning apart from the text.
  * @throws {Refusal} for an error with status 200, and for a completion whose finish reason says that it is not whole
- * @throws {ModelFailure} for a completion without anything in it
+ * @throws {GatewayFailure} for a completion without anything in it
  */
 export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const values: unknown[] = Array.isArray(body) ? body : [body];
@@ -100,12 +100,6 @@ const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
 export function refusedBy({ status, ...fault }: Fault) {
   const message = 'The model provider answered with an error.';
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
-}
-
-/** Makes the failure of a call whose connection broke. @param cutOff something had come, which may be billed */
-export function brokenOff(cutOff: boolean): ModelFailure {
-  const message = 'The model provider broke off the call.';
-  return new ModelFailure('model_unreachable', message, { retryable: true, cutOff });
 }
 
 /** Returns the finish reason of a choice; that of the host behind a router where it alone says that it is not whole. */

@@ -1,14 +1,15 @@
 import { createParser } from 'eventsource-parser';
 import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
-import { finishWord, isGoodEnd } from '../finish-words.ts';
-import { brokenOff, refusedBy, type Refuse } from './completion.ts';
+import { refusedBy, type Refuse } from './completion.ts';
 import { isErrorName, readEvents, type Fault } from './events.ts';
+import { brokenOff } from './failure.ts';
+import { finishWord, isGoodEnd } from './finish-words.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 
 /**
  * Collects the events of a streamed completion into the body that a server sends without streaming.
  * @throws {Refusal} for an error among the events, wherever it comes
- * @throws {ModelFailure} when the stream ends before the completion does
+ * @throws {GatewayFailure} when the stream ends before the completion does
  */
 export async function collectStream(chunks: AsyncIterable<Uint8Array>, refuse: Refuse): Promise<JsonObject> {
   const stream = new Collected();
