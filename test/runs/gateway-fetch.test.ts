@@ -337,6 +337,11 @@ test.each([
   ['Mistral', '{"object":"error","message":{"detail":[{"loc":["body","x"],"msg":"Bad value."}]}}', 'Bad value.'],
   ['FastAPI', '{"detail":"Bad value."}', 'Bad value.'],
   ['Ollama', '{"error":"Bad value."}', 'Bad value.'],
+  ['Baidu', '{"error_code":17,"error_msg":"Bad value."}', 'Bad value.'],
+  ['MiniMax', '{"base_resp":{"status_code":1004,"status_msg":"Bad value."}}', 'Bad value.'],
+  ['an authorizing proxy', '{"error":"denied","error_description":"Bad value."}', 'denied Bad value.'],
+  ['details without a message', '{"error":{"code":"bad","details":"Bad value."}}', 'Bad value.'],
+  ['a message with details', '{"error":{"message":"Bad value.","details":"More."}}', 'Bad value.'],
   [
     'OpenRouter',
     '{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\\"error\\":{\\"message\\":\\"Bad value.\\"}}"}}}',

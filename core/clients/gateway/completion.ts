@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '#lib/json.ts';
+import { isJsonObject, jsonObjectsIn, type JsonObject } from '#lib/json.ts';
 import { faultIn, type Fault } from './events.ts';
 import { brokenOff } from './failure.ts';
 import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type FinishClass } from './finish-words.ts';
@@ -110,11 +110,11 @@ function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObj
   return word !== undefined && isGoodEnd(word) && isWorse ? hosts : word;
 }
 
-/** Returns the text of a content, which some servers send in parts. */
-function textOf(content: unknown): string {
+/** Returns the text of a content, which some servers and the library send in parts. */
+export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
-  const parts: unknown[] = Array.isArray(content) ? content : [];
-  return parts.map((part) => (isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : '')).join('');
+  const texts = jsonObjectsIn(content).map(({ text }) => text);
+  return texts.filter((text) => typeof text === 'string').join('');
 }
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];

@@ -1,7 +1,7 @@
 import { errors, request, type Dispatcher } from 'undici';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import type { ModelAbilities } from './abilities.ts';
-import { readCompletion, REASONING_FIELDS, type Refuse } from './completion.ts';
+import { readCompletion, REASONING_FIELDS, textOf, type Refuse } from './completion.ts';
 import { brokenOff, GatewayFailure } from './failure.ts';
 import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
@@ -232,14 +232,6 @@ function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
     }
   }
   return result;
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content
-    .map((part: unknown) => (isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
-    .join('');
 }
 
 /** Writes calls and their results as text, for a server that wants its tools offered as long as they are spoken of. */

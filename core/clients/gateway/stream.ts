@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
+import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
 import { refusedBy, type Refuse } from './completion.ts';
 import { isErrorName, readEvents, type Fault } from './events.ts';
 import { brokenOff } from './failure.ts';
@@ -117,8 +117,8 @@ class Collected {
 
   private addDelta(delta: JsonObject): void {
     for (const name of ['content', 'reasoning_content', 'reasoning', 'refusal']) this.addText(name, delta[name]);
-    for (const part of listOf(delta['content'])) this.addText('content', part['text']);
-    for (const detail of listOf(delta['reasoning_details'])) this.addDetail(detail);
+    for (const part of jsonObjectsIn(delta['content'])) this.addText('content', part['text']);
+    for (const detail of jsonObjectsIn(delta['reasoning_details'])) this.addDetail(detail);
     if (this.calls.add(delta)) this.hasBegun = true;
   }
 
@@ -165,10 +165,6 @@ class Collected {
       ...(this.usage === undefined ? {} : { usage: this.usage }),
     };
   }
-}
-
-function listOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function definedOf(value: JsonObject): JsonObject {
