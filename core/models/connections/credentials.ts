@@ -132,7 +132,6 @@ function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number):
   return lifeMs <= endsAt - now && expiresAt.getTime() - now > lifeMs / 2;
 }
 
-/** Waits for what a connection that is not ready does not have. */
 async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
