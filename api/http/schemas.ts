@@ -59,27 +59,6 @@ export const EXAMPLE = {
   person: 'uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp',
 } as const;
 
-/** RFC 3339, UTC, milliseconds. */
-export const timestamp = z.iso
-  .datetime({ precision: 3 })
-  .meta({ id: 'Timestamp', description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });
-
-const INSTANT = { type: 'string', format: 'date-time', example: '2027-01-01T00:00:00Z' } as const;
-const THIS_AGE = /^2[01]\d\d-/;
-
-/** An instant that a caller gives, in any offset. */
-export const instant = z.iso
-  .datetime({ offset: true })
-  .transform((text) => new Date(text))
-  .meta(INSTANT);
-
-/** An instant for which there are calendars and time zones to go by. */
-export const instantOfThisAge = z.iso
-  .datetime({ offset: true })
-  .regex(THIS_AGE, 'in the years 2000 to 2199')
-  .transform((text) => new Date(text))
-  .meta({ ...INSTANT, pattern: THIS_AGE.source });
-
 export function iso(date: Date): string {
   return date.toISOString();
 }
@@ -116,18 +95,6 @@ export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
 export function pageOf(query: { limit: number; cursor?: string | undefined }): Page {
   return { limit: query.limit, after: query.cursor };
 }
-
-/** Returns the schema of a name that a person gives: one line with something to see; spaces around it are dropped. */
-export function nameOf(max: number) {
-  return z.string().min(1, EMPTY).max(max).regex(ONE_LINE, EMPTY).trim();
-}
-
-const EMPTY = 'must not be empty, nor hold control characters';
-
-/** Names stand in mails and logs. Without a repetition inside another, so that it takes linear time. */
-const ONE_LINE =
-  // oxlint-disable-next-line no-control-regex -- they are what it is about
-  /^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/;
 
 /** An e-mail address. An international domain is taken in either form, and kept in the one that the DNS has. */
 export const emailAddress = anyEmailAddress.meta({ example: 'grace@example.com' });

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { submitLead } from '#core/accounts/leads/index.ts';
 import { route } from '../route.ts';
 import { networkOf } from '../http/client-address.ts';
-import { emailAddress, nameOf } from '../http/schemas.ts';
+import { nameOf } from '#lib/schemas.ts';
+import { emailAddress } from '../http/schemas.ts';
 
 export const readPublicConfig = route({
   method: 'GET',

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { ROUTINE_STATES } from '#core/authoring/routines/index.ts';
 import { RUN_REASONS } from '#core/execution/run-states/index.ts';
 import { readAttention as readWhatNeedsAttention } from '#core/upkeep/attention/index.ts';
-import { anyId, EXAMPLE, idOf, timestamp, wordOf } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { anyId, EXAMPLE, idOf, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
 

@@ -5,7 +5,8 @@ import type { ProjectAccess } from '../access.ts';
 import { etagOf, versionsIn } from '../http/entity-tag.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { decimal, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { author } from './routines/version-schemas.ts';
 

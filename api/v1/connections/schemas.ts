@@ -9,7 +9,8 @@ import {
   type StaticCredentials,
 } from '#core/integrations/connections/index.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, nameOf, timestamp, wordOf } from '../../http/schemas.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
 
 /** Names of headers that frame a request, and of those that the protocol itself uses. */
 const RESERVED = inAnyCase(

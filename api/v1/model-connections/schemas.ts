@@ -8,7 +8,8 @@ import {
 import type { ModelProviders } from '#core/models/providers/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 /** Errors with which each way to sign in begins. */
 export const SIGN_IN_ERRORS = [

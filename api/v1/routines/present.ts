@@ -71,9 +71,18 @@ const known = new LRUCache<string, readonly string[], Timing>({
 /** Returns the next five times at which scheduled runs of a routine would start. */
 export function nextRunsOf(routine: Timing): readonly string[] {
   const { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds } = routine;
-  const now = new Date();
+  const time = new Date();
   // Only the jitter differs from routine to routine, and brings in seconds.
-  const [id, time] = jitterSeconds === 0 ? ['', minuteAtOrBefore(now)] : [routine.id, iso(now).slice(0, 19)];
-  const key = [time, timezone, schedule, startsAt?.getTime(), endsAt?.getTime(), skipDates.join(), jitterSeconds, id];
+  const [id, instant] = jitterSeconds === 0 ? ['', minuteAtOrBefore(time)] : [routine.id, iso(time).slice(0, 19)];
+  const key = [
+    instant,
+    timezone,
+    schedule,
+    startsAt?.getTime(),
+    endsAt?.getTime(),
+    skipDates.join(),
+    jitterSeconds,
+    id,
+  ];
   return known.memo(key.join(' '), { context: routine });
 }

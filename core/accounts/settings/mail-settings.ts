@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sql, type Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 
@@ -16,6 +17,42 @@ export interface MailSettings {
   /** A group, or the ids of people. */
   readonly to: RecipientGroup | readonly string[];
 }
+
+function isUnique(list: readonly string[]): boolean {
+  return new Set(list).size === list.length;
+}
+
+/** Mail settings as a caller sends them. */
+export const mailSettings = z
+  .strictObject({
+    on: z
+      .array(z.enum(MAIL_EVENTS))
+      .max(MAIL_EVENTS.length)
+      .refine(isUnique, 'the same event twice')
+      .meta({
+        uniqueItems: true,
+        description:
+          '`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. ' +
+          '`partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all.',
+        example: ['failed', 'paused'],
+      }),
+    to: z
+      .union([
+        z.enum(RECIPIENT_GROUPS),
+        z
+          .array(z.string().min(1).max(100))
+          .min(1)
+          .max(50)
+          .refine(isUnique, 'the same person twice')
+          .meta({ uniqueItems: true }),
+      ])
+      .meta({
+        description:
+          'A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person.',
+        example: 'admins',
+      }),
+  })
+  .meta({ id: 'MailSettings' });
 
 const ROLES: Readonly<Record<RecipientGroup, readonly string[]>> = {
   owners: ['owner'],

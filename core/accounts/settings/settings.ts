@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { isDeepStrictEqual } from 'node:util';
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import {
@@ -28,6 +29,22 @@ export interface Budget {
   /** US dollars per calendar month, UTC, as a decimal string. */
   readonly maxCostUsdPerMonth: string | null;
 }
+
+/** The fields of a budget as a caller sets them. */
+export const budgetFields = {
+  maxTokensPerDay: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000_000)
+    .nullable()
+    .meta({ description: 'Input and output tokens of a calendar day (UTC); null for no limit.' }),
+  maxCostUsdPerMonth: z
+    .string()
+    .regex(/^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,10})?$/, 'a positive decimal string, like "25.00"')
+    .nullable()
+    .meta({ description: 'US dollars of a calendar month (UTC); null for no limit.' }),
+};
 
 export interface OrganizationSettings extends Organization {
   readonly budget: Budget;

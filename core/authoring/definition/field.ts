@@ -25,6 +25,23 @@ export interface Field<S extends z.ZodType = z.ZodType> {
   readonly told?: (value: any) => string | undefined;
 }
 
+/** A field with columns of its own: one of its name, or one for each of its parts. */
+export interface Setting extends Field {
+  readonly column?: Column;
+  readonly parts?: Readonly<Record<string, Column>>;
+}
+
+/** How a value stands in a column. */
+export interface Column {
+  /** The name, where it is not that of the field. */
+  readonly name?: string;
+  /** The expression by which it is read. */
+  readonly read?: string;
+  readonly isJson?: true;
+  /** A list whose order means nothing: it is stored sorted. */
+  readonly isSet?: true;
+}
+
 export type Fields = Readonly<Record<string, Field>>;
 
 type Bare<S> = S extends z.ZodDefault<infer I> | z.ZodPrefault<infer I> ? I : S;
@@ -36,11 +53,13 @@ type Patched<F extends Field> = F extends { readonly merged: true }
 type Shown<F extends Field> = F extends { readonly shown: infer S extends z.ZodType } ? S : Bare<F['schema']>;
 
 /** A value that nothing changes. */
-export type Frozen<T> = T extends readonly (infer I)[]
-  ? readonly Frozen<I>[]
-  : T extends object
-    ? { readonly [K in keyof T]: Frozen<T[K]> }
-    : T;
+export type Frozen<T> = T extends Date
+  ? T
+  : T extends readonly (infer I)[]
+    ? readonly Frozen<I>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Frozen<T[K]> }
+      : T;
 
 /** The values of fields, as the code has them. */
 export type ValuesOf<T extends Fields> = {
