@@ -6,6 +6,7 @@ import {
   TERMINAL_SECONDS,
   UNKNOWN_CODE,
 } from '#core/accounts/programs/index.ts';
+import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, readJson } from '../http/body.ts';
@@ -91,7 +92,7 @@ async function giveKey(ctx: Context, { config, database, clientAddress }: Deps, 
   ctx.body = JSON.stringify({
     access_token: grant.key,
     token_type: 'Bearer',
-    expires_in: Math.floor((grant.expiresAt.getTime() - Date.now()) / 1_000),
+    expires_in: Math.floor((grant.expiresAt.getTime() - now()) / 1_000),
     scope: grant.scopes.join(' '),
     project_id: grant.projectId,
   });

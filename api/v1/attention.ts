@@ -6,6 +6,7 @@ import { timestamp } from '#lib/schemas.ts';
 import { anyId, EXAMPLE, idOf, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
+import { now } from '#lib/clock.ts';
 
 const routine = {
   routineId: idOf('routine', EXAMPLE.routine),
@@ -111,7 +112,7 @@ const readAttention = route({
     description: 'What needs attention; empty lists where all is well.',
   },
 }).to(async ({ access, deps }) => ({
-  data: present(attention, await readWhatNeedsAttention(deps.database, access, new Date(Date.now() - DAY_MS))),
+  data: present(attention, await readWhatNeedsAttention(deps.database, access, new Date(now() - DAY_MS))),
 }));
 
 export const attentionRoutes: readonly Route[] = [readAttention];

@@ -1,3 +1,4 @@
+import { now } from '#lib/clock.ts';
 import { z } from 'zod';
 import { listOccurrences, previewTimes, TIMING_WARNINGS, timingWarnings } from '#core/foundation/timetable/index.ts';
 import { invalid } from '#lib/errors.ts';
@@ -68,7 +69,7 @@ const previewSchedule = route({
   const { schedule, timezone, startsAt = null, endsAt = null, skipDates = [] } = query;
   const { jitterSeconds } = query;
   const timing = { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds };
-  const time = new Date();
+  const time = new Date(now());
   const times = previewTimes(timing, time, PREVIEWED).map(iso);
   const shown = { inWords: scheduleInWords(schedule), warnings: timingWarnings(timing, time) };
   return { data: { ...shown, times, jitterSeconds } };

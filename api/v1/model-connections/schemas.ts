@@ -6,6 +6,7 @@ import {
   type ModelConnectionError,
 } from '#core/models/connections/index.ts';
 import type { ModelProviders } from '#core/models/providers/index.ts';
+import { now } from '#lib/clock.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
@@ -79,7 +80,7 @@ export const modelConnection = z
 export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {
   const { status, error } = statusOf(row, providers);
   const { revokedAt, notBefore } = row;
-  const isWaiting = row.state === 'ready' && notBefore !== null && notBefore.getTime() > Date.now();
+  const isWaiting = row.state === 'ready' && notBefore !== null && notBefore.getTime() > now();
   return present(modelConnection, {
     ...row,
     owner: { id: row.ownerId, name: row.ownerName, userId: row.ownerId },

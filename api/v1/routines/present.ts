@@ -8,6 +8,7 @@ import type {
   RoutineWarning,
   readRoutineDetail,
 } from '#core/authoring/routines/index.ts';
+import { now } from '#lib/clock.ts';
 import { minuteAtOrBefore, scheduleInWords } from '#lib/schedule/index.ts';
 import { present } from '../../http/present.ts';
 import type { mailDelivery } from '../settings-schemas.ts';
@@ -65,13 +66,13 @@ const COUNT = 5;
 // few seconds, and for the many routines that share few schedules.
 const known = new LRUCache<string, readonly string[], Timing>({
   max: 2_000,
-  memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(), COUNT).map(iso),
+  memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(now()), COUNT).map(iso),
 });
 
 /** Returns the next five times at which scheduled runs of a routine would start. */
 export function nextRunsOf(routine: Timing): readonly string[] {
   const { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds } = routine;
-  const time = new Date();
+  const time = new Date(now());
   // Only the jitter differs from routine to routine, and brings in seconds.
   const [id, instant] = jitterSeconds === 0 ? ['', minuteAtOrBefore(time)] : [routine.id, iso(time).slice(0, 19)];
   const key = [

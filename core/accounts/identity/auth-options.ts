@@ -2,6 +2,7 @@ import type { BetterAuthOptions } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { ensureOrganization } from '#core/accounts/organizations/index.ts';
 import { throttle } from '#core/foundation/rate-limits/index.ts';
+import { now } from '#lib/clock.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -173,7 +174,7 @@ export function authOptions(settings: AuthSettings) {
           required: true,
           input: false,
           fieldName: 'proven_at',
-          defaultValue: () => new Date(),
+          defaultValue: () => new Date(now()),
         },
       },
     },

@@ -7,6 +7,7 @@ import {
   sensitiveSessionMiddleware,
 } from 'better-auth/api';
 import { z } from 'zod';
+import { now } from '#lib/clock.ts';
 import { AppError, ERRORS } from '#lib/errors.ts';
 import type { AuthSettings } from './auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from './guesses.ts';
@@ -25,7 +26,7 @@ export function assertFreshProof({ provenAt }: { readonly provenAt: Date }): voi
 }
 
 function isFresh(provenAt: Date): boolean {
-  return Date.now() - provenAt.getTime() < PROOF_MS;
+  return now() - provenAt.getTime() < PROOF_MS;
 }
 
 /** Operations of the library and of ours that need a fresh proof. */

@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { now } from '#lib/clock.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -70,7 +71,7 @@ export async function createApiKey(
   if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
     throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
   }
-  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
+  if (expiresAt !== null && expiresAt.getTime() <= now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
   }
   await assertWithinKeptQuota(tx, {

@@ -2,6 +2,7 @@ import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Actor } from '#core/foundation/audit/index.ts';
 import { assertAdmin, createApiKey, holdProject, type Scope } from '#core/accounts/organizations/index.ts';
 import { throttle, uncount, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { now } from '#lib/clock.ts';
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -184,7 +185,7 @@ export async function redeemTerminalSignIn(
 
 async function makeKey(tx: Db, found: Waiting, tag: string): Promise<TerminalGrant> {
   const { host: name, decidedBy, decidedFrom, projectId, organizationId, scopes } = found;
-  const expiresAt = new Date(Date.now() + KEY_DAYS * 24 * 60 * 60 * 1_000);
+  const expiresAt = new Date(now() + KEY_DAYS * 24 * 60 * 60 * 1_000);
   const by = { kind: 'person', id: decidedBy, address: decidedFrom } as const;
   const input = { organizationId, projectId, tag, name, scopes, expiresAt };
   const { plaintext: key } = await createApiKey(tx, by, {

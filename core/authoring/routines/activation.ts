@@ -2,6 +2,7 @@ import { mayActivate, type Plan } from '#core/accounts/billing/index.ts';
 import { readFacts } from '#core/authoring/facts/index.ts';
 import { skillsBehind, type SkillBehind, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { HintedTool } from '#core/integrations/tools/index.ts';
+import { now } from '#lib/clock.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isOver, nextTimeFrom } from '#core/foundation/timetable/index.ts';
 import { readProvenTexts } from './proof.ts';
@@ -108,5 +109,5 @@ async function refusalOf(
 }
 
 function hasEnded(routine: ProvenRoutine): boolean {
-  return routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date()));
+  return routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date(now())));
 }

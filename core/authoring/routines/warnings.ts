@@ -2,6 +2,7 @@ import { readFacts } from '#core/authoring/facts/index.ts';
 import { contentDaysOfAll, type RetentionRule } from '#core/accounts/settings/index.ts';
 import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { HintedTool } from '#core/integrations/tools/index.ts';
+import { now } from '#lib/clock.ts';
 import type { Db } from '#lib/database/index.ts';
 import { asksFor } from '#core/authoring/definition/index.ts';
 import { nextStarts, TIMING_WARNINGS, timingWarnings } from '#core/foundation/timetable/index.ts';
@@ -70,7 +71,7 @@ export async function routineWarnings(
     ...(await factsMissing(db, routine)),
     ...(mixing === undefined ? [] : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
     ...intervalBeyondRetention(retention, routine),
-    ...timingWarnings(routine, new Date()),
+    ...timingWarnings(routine, new Date(now())),
   ];
 }
 
@@ -92,7 +93,7 @@ function intervalBeyondRetention(
   const { carryResult, resultSchema, instructions, chosenContentDays } = routine;
   const compares = carryResult || resultSchema !== null || /\bprevious\./.test(instructions);
   if (!compares) return [];
-  const starts = nextStarts(routine, new Date(), LOOKED_AT);
+  const starts = nextStarts(routine, new Date(now()), LOOKED_AT);
   const gaps = starts.map((start, index) => start.getTime() - (starts[index - 1] ?? start).getTime());
   const days = Math.ceil(Math.max(0, ...gaps) / 86_400_000);
   const kept = Math.min(contentDaysOfAll(rule), chosenContentDays ?? Infinity);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { now } from '#lib/clock.ts';
 import { transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
@@ -56,8 +57,10 @@ export function verifyEvent(
     // takes the last, so there may be only one.
     const [time = '', another] = Array.from(signature.matchAll(/(?:^|,)t=([^,]*)/g), ([, t]) => t);
     const signedAt = /^\d{1,12}$/.test(time) && another === undefined ? Number(time) : NaN;
-    if (!(signedAt * 1_000 < Date.now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
-    return paymentEvent.parse(stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS));
+    if (!(signedAt * 1_000 < now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
+    return paymentEvent.parse(
+      stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS, undefined, now()),
+    );
   } catch {
     throw new AppError('invalid_signature');
   }

@@ -1,3 +1,4 @@
+import { now } from '#lib/clock.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { requestSync } from './customers.ts';
 import { EVENT_KINDS, recordEvent } from './events.ts';
@@ -27,7 +28,7 @@ export async function keepPaymentsInStep(
   const { processor, watch } = payment;
   if (processor === undefined) return;
   const deps = { database, processor, watch };
-  if (new Date().getUTCMinutes() === EVENTS_MINUTE) await fetchMissedEvents(deps);
+  if (new Date(now()).getUTCMinutes() === EVENTS_MINUTE) await fetchMissedEvents(deps);
   await reconcilePayments(deps, signal);
 }
 
@@ -101,7 +102,7 @@ async function closeCheckouts({ database, processor, watch }: PaymentDeps): Prom
 /** Fetches the events of the last day and processes those that never arrived. */
 export async function fetchMissedEvents(deps: PaymentDeps): Promise<number> {
   const { processor, watch } = deps;
-  const since = Math.floor(Date.now() / 1_000) - EVENTS_BACK_SECONDS;
+  const since = Math.floor(now() / 1_000) - EVENTS_BACK_SECONDS;
   const events = await callProcessor(watch, () =>
     processor.stripe.events
       .list({ types: [...EVENT_KINDS], created: { gte: since }, limit: 100 })

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { APIError } from 'better-auth/api';
 import { Secret, TOTP } from 'otpauth';
+import { now } from '#lib/clock.ts';
 import type { Db } from '#lib/database/index.ts';
 import { SecretUnreadable, type SecretBox, type SecretPlace } from '#lib/secrets/index.ts';
 
@@ -147,7 +148,7 @@ export function totpUri(secret: string, of: { issuer: string; account: string })
  * Finds the time step (RFC 6238, 30 seconds) that a code of six digits is for: the present one, or one before or after
  * it for clocks that differ. Returns undefined for a wrong code.
  */
-export function stepOfCode(secret: string, code: string, timestamp = Date.now()) {
+export function stepOfCode(secret: string, code: string, timestamp = now()) {
   const totp = new TOTP({ secret });
   const delta = totp.validate({ token: code, timestamp, window: 1 });
   return delta === null ? undefined : totp.counter({ timestamp }) + delta;

@@ -1,6 +1,7 @@
 import { APICallError, NoSuchToolError } from 'ai';
 import { tokenCount, type Usage } from '#core/foundation/cost/index.ts';
 import { reasonAsMessage } from '#core/execution/run-states/index.ts';
+import { now } from '#lib/clock.ts';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
@@ -146,7 +147,7 @@ function fromRefusal(refusal: Refusal): ModelFailure {
     const empty = reasonAsMessage('model_account_empty');
     return new ModelFailure('model_account_empty', empty, { retryable: false, words, ...settled });
   }
-  const retryAfterMs = parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS });
+  const retryAfterMs = parseRetryAfter(retryAfter, { now: new Date(now()), maxMs: MAX_RETRY_AFTER_MS });
   if (lesson.isOverflow) return new ModelFailure('context_exceeded', message, { retryable: false, words });
   if (status === 429) {
     return new ModelFailure('model_rate_limited', message, { retryable: true, retryAfterMs, words, ...settled });

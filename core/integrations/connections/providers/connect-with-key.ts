@@ -1,4 +1,5 @@
 import type { Actor } from '#core/foundation/audit/index.ts';
+import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ConnectionsCore } from '../core.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
@@ -65,7 +66,7 @@ export async function connectWithKey(
       ...draft,
       accountLabel: verified.accountLabel,
       server: verified.server,
-      checkedAt: new Date(),
+      checkedAt: new Date(now()),
       sealedCredentials: sealed,
       credentialsExpireAt: null,
     });

@@ -7,6 +7,7 @@ import {
   type ToolServer,
   type ToolServerErrorKind,
 } from '#core/clients/mcp/index.ts';
+import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
@@ -55,7 +56,7 @@ export async function createToolServer(
   return insertConnection(database, connectionSecrets, input.by, {
     ...draft,
     server,
-    checkedAt: new Date(),
+    checkedAt: new Date(now()),
     sealedCredentials: credentials === null ? null : connectionSecrets.seal(id, credentials),
     credentialsExpireAt: null,
   });
