@@ -19,7 +19,7 @@ const FILES: Readonly<Record<string, string>> = {
  * are public: they say nothing that is not in the source.
  */
 export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middleware {
-  // Made when it is first asked for: it takes 0.15 s of CPU, which no start has to wait for.
+  // Built on the first request: it takes 0.15 s of CPU, which no start should wait for.
   let api: string | undefined;
   return async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();

@@ -96,7 +96,6 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   return [...codes];
 }
 
-/** Names the headers of a success that follow from the declaration of its route. */
 function headersOf(spec: RouteSpec): (keyof typeof HEADERS)[] {
   return [
     'X-Request-Id',
@@ -156,7 +155,6 @@ export function hasProject({ auth }: RouteSpec): boolean {
   return auth.endsWith('session') && auth !== 'session';
 }
 
-/** Tells whether the caller is a person or a key, with a rate limit of its own. */
 function isSignedIn({ auth }: RouteSpec): boolean {
   return auth.endsWith('session') || auth === 'returning-owner';
 }

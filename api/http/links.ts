@@ -1,6 +1,6 @@
 import { cutPage, type Page } from '#lib/paging.ts';
 
-/** Returns a page of a list as a reply: presented items, and where the next page begins if there is one. */
+/** Returns a page of a list as a reply: presented items, and the start of the next page. */
 export function listReply<Row extends { readonly id: string }, Item>(
   found: readonly Row[],
   page: Page,

@@ -6,8 +6,8 @@ import { cursorPattern, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Order, type Page 
 const OURS = z.registry<{ readonly takes: (text: string) => boolean }>();
 
 /**
- * Marks the strings of a response that the service writes itself, in a form that leaves no room for words. All others
- * are foreign to an assistant, which is shown them in a fence.
+ * Marks strings of a response that the service writes itself, in a form without room for words. All others are foreign:
+ * an assistant sees them in a fence.
  */
 function ours<S extends z.ZodString>(schema: S, takes = (text: string) => schema.safeParse(text).success): S {
   OURS.add(schema, { takes });
@@ -24,7 +24,7 @@ export function isOurs(schema: z.core.$ZodType, text: string): boolean {
   return isClosed ? schema.safeParse(text).success : (OURS.get(schema)?.takes(text) ?? false);
 }
 
-/** Returns the schema of a word of ours, of a list that may grow: rows of a newer release have others. */
+/** Returns the schema of a word of ours from a list that may grow: a newer release may have written others. */
 export function wordOf(list: Readonly<Record<string, unknown>> | readonly string[]) {
   const words = new Set(Array.isArray(list) ? list : Object.keys(list));
   return ours(z.string(), (word) => words.has(word));
@@ -76,7 +76,7 @@ function readDecimal(value: unknown): unknown {
   return typeof value === 'string' && /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
 }
 
-/** Returns the schema of the query of a list that is ordered by this, with the fields of its own filters. */
+/** Returns the schema of the query of a list in this order, with the list's own filters. */
 export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
   return z.strictObject({
     limit: decimal(1, MAX_PAGE_SIZE)
@@ -96,7 +96,7 @@ export function pageOf(query: { limit: number; cursor?: string | undefined }): P
   return { limit: query.limit, after: query.cursor };
 }
 
-/** An e-mail address. An international domain is taken in either form, and kept in the one that the DNS has. */
+/** An e-mail address. An international domain is accepted in both forms and stored in that of the DNS. */
 export const emailAddress = anyEmailAddress.meta({ example: 'grace@example.com' });
 
 export const personId = z
@@ -105,8 +105,8 @@ export const personId = z
   .meta({ description: 'Id of a person.', example: EXAMPLE.person });
 
 /**
- * Parameters that an authorization server sends a browser back with (RFC 6749, section 4.1.2). Servers add some of
- * their own, which mean nothing to us, so these go into a schema that is not strict.
+ * Parameters with which an authorization server sends a browser back (RFC 6749, section 4.1.2). Servers add their own,
+ * which are ignored, so these belong in a schema that is not strict.
  */
 export const returnedFields = {
   state: z.string().min(1).max(200).meta({ description: 'Ours, handed back.' }),

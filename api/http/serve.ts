@@ -42,7 +42,7 @@ export function serve(route: Route, deps: Deps): Middleware {
       ctx.set(linkToNext(nextCursor, { publicUrl, path: ctx.path, query }));
     }
     if (isReplay) ctx.set('Idempotent-Replayed', 'true');
-    // Every response belongs to one tenant, and some of what is sent is shown only once.
+    // Each response belongs to one tenant, and some of its content is shown only once.
     ctx.set('Cache-Control', 'no-store');
     ctx.type = 'application/json';
     ctx.body = JSON.stringify({ data, requestId: ctx.state.requestId });
@@ -77,7 +77,6 @@ async function* checkedEach(route: Route, events: AsyncIterable<SentEvent>, deps
   }
 }
 
-/** Tells whether a body was sent, or is missed and refused as one that is not JSON. */
 function isBodyDue({ spec }: Route, ctx: Context): boolean {
   return hasBody(ctx.req) || (spec.body !== undefined && spec.bodyOptional !== true);
 }

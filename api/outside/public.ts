@@ -66,7 +66,7 @@ export const submitBusinessLead = route({
       email: emailAddress,
       company: nameOf(200),
       message: z.string().min(10).max(5_000).regex(TEN_CHARACTERS, 'at least 10 characters').trim(),
-      // A field that no person sees, so that only a robot fills it in.
+      // People do not see this field, so only a robot fills it in.
       website: z.string().max(300).optional().meta({ description: 'Leave this empty.' }),
     })
     .meta({ id: 'BusinessLead' }),

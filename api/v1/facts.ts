@@ -151,7 +151,6 @@ const readFactsVersion = route({
 
 export const factsRoutes: readonly Route[] = [readFacts, writeFacts, listFactsVersions, readFactsVersion];
 
-/** Refuses a project other than that of the key or the session, as one that is not there. */
 function assertOwnProject(access: ProjectAccess, projectId: string): void {
   if (access.projectId !== projectId) throw new AppError('project_not_found');
 }

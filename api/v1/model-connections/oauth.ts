@@ -60,7 +60,7 @@ const startModelSignIn = route({
 
 const returnedQuery = z.object({
   ...returnedFields,
-  // Not there where the whole address is.
+  // Missing where the whole address is given.
   state: returnedFields.state.optional().meta(returnedFields.state.meta() ?? {}),
   client_id: z
     .string()

@@ -76,7 +76,7 @@ export const modelConnection = z
   })
   .meta({ id: 'ModelConnection' });
 
-/** @param providers those that are enabled here: an account at another one cannot be used */
+/** @param providers the enabled ones: an account at another one cannot be used */
 export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {
   const { status, error } = statusOf(row, providers);
   const { revokedAt, notBefore } = row;

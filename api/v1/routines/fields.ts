@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DEFINITION, fieldsWith, shownOf, type Fields } from '#core/authoring/definition/index.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
-/** Lists the fields that an assistant is told of a routine that it has changed. */
+/** Fields of a changed routine that an assistant sees. */
 export const CHANGED_ROUTINE = ['id', 'name', 'state', 'stateReason', 'revision', 'nextRunAt'] as const;
 
 export const routineParams = z.strictObject({ routineId: idOf('routine', EXAMPLE.routine) });

@@ -264,7 +264,6 @@ export const runRoutes: readonly Route[] = [
   redeliverWebhook,
 ];
 
-/** Returns the tenant that a run is counted for. */
 function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {
   return { projectId, organizationId, plan };
 }

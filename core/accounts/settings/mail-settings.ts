@@ -64,7 +64,7 @@ const ROLES: Readonly<Record<RecipientGroup, readonly string[]>> = {
 const MOST_RECIPIENTS = 200;
 
 /**
- * Checks that all who are named belong to the project's organization: no one else can be sent mail.
+ * Checks that every named person belongs to the project's organization: no one else is sent mail.
  * @param path of the settings in the request
  * @throws {AppError} `invalid_request`
  */
@@ -87,7 +87,7 @@ export async function assertRecipients(
   throw invalid([{ path: `${path}.to`, message }]);
 }
 
-/** Finds those of the recipients who may be mailed: members whose address is confirmed. */
+/** Finds the recipients who may be mailed: members whose address is confirmed. */
 export async function findRecipients(db: Db, organizationId: string, to: MailSettings['to']): Promise<string[]> {
   const isGroup = typeof to === 'string';
   const found = await db.rows<{ id: string }>`

@@ -22,7 +22,7 @@ import {
 } from './retention.ts';
 import { assertRecipients, type MailSettings } from './mail-settings.ts';
 
-/** Limits of what may be spent; null for no limit. */
+/** Spending limits; null for no limit. */
 export interface Budget {
   /** Input and output tokens per calendar day, UTC. */
   readonly maxTokensPerDay: number | null;
@@ -48,13 +48,13 @@ export const budgetFields = {
 
 export interface OrganizationSettings extends Organization {
   readonly budget: Budget;
-  /** True when people need a second factor for every request in it; API keys work without one. */
+  /** True when people need a second factor for every request. API keys work without one. */
   readonly requiresSecondFactor: boolean;
 }
 
 export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
-  /** Settings of its routines that have none of their own; null for no mail. */
+  /** Mail settings of routines without their own; null for no mail. */
   readonly mail: MailSettings | null;
   /** False where no program reaches the project through `/mcp`. */
   readonly mcpEnabled: boolean;
@@ -123,7 +123,7 @@ export async function readProject(
 }
 
 /**
- * Changes an organization. Only an owner who has a second factor demands one from the others.
+ * Changes an organization. Only an owner who has a second factor can demand one.
  * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin,
  * `owner_required`, `second_factor_required`
  */
@@ -135,7 +135,7 @@ export async function patchOrganization(
 ): Promise<OrganizationSettings> {
   const key = { userId: by.id, id };
   const before = await readOrganization(tx, key);
-  // The organization before the role, as changes of its members take them.
+  // The organization before the role, in the order in which changes of members lock them.
   await lockOrganization(tx, id);
   const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
   await tx.run`update organizations set ${assignments(patch)} where id = ${id}`;
@@ -150,7 +150,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // This refuses a person who lacks the second factor that they demand.
+  // This refuses a person who demands a second factor and has none.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;
@@ -159,7 +159,7 @@ export async function patchOrganization(
 /**
  * Changes a project.
  * @throws {AppError} `project_not_found`, `forbidden` when the person is neither owner nor admin of its organization,
- * `invalid_request` when it is to keep runs for longer than the service does
+ * `invalid_request` for more days than the service keeps runs
  */
 export async function patchProject(
   tx: Db,
@@ -227,7 +227,6 @@ function assignMail(mail: MailSettings | null | undefined): Sql {
   return sql`notify_mail = ${mail === null ? null : JSON.stringify(mail)}::jsonb`;
 }
 
-/** Assigns what the patch names; a field that it leaves out keeps its value. */
 function assignments({ name, budget: { maxTokensPerDay, maxCostUsdPerMonth } = {} }: SettingsPatch): Sql {
   return sql`
     name = coalesce(${name ?? null}, name),

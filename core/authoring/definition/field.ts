@@ -12,7 +12,7 @@ export interface Field<S extends z.ZodType = z.ZodType> {
   readonly help?: string;
   /** The release that brought it. */
   readonly since: string;
-  /** A patch changes what is inside one by one, not the field as a whole. */
+  /** A patch changes its parts one by one, not the field as a whole. */
   readonly merged?: true;
   /** Too long for lists of routines. */
   readonly long?: true;
@@ -61,7 +61,7 @@ export type Frozen<T> = T extends Date
       ? { readonly [K in keyof T]: Frozen<T[K]> }
       : T;
 
-/** The values of fields, as the code has them. */
+/** Values of fields in the code. */
 export type ValuesOf<T extends Fields> = {
   readonly [K in keyof T]: Frozen<z.output<T[K]['schema']>>;
 };

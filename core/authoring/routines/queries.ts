@@ -27,7 +27,7 @@ const ownColumns = sql`
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 
-/** A routine, as a read of one returns it. */
+/** A routine with everything that a read of one returns. */
 export interface ProvenRoutine extends Routine {
   /** The latest manual run that has succeeded with its present version. It may be deleted by now. */
   readonly proofRunId: string | null;
@@ -146,7 +146,7 @@ export interface RoutineFilter {
   /** Id of a skill, account or connection; or the slug of a skill, with its earlier slugs. */
   readonly uses: readonly [string, ...string[]] | undefined;
   readonly sendsResults: boolean | undefined;
-  /** Archived routines have lost their key, so they are never found by it. */
+  /** Archived routines have lost their key and are never found. */
   readonly externalKey: string | undefined;
   readonly managedBy: Routine['managedBy'] | undefined;
   readonly page: Page;

@@ -14,15 +14,14 @@ export interface Routine extends RoutineFields {
   /** Why the service itself changed the state last; null when a person did. */
   readonly stateReason: string | null;
   /**
-   * The field of its definition that this release cannot read, so that its runs fail and it cannot be changed; else
-   * null.
+   * Field of its definition that this release cannot read; null where all can. Its runs fail and it cannot be changed.
    */
   readonly blocked: string | null;
   /** Counts material changes. A proof run holds for one revision. */
   readonly revision: number;
   /** Counts all changes. It is the `ETag`. */
   readonly version: number;
-  /** When something other than its files changed it, since the files last put it; else null. */
+  /** When the routine was changed outside its files, since they last put it; else null. */
   readonly driftedAt: Date | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;

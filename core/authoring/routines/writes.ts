@@ -8,7 +8,7 @@ import { routineStatesBefore, type StateMove } from './states.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
- * Inserts a draft with its first version. Undefined when an earlier attempt of the same request has inserted it.
+ * Inserts a draft with its first version. Undefined when an earlier attempt of the same request inserted it.
  * @throws {AppError} `external_key_taken`
  */
 export async function insertRoutine(
@@ -41,7 +41,7 @@ export async function insertRoutine(
 /** A change of a routine, as it is written to the row. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
-  /** The origin of the new version with which the routine returns to draft; undefined when nothing material changes. */
+  /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
   readonly version: VersionOrigin | undefined;
   /** The next time, unless the change is material. */
   readonly nextRunAt: Date | null;
@@ -140,7 +140,6 @@ export interface ReturnedToDraft {
   readonly wasActive: boolean;
 }
 
-/** Assigns the columns of a material change: a new revision without a proof run and a next time. */
 function draft(reason: string | null): Sql {
   return sql`state = 'draft', state_reason = ${reason}, revision = revision + 1, next_run_at = null`;
 }

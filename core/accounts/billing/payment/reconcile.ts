@@ -6,12 +6,11 @@ import type { Payment } from './payment.ts';
 import { callProcessor, type PaymentDeps } from './processor.ts';
 import { syncOrganization } from './sync.ts';
 
-/** Customers synced by one reconciliation; the next goes on with those that have waited longest. */
+/** Customers of one reconciliation. The next one begins with those that have waited longest. */
 const BATCH = 50;
 
 /**
- * Age of the oldest events that are fetched. Stripe keeps events for thirty days; older ones than this have been
- * fetched before.
+ * Age of the oldest events to fetch. Stripe keeps events for thirty days; earlier fetches have taken the older ones.
  */
 const EVENTS_BACK_SECONDS = 26 * 3_600;
 
@@ -71,8 +70,8 @@ async function dueForSync(db: Db): Promise<string[]> {
 }
 
 /**
- * Records checkouts that are over, so that no page waits for them any longer. One that has expired is closed once a
- * sync has seen what was paid by then; one that was paid is closed together with a request for a sync.
+ * Records checkouts that are over, so that no page waits for them. An expired checkout is closed after a sync has seen
+ * what was paid by then; a paid one is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
   await database.run`

@@ -8,10 +8,10 @@ import { assertRoomForConnection, insertConnection, readConnection } from '../st
 import { verifyCredential } from './accounts.ts';
 
 /**
- * Tries an API key at its provider and keeps it, sealed, when it works: in a new connection, or in place of the key of
- * the one named.
+ * Tries an API key at its provider and stores it, sealed, when it works: in a new connection, or in place of the key of
+ * the named one.
  * @throws {AppError} `provider_not_found`, `connection_not_found`, `limit_reached`, `invalid_request` when the provider
- *   does not take the key, `provider_error`
+ * refuses the key, `provider_error`
  */
 export async function connectWithKey(
   {
