@@ -9,8 +9,13 @@ import {
   signIn as connectTools,
   startProtectedFixture,
   type ProtectedFixture,
-} from '#test/connections/sign-in-fixture.ts';
-import { connectByDevice, startModelFixture, storedRow, type ModelFixture } from '#test/model-connections/fixture.ts';
+} from '#test/core/integrations/connections/sign-in-fixture.ts';
+import {
+  connectByDevice,
+  startModelFixture,
+  storedRow,
+  type ModelFixture,
+} from '#test/core/models/connections/fixture.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { ageProofs, ago, changeRoutines } from '#test/support/given.ts';
 import { startNode, type NodeProcess } from '#test/support/node-process.ts';
@@ -19,7 +24,7 @@ import { activeRoutine, createRoutine, routineBody, runEnded, runOnce } from '#t
 import { addSecondFactor } from '#test/support/second-factor.ts';
 import type { Service } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
-import { confirm, marker, scriptCalls } from '#test/tools/support.ts';
+import { confirm, marker, scriptCalls } from '#test/core/integrations/tools/support.ts';
 
 const HOUR_SECONDS = 3_600;
 const WRONG = { flags: ['--import', path.join(import.meta.dirname, 'fixtures/wrong-clock.ts')] };

@@ -1,4 +1,5 @@
 import { calculateTool } from '#core/clients/calculate/index.ts';
+import { withoutDialect } from '#core/clients/gateway/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
 /**
@@ -115,11 +116,6 @@ const OUTCOME_PROPERTIES = {
     description: 'One to three sentences: what was done, and what came of it.',
   },
 };
-
-/** Removes the name of a schema's dialect, for which Gemini refuses the whole request. */
-export function withoutDialect(schema: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema'));
-}
 
 function movedRefs(value: unknown, root: string): unknown {
   if (Array.isArray(value)) return value.map((each) => movedRefs(each, root));
