@@ -26,7 +26,7 @@ const UNIT = [
   'test/core/execution/steps/{model-call,model-retry}.test.ts',
   'test/core/foundation/timetable/**',
   'test/core/integrations/connections/odd/refreshes.test.ts',
-  'test/core/integrations/tools/decide-call.test.ts',
+  'test/core/integrations/tools/judge-call.test.ts',
   'test/core/models/connections/account-label.test.ts',
   'test/core/upkeep/digests/times.test.ts',
   'test/core/upkeep/observability/dashboard.test.ts',
