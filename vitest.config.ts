@@ -35,7 +35,10 @@ const UNIT = [
   'test/webhooks/{event,retry,signature}.test.ts',
 ];
 
-/** The dashboard in a real browser. */
+/** Pages in given states, in a real browser before a fake API. */
+const PAGES = ['test/ui/states/**'];
+
+/** Ways through the dashboard in a real browser before the service. */
 const BROWSER = ['test/ui/**'];
 
 /** What would stay changed in its process, as a global, a registry or a variable: each file has its own. */
@@ -66,6 +69,13 @@ const REAL = ['test/real/**', 'test/image/**', 'test/chart/**'];
 /** All other files, which share a service in each of the processes that they are run in. */
 const SERVICE = ['test/**'];
 
+const WITH_BROWSER = {
+  isolate: false,
+  // Each has a browser of several processes: five at a time take a tenth longer, and the slowest of them six times.
+  maxWorkers: 3,
+  sequence: { groupOrder: 1 },
+};
+
 const WITH_SERVERS = { globalSetup: ['test/support/global-setup.ts'] };
 
 export default defineConfig({
@@ -74,13 +84,8 @@ export default defineConfig({
     reporters: ['default', './test/support/durations.ts'],
     projects: [
       project('unit', UNIT, [], { isolate: false }),
-      project('browser', BROWSER, [...UNIT, ...PROCESS], {
-        isolate: false,
-        // Each has a browser of several processes: five at a time take a tenth longer, and the slowest of them six times.
-        maxWorkers: 3,
-        sequence: { groupOrder: 1 },
-        ...WITH_SERVERS,
-      }),
+      project('pages', PAGES, [], WITH_BROWSER),
+      project('browser', BROWSER, [...UNIT, ...PROCESS, ...PAGES], { ...WITH_BROWSER, ...WITH_SERVERS }),
       project('process', PROCESS, ALONE, { isolate: false, ...WITH_SERVERS }),
       project('alone', ALONE, [], WITH_SERVERS),
       project('service', SERVICE, [...UNIT, ...BROWSER, ...PROCESS, ...ALONE, ...REAL], {

@@ -12,6 +12,8 @@ export interface Schema {
   readonly const?: unknown;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly example?: unknown;
   readonly pattern?: string;
   readonly format?: string;
   readonly minimum?: number;
@@ -38,7 +40,12 @@ interface Reference {
   readonly $ref: string;
 }
 
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
 interface Operation {
+  readonly responses: Readonly<Record<string, Content | Reference>>;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: {
     readonly content: { readonly 'application/json': { readonly schema: Schema } };
@@ -46,7 +53,7 @@ interface Operation {
 }
 
 /** The document as any reader of it sees it. */
-const document = JSON.parse(
+export const document = JSON.parse(
   JSON.stringify(buildOpenApi(routes, { publicUrl: 'https://api.acme.dev', productTag: 'ras' })),
 ) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
