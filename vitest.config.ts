@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import LongestFirst from './test/support/longest-first.ts';
-import { TIMES } from './test/support/properties.ts';
+import { PATIENCE_MS, TIMES } from './test/support/properties.ts';
 
 // Each project has processes of its own, and many start more: all would compile the same modules again.
 process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
@@ -23,10 +23,10 @@ const UNIT = [
   'test/core/delivery/webhooks/{event,retry,signature}.test.ts',
   'test/core/execution/gate/rules.test.ts',
   'test/core/execution/prompt/briefing.test.ts',
-  'test/core/execution/steps/{model-call,model-retry}.test.ts',
+  'test/core/execution/steps/{model-call,model-retry,odd-responses}.test.ts',
   'test/core/foundation/timetable/**',
   'test/core/integrations/connections/odd/refreshes.test.ts',
-  'test/core/integrations/tools/decide-call.test.ts',
+  'test/core/integrations/tools/{decide-call,odd-lists}.test.ts',
   'test/core/models/connections/account-label.test.ts',
   'test/core/upkeep/digests/times.test.ts',
   'test/core/upkeep/observability/dashboard.test.ts',
@@ -98,7 +98,7 @@ export default defineConfig({
       project('unit', UNIT, [], { isolate: false }),
       project('pages', PAGES, [], WITH_BROWSER),
       project('browser', BROWSER, [...UNIT, ...PROCESS, ...PAGES], { ...WITH_BROWSER, ...WITH_SERVERS }),
-      project('process', PROCESS, ALONE, { isolate: false, ...WITH_SERVERS }),
+      project('process', PROCESS, [...UNIT, ...ALONE], { isolate: false, ...WITH_SERVERS }),
       project('alone', ALONE, [], WITH_SERVERS),
       project('service', SERVICE, [...UNIT, ...BROWSER, ...PROCESS, ...ALONE, ...REAL], {
         isolate: false,
@@ -130,10 +130,9 @@ function project(
       pool: 'forks',
       // Many files wait for a server or a clock; five at a time are no faster on two cores.
       maxWorkers: 4,
-      // Only what hangs takes so long. No test measures time, and a busy machine is four times slower than an idle one.
-      testTimeout: 120_000 * TIMES,
-      hookTimeout: 180_000,
-      expect: { poll: { timeout: 60_000 } },
+      testTimeout: 2 * PATIENCE_MS * TIMES,
+      hookTimeout: 2 * PATIENCE_MS,
+      expect: { poll: { timeout: PATIENCE_MS } },
       env: { NODE_ENV: 'test' },
       ...settings,
     },

@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { buildOpenApi } from '#api/docs/openapi.ts';
@@ -82,10 +82,14 @@ function nameIn(ref: string): string {
 
 /** Compiles a schema of the document with a validator that is not ours. */
 export function documented(schema: Schema): (value: unknown) => boolean {
+  const check = validatorOf(schema);
+  return (value) => check(value);
+}
+
+export function validatorOf(schema: Schema): ValidateFunction {
   const ajv = formats.default(new Ajv2020({ strict: false, logger: false, validateFormats: true }));
   const { components } = document;
-  const check = ajv.compile({ ...schema, components });
-  return (value) => check(value);
+  return ajv.compile({ ...schema, components });
 }
 
 const NASTY: readonly unknown[] = [

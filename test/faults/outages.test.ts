@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routes } from '#api/routes.ts';
 import { AT_ONCE, openDatabase, type Database } from '#lib/database/index.ts';
 import { ApiClient } from '#test/support/client.ts';
-import { sized } from '#test/support/properties.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { pathFor } from '#test/support/operations.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
@@ -11,9 +11,8 @@ import { startCluster, type Cluster } from './cluster.ts';
 import { countModelCalls, RUN_MARK, type ModelCalls } from './model-calls.ts';
 import { changeRoutines, changeRuns } from '#test/support/given.ts';
 
-/** Each part is away for this long; the service promises to survive a minute, and a few seconds show how. */
-const OUTAGE_MS = sized(60_000);
-const TIMEOUT_MS = 90_000 + 3 * OUTAGE_MS;
+/** Each part is away for this long; the service promises to survive a minute, and a second shows how. */
+const OUTAGE_MS = FULL_SIZE ? 60_000 : 1_000;
 
 let cluster: Cluster;
 let person: Person;
@@ -36,7 +35,6 @@ afterAll(async () => {
 
 test(
   'while Postgres is away everything but liveness responds with 503 and Retry-After, and all is well again without a restart',
-  { timeout: TIMEOUT_MS },
   async () => {
     const marker = 'Answer while the database is away.';
     const release = cluster.gateway.control.hold({ marker });
@@ -73,13 +71,13 @@ test(
     });
     expect(signIn.status).toBe(503);
     expect(signIn.headers.get('retry-after')).not.toBeNull();
-    await sleep(Math.max(OUTAGE_MS - (Date.now() - away), 3_000));
+    await sleep(Math.max(OUTAGE_MS - (Date.now() - away), 0));
     await cluster.start('postgres');
 
     await expect.poll(() => key.get('/v1/runs').then(({ status }) => status), POLL).toBe(200);
     expect((await person.session.get('/v1/projects')).status).toBe(200);
     // The model's response came when nothing could be recorded: it was kept until it could, and paid for once.
-    const ended = await runEnded(key, underWay.id, TIMEOUT_MS / 2);
+    const ended = await runEnded(key, underWay.id);
     expect(ended).toMatchObject({ state: 'succeeded', stepCount: 1 });
     // A follower of the run learns of its end on the same connection.
     expect(await events.text()).toContain('"state":"succeeded"');
@@ -92,7 +90,6 @@ test(
 
 test(
   'while Temporal is away a run is accepted, and it starts by a tick when Temporal is back',
-  { timeout: TIMEOUT_MS },
   async () => {
     const manual = await createRoutine(key);
     const scheduled = await activeRoutine(key, { schedule: '0 0 29 2 *' });
@@ -107,7 +104,6 @@ test(
     const started = await key.post(`/v1/routines/${manual}/run`);
     expect(started.status).toBe(202);
     expect(started.data.state).toBe('queued');
-    expect(Date.now() - away).toBeLessThan(10_000);
     const dropped = await key.post(`/v1/routines/${manual}/run`);
     const cancelled = await key.post(`/v1/runs/${dropped.data.id}/cancel`);
     expect(cancelled).toMatchObject({ status: 202, data: { state: 'cancelled' } });
@@ -128,8 +124,8 @@ test(
       const waiting = [started.data.id, occurrence];
       // After a minute the leases on the starts that were lost are over.
       await onDatabase((database) => changeRuns(database, waiting, { startLeasedUntil: AT_ONCE }));
-      expect((await runEnded(key, started.data.id, TIMEOUT_MS / 2)).state).toBe('succeeded');
-      expect((await runEnded(key, occurrence, TIMEOUT_MS / 2)).state).toBe('succeeded');
+      expect((await runEnded(key, started.data.id)).state).toBe('succeeded');
+      expect((await runEnded(key, occurrence)).state).toBe('succeeded');
     } finally {
       clearInterval(ticking);
     }
@@ -140,9 +136,8 @@ test(
   },
 );
 
-test(
+test.runIf(FULL_SIZE)(
   'while the gateway hangs, runs time out or are cancelled and the runs of other models go on',
-  { timeout: TIMEOUT_MS },
   async () => {
     const [silent, other] = ['fixture/writer-large', 'fixture/free'].map((modelId) => ({
       model: { provider: 'gateway', connectionId: null, modelId },
@@ -173,7 +168,7 @@ test(
   },
 );
 
-const POLL = { timeout: 30_000, interval: 200 };
+const POLL = { interval: 200 };
 
 /**
  * Operations that respond without a database: liveness, the document, and the tick, which responds before it begins.

@@ -49,7 +49,7 @@ async function begin(routineId: string): Promise<string> {
 }
 
 async function run(routineId: string) {
-  return runEnded(key, await begin(routineId), RUN_MS);
+  return runEnded(key, await begin(routineId));
 }
 
 interface Family {
@@ -137,7 +137,7 @@ describe('with a model that writes and writes', () => {
     await child.exited;
     proxy.endless = false;
     child = await modelServer.start(port);
-    const ended = await runEnded(key, runId, RUN_MS);
+    const ended = await runEnded(key, runId);
     expect([ended.state, ended.errorMessage]).toEqual(['succeeded', null]);
     expect(ended.result).toMatch(/^It is [a-z]+\.$/);
     expect(ended.steps[0].attempt).toBeGreaterThan(1);

@@ -9,51 +9,6 @@ import { confirmationLink, signInByForm, signUpByForm } from './support/steps/ac
 const mailbox = await startMailbox();
 const test = dashboardTest({ env: mailbox.env }).override('person', ({ service }) => confirmedPerson(service));
 
-test('pages before the sign-in', async ({ visit }) => {
-  await photograph(visit, 'accounts', [
-    { name: 'sign-in', path: '/sign-in' },
-    {
-      name: 'sign-in-wrong',
-      path: '/sign-in',
-      act: async (page) => {
-        await page.getByLabel('E-mail').fill('ada@example.com');
-        await page.getByLabel('Password').fill('not the password');
-        await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByRole('alert').waitFor();
-      },
-    },
-    { name: 'sign-up', path: '/sign-up' },
-    {
-      name: 'sign-up-faults',
-      path: '/sign-up',
-      act: async (page) => {
-        await page.getByLabel('E-mail').fill('no address');
-        await page.getByRole('button', { name: 'Create account' }).click();
-        await page.getByRole('alert').first().waitFor();
-      },
-    },
-    {
-      name: 'sign-up-sent',
-      path: '/sign-up',
-      act: async (page) => {
-        await page.getByLabel('Name').fill('Ada');
-        await page.getByLabel('E-mail').fill(newEmail());
-        await page.getByLabel('Password').fill(PASSWORD);
-        await page.getByRole('button', { name: 'Create account' }).click();
-        await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
-        // The page does not say whether a mail was sent: the address may have an account already.
-        expect(await page.locator('body').innerText()).not.toContain('we have sent');
-      },
-    },
-    { name: 'reset', path: '/reset-password' },
-    { name: 'reset-token', path: '/reset-password#token' },
-    { name: 'invitation', path: '/invitations#token' },
-    { name: 'invitation-none', path: '/invitations' },
-    { name: 'verified', path: '/verified' },
-    { name: 'verified-late', path: '/verified?error=token_expired' },
-  ]);
-});
-
 test('from the sign-up to the first run, as a person goes', async ({ visit }) => {
   const { page, settled, complaints } = await visit('/sign-up');
   const email = await signUpByForm(page, mailbox);

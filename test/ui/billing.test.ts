@@ -103,45 +103,6 @@ test('while nothing is offered no price is shown, and a customer can still leave
   }
 });
 
-test('the page of billing in all its states', async ({ service, visit }) => {
-  hearEvents(processor, service);
-  const free = await signUp(service);
-  const paid = await signUp(service);
-  await subscribe(service, paid, 'pro');
-  const leaving = await signUp(service);
-  processor.ledger.cancelAtEnd(await subscribe(service, leaving, 'starter'));
-  await look(leaving);
-  const late = await signUp(service);
-  const unpaid = await subscribe(service, late, 'pro');
-  unpaid.status = 'past_due';
-  await look(late);
-  const member = await memberOf(late, await signUp(service));
-  await photograph(visit, 'billing', [
-    { name: 'free', path: pathOf(free), as: free },
-    { name: 'subscribed', path: pathOf(paid), as: paid },
-    {
-      name: 'confirming',
-      path: `${pathOf(free)}?checkout=done`,
-      as: free,
-      loading: true,
-      act: says('Confirming'),
-    },
-    { name: 'confirmed', path: `${pathOf(paid)}?checkout=done`, as: paid },
-    { name: 'past-due', path: pathOf(late), as: late },
-    { name: 'member', path: pathOf(late), as: member, act: says('Only owners') },
-    { name: 'ending', path: pathOf(leaving), as: leaving },
-    {
-      name: 'loading',
-      path: pathOf(paid),
-      as: paid,
-      before: holding('/v1/billing'),
-      loading: true,
-      act: (page) => page.getByRole('heading', { name: 'Billing' }).waitFor(),
-    },
-    { name: 'failed', path: pathOf(paid), as: paid, before: failing('/v1/billing') },
-  ]);
-});
-
 function says(text: string) {
   return (page: Page) => page.getByText(text).first().waitFor();
 }

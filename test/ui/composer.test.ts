@@ -107,29 +107,6 @@ test('the next times fit on a phone, however long the names of their zones are',
   expect(await widthOf(table)).toBeLessThanOrEqual(await widthOf(table.locator('..')));
 });
 
-test('the composer in all its states', async ({ visit, person }) => {
-  const client = person.session.with({ 'X-Project-Id': person.projectId });
-  const id = await createRoutine(client, {
-    name: 'Weekly site audit',
-    instructions: 'Look at {{site}} and list what changed.',
-    variables: { site: 'example.com' },
-    skills: ['seo-audit'],
-    timezone: 'America/New_York',
-    checks: [{ type: 'distinct_sources', atLeast: 3 }],
-    gate: { url: 'https://example.com/feed.json' },
-  });
-  const as = person;
-  const path = `/p/${person.projectId}/routines/${id}/edit`;
-  await photograph(visit, 'composer', [
-    { name: 'new', as, path: `/p/${person.projectId}/routines/new` },
-    { name: 'edit', as, path },
-    { name: 'settings', as, path, act: openSettings },
-    { name: 'loading', as, path, before: holding(/^\/v1\/routines\/rtn_/), loading: true },
-    { name: 'failed', as, path, before: failing(/^\/v1\/routines\/rtn_/) },
-    { name: 'no-models', as, path, before: failing('/v1/models') },
-  ]);
-});
-
 async function openSettings(page: Page): Promise<void> {
   for (const title of ['Results', 'Gate', 'Limits', 'When', 'Who is told']) {
     await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();

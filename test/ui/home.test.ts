@@ -14,46 +14,6 @@ const UNTYPED = { resultSchema: null, resultKey: null };
 
 const test = dashboardTest().extend('key', { scope: 'file' }, ({ person }) => person.key());
 
-test('home in all its states', async ({ person, key, service, visit }) => {
-  const project = person.session.with({ 'X-Project-Id': person.projectId });
-  const budget = { maxCostUsdPerMonth: '25.00', maxTokensPerDay: 2_000_000 };
-  await project.patch(`/v1/projects/${person.projectId}`, { budget });
-  await activeRoutine(key, { name: 'Daily site check', schedule: '*/20 * * * *' });
-  const sources = await createRoutine(key, {
-    name: 'Sources that competitors cite on their pricing pages',
-    checks: [{ type: 'distinct_sources', atLeast: 3 }],
-  });
-  await runOnce(key, sources);
-  await runOnce(key, sources);
-  const ended = await createRoutine(key, { name: 'Prices of the summer sale' });
-  await pauseByService(service, ended);
-  const newcomer = await signUp(service);
-  const path = `/p/${person.projectId}`;
-  await photograph(visit, 'home', [
-    { as: person, path, name: 'full' },
-    { as: newcomer, path: `/p/${newcomer.projectId}`, name: 'empty' },
-    {
-      as: person,
-      path,
-      name: 'loading',
-      before: holding(/^\/v1\/(attention|runs|results|usage|sch)/),
-      loading: true,
-    },
-    {
-      as: person,
-      path,
-      name: 'failed',
-      before: failing(/^\/v1\/(attention|runs|results|usage|sch)/),
-    },
-    {
-      as: person,
-      path,
-      name: 'forbidden',
-      before: forbidding(/^\/v1\/(attention|runs|results|usage|sch)/),
-    },
-  ]);
-});
-
 test('what came in overnight is read without a mouse, and the tab counts what is left', async ({ service, visit }) => {
   const reader = await signUp(service);
   const key = await reader.key();

@@ -5,6 +5,7 @@ import { alertExpressions, dashboardExpressions, metricsIn } from '#test/core/up
 import { parseSamples, total } from '#test/core/upkeep/observability/scrape.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
@@ -51,7 +52,7 @@ test('a worker that is told to stop lets the model call under way finish, takes 
   expect(await runEnded(key, second.data.id)).toMatchObject({ state: 'succeeded' });
 });
 
-test('a call that outlives the grace is cut off, and another worker makes the step again', async () => {
+test.runIf(FULL_SIZE)('a call that outlives the grace is cut off, and another worker makes the step again', async () => {
   await workers.stop();
   const worker = await workers.start({ WORKER_SHUTDOWN_GRACE_SECONDS: '1' });
   service.gateway.control.reset();
@@ -115,7 +116,7 @@ test('a worker that finds no Temporal waits for it, says so, and starts when it 
   }
 });
 
-test('a worker whose start breaks off because Temporal goes away waits for it and starts when it is back', async () => {
+test.runIf(FULL_SIZE)('a worker whose start breaks off because Temporal goes away waits for it and starts when it is back', async () => {
   await workers.stop();
   const proxy = await startTcpProxy(service.config.TEMPORAL_ADDRESS);
   const slots = await freePort();
@@ -141,7 +142,7 @@ test('a worker whose start breaks off because Temporal goes away waits for it an
   }
 });
 
-test('a worker that waits for Temporal ends at once when it is told to', async () => {
+test.runIf(FULL_SIZE)('a worker that waits for Temporal ends at once when it is told to', async () => {
   const worker = workers.launch({ TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
   await worker.until('Temporal cannot be reached');
   expect(await worker.end('SIGTERM')).toBe(0);

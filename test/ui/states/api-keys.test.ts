@@ -13,7 +13,7 @@ const KEYS = ['Nightly import', 'A dashboard of another team, which only reads r
 
 test('the page of API keys in all its states', async ({ api, visit }) => {
   const path = `${AT}/api-keys`;
-  const full = async () => api.serve(...FRAME, answer('get', '/v1/api-keys', KEYS));
+  const full = () => api.serve(...FRAME, answer('get', '/v1/api-keys', KEYS));
   const press = (name: string) => (page: Page) => page.getByRole('button', { name }).first().click();
   await photograph(visit, 'api-keys', [
     { name: 'full', path, before: full, act: (page) => page.getByRole('row', { name: /Nightly import/ }).waitFor() },
@@ -24,7 +24,7 @@ test('the page of API keys in all its states', async ({ api, visit }) => {
     {
       name: 'empty',
       path,
-      before: async () => api.serve(...FRAME),
+      before: () => api.serve(...FRAME),
       act: (page) => page.getByText('No API keys yet').waitFor(),
     },
     { name: 'new', path, act: press('New API key') },

@@ -21,7 +21,7 @@ const RUNS = [
   ...[30, 210].map((minutes, nth) =>
     sample('RunSummary', {
       ...{ id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${'cd'[nth]}`, routineName: 'Feed watch', state: 'skipped' },
-      ...{ reason: 'previous_run_active', scheduledFor: ago(minutes), createdAt: ago(minutes) },
+      ...{ reason: 'overlap', scheduledFor: ago(minutes), createdAt: ago(minutes) },
       skipped: { count: 3 - nth, from: ago(minutes), until: ago(minutes - 2) },
     }),
   ),
@@ -32,7 +32,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
   const listed = answer('get', '/v1/runs', ({ query }) =>
     RUNS.filter(({ state }) => (query.get('state') ?? state) === state),
   );
-  const full = async () => api.serve(...FRAME, listed);
+  const full = () => api.serve(...FRAME, listed);
   await photograph(visit, 'runs', [
     {
       name: 'full',
@@ -57,7 +57,7 @@ test('the list of runs in all its states', async ({ api, visit }) => {
     {
       name: 'empty',
       path,
-      before: async () => api.serve(...FRAME),
+      before: () => api.serve(...FRAME),
       act: (page) => page.getByText('No runs yet').waitFor(),
     },
     { name: 'loading', path, before: holding('/v1/runs'), loading: true },

@@ -31,8 +31,8 @@ function dayBefore(days: number): string {
 
 test('the page of usage in all its states', async ({ api, visit }) => {
   const path = `${AT}/usage`;
-  const full = async () => api.serve(...FRAME, USED);
-  await full();
+  const full = () => api.serve(...FRAME, USED);
+  full();
   const { page } = await visit(`${path}?by=routine&days=7`);
   await page.getByRole('table', { name: 'Usage by routine' }).waitFor();
   await page.getByRole('combobox', { name: 'Time' }).click();
@@ -42,7 +42,7 @@ test('the page of usage in all its states', async ({ api, visit }) => {
   await page.waitForURL(/days=7/);
   await photograph(visit, 'usage', [
     { name: 'full', path, before: full, act: (page) => page.getByRole('img', { name: /Tokens a day/ }).waitFor() },
-    { name: 'empty', path, before: async () => api.serve(...FRAME) },
+    { name: 'empty', path, before: () => api.serve(...FRAME) },
     { name: 'loading', path, before: holding('/v1/usage'), loading: true },
     { name: 'failed', path, before: failing('/v1/usage') },
   ]);

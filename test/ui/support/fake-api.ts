@@ -92,6 +92,11 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   if (operation === undefined) throw new Error('no operation of the API');
   const body = await bodyOf(request);
   assertAsked(operation.spec, query, body);
+  // A stream of events stays open, and nothing happens.
+  if (pathname.endsWith('/events')) {
+    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
+    return;
+  }
   const found = answers.find((each) => each.method === method && each.path === operation.path);
   const [status, schema] = successOf(operation.spec);
   const dataSchema = schema.properties?.['requestId'] === undefined ? schema : schema.properties['data']!;
@@ -99,7 +104,7 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   const made = found === undefined ? smallest(dataSchema) : found.make({ query, of: operation.parameters, body });
   const data = made instanceof Page ? made.items : made;
   const sent = dataSchema === schema ? data : { data, requestId: REQUEST_ID };
-  assertFits(schema, sent, operation.path);
+  assertFits(schema, sent, `response of ${operation.path}`);
   if (made instanceof Page) response.setHeader('Link', `<http://api${pathname}?cursor=${made.next}>; rel="next"`);
   if (typeof data === 'object' && data !== null && 'version' in data) response.setHeader('ETag', `"${data.version}"`);
   send(response, status, sent);
@@ -127,7 +132,7 @@ function assertAsked({ parameters = [], requestBody }: Spec, query: URLSearchPar
     const value: unknown = type === 'integer' || type === 'boolean' ? JSON.parse(written) : written;
     if (!documented(parameter.schema)(value)) throw new Error(`its ${name} is not ${written}`);
   }
-  if (requestBody !== undefined) assertFits(requestBody.content['application/json'].schema, body, 'the request');
+  if (requestBody !== undefined) assertFits(requestBody.content['application/json'].schema, body, 'request');
 }
 
 function successOf({ responses }: Spec): [status: number, schema: Schema] {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
-import { test as base, vi, type TestContext } from 'vitest';
+import { expect, test as base, type TestContext } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
 import { loadConfig, type Config } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { signUp, type Person } from '#test/support/people.ts';
+import { PATIENCE_MS } from '#test/support/properties.ts';
 import { sharedService, startService, type ServiceOptions } from '#test/support/service.ts';
 import { createDashboard } from '../../../ui/server/app.ts';
 import { readFiles, serveFiles, type BuiltFiles } from '../../../ui/server/files.ts';
@@ -32,19 +33,14 @@ export interface VisitOptions {
 /** Opens a page in a browser window of its own. */
 export type Visit = (target: string, options?: VisitOptions) => Promise<Watched>;
 
-/** Limit for a page to show an element; long, because the machine may be busy. */
-const PATIENCE_MS = 60_000;
-
 /** The files of a process share a browser, and those without configuration of their own a service. */
 const shared: { api?: Promise<FakeApi>; browser?: Promise<Browser>; port?: Promise<number> } = {};
 
 /**
- * Makes tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it,
- * and time enough on a busy machine: what is waited for in vain says so long before. The session of a person is that of
- * the API, so that only the tests of the sign-in sign in by a form.
+ * Makes tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it. The
+ * session of a person is that of the API, so that only the tests of the sign-in sign in by a form.
  */
 export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
-  vi.setConfig({ testTimeout: 600_000 });
   return base
     .extend('uiPort', { scope: 'file' }, () => {
       if (options.env !== undefined) return freePort();
@@ -76,7 +72,7 @@ export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
  * sets by `api.serve`.
  */
 export function pageTest() {
-  return base
+  const test = base
     .extend('api', { scope: 'file' }, (): Promise<FakeApi> => (shared.api ??= startFakeApi()))
     .extend('dashboard', { scope: 'file' }, async ({ api }, { onCleanup }) => {
       const port = await freePort();
@@ -87,6 +83,8 @@ export function pageTest() {
     })
     .extend('browser', { scope: 'file' }, ({ api: _api }): Promise<Browser> => (shared.browser ??= launchChromium()))
     .extend('visit', openWindows);
+  test.afterEach(({ api }) => expect(api.faults.splice(0)).toEqual([]));
+  return test;
 }
 
 interface Windows {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { documented, document, type Schema } from '#test/contract/agreement.ts';
+import { document, validatorOf, type Schema } from '#test/contract/agreement.ts';
 import type { components } from '../../../ui/src/api/schema.d.ts';
 
 type Shapes = components['schemas'];
@@ -16,28 +16,34 @@ export type Changes<T> = T extends readonly unknown[]
  * @throws when the schema refuses the result
  */
 export function sample<Name extends keyof Shapes>(name: Name, changes: Changes<Shapes[Name]>): Shapes[Name] {
-  const value = merged(smallest({ $ref: `#/components/schemas/${name}` }), changes);
-  assertFits({ $ref: `#/components/schemas/${name}` }, value, name);
+  const schema = { $ref: `#/components/schemas/${name}` };
+  const value = merged(smallest(schema, true), changes);
+  assertFits(schema, value, name);
   return value as Shapes[Name];
 }
 
-const checks = new Map<string, (value: unknown) => boolean>();
+const checks = new Map<string, ReturnType<typeof validatorOf>>();
 
 /** @throws when a schema of the API's document refuses the value */
 export function assertFits(schema: Schema, value: unknown, name: string): void {
   const key = JSON.stringify(schema);
-  const fits = checks.get(key) ?? documented(schema);
+  const fits = checks.get(key) ?? validatorOf(schema);
   checks.set(key, fits);
-  if (!fits(value)) throw new Error(`The API never sends this as ${name}: ${JSON.stringify(value)}`);
+  if (fits(value)) return;
+  const faults = (fits.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  throw new Error(`The API has no such ${name}: ${faults.join(', ')}`);
 }
 
-/** Returns the smallest value that a schema allows: nulls, empty lists, required fields only. */
-export function smallest(schema: Schema): unknown {
-  if (schema.$ref !== undefined) return smallest(document.components.schemas[schema.$ref.split('/').at(-1)!]!);
+/**
+ * Returns the smallest value that a schema allows: nulls, empty lists, required fields only.
+ * @param isThere takes no null for the value itself
+ */
+export function smallest(schema: Schema, isThere = false): unknown {
+  if (schema.$ref !== undefined) return smallest(document.components.schemas[schema.$ref.split('/').at(-1)!]!, isThere);
   const { anyOf, oneOf = anyOf, allOf } = schema;
   if (schema.const !== undefined) return schema.const;
-  if (allOf !== undefined) return Object.assign({}, ...allOf.map(smallest));
-  if (oneOf !== undefined) return oneOf.some(({ type }) => type === 'null') ? null : smallest(oneOf[0]!);
+  if (allOf !== undefined) return Object.assign({}, ...allOf.map((each) => smallest(each)));
+  if (oneOf !== undefined) return !isThere && oneOf.some(({ type }) => type === 'null') ? null : smallest(oneOf[0]!);
   const type = Array.isArray(schema.type) ? 'null' : schema.type;
   if (schema.enum !== undefined) return schema.enum[0];
   switch (type) {

@@ -100,7 +100,6 @@ function asPaid(subscription: Subscription) {
 
 test(
   'a process that dies between any two steps of an event leaves the old state or the new one, and the next tick the new one',
-  { timeout: 480_000 },
   async ({ service, processor, ada }) => {
     const world = { service, processor };
     const { subscription } = await subscribed(world, ada, 'starter');
@@ -136,7 +135,6 @@ test(
 
 test(
   'a process that dies between any two steps of a checkout leaves one customer, one open checkout and one subscription',
-  { timeout: 480_000 },
   async ({ service, processor }) => {
     const world = { service, processor };
     const { ledger } = processor;

@@ -18,7 +18,6 @@ function ordersOf<T>(things: readonly T[]): T[][] {
 
 test(
   'all orders of five events, each sent three times, come to one state',
-  { timeout: 240_000 },
   async ({ service, processor }) => {
     const { ledger } = processor;
     const all = ordersOf([0, 1, 2, 3, 4]);
