@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import LongestFirst from './test/support/longest-first.ts';
-import { PATIENCE_MS, TIMES } from './test/support/properties.ts';
+import { FULL_SIZE, PATIENCE_MS, TIMES } from './test/support/properties.ts';
 
 // Each project has processes of its own, and many start more: all would compile the same modules again.
 process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
@@ -40,7 +40,7 @@ const UNIT = [
   'test/lib/schedule/**',
   'test/lib/secrets/secret-box.test.ts',
   'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
-  'test/ui/{api-types,comparing,diff-lines,document,errors,follow,placeholders,run-words,typed-data}.test.ts',
+  'test/ui/{api-types,choices,comparing,diff-lines,document,errors,follow,placeholders,run-words,typed-data}.test.ts',
 ];
 
 /** Pages in given states, in a real browser before a fake API. */
@@ -48,6 +48,15 @@ const PAGES = ['test/ui/states/**'];
 
 /** Ways through the dashboard in a real browser before the service. */
 const BROWSER = ['test/ui/**'];
+
+/**
+ * Other ways through it, which come at full size only: on each change their pages are held by `pages`, and what they ask
+ * of the service by its own tests.
+ */
+const NIGHTLY = [
+  'test/ui/{api-keys,billing,demo,facts,home,model-accounts,models,paste-sign-in,routines,run-sections}.test.ts',
+  'test/ui/{runs,settings,skills,translated}.test.ts',
+];
 
 /** What would stay changed in its process, as a global, a registry or a variable: each file has its own. */
 const ALONE = [
@@ -97,7 +106,10 @@ export default defineConfig({
     projects: [
       project('unit', UNIT, [], { isolate: false }),
       project('pages', PAGES, [], WITH_BROWSER),
-      project('browser', BROWSER, [...UNIT, ...PROCESS, ...PAGES], { ...WITH_BROWSER, ...WITH_SERVERS }),
+      project('browser', BROWSER, [...UNIT, ...PROCESS, ...PAGES, ...(FULL_SIZE ? [] : NIGHTLY)], {
+        ...WITH_BROWSER,
+        ...WITH_SERVERS,
+      }),
       project('process', PROCESS, [...UNIT, ...ALONE], { isolate: false, ...WITH_SERVERS }),
       project('alone', ALONE, [], WITH_SERVERS),
       project('service', SERVICE, [...UNIT, ...BROWSER, ...PROCESS, ...ALONE, ...REAL], {

@@ -39,8 +39,6 @@ const ROUTINE = {
   instructions: 'Say in one sentence how the weather is.',
   model: { provider: 'gateway', connectionId: null, modelId: MODEL_ID },
 };
-/** Written by the model, on a machine that may be busy. */
-const RUN_MS = 4 * 60_000;
 
 async function begin(routineId: string): Promise<string> {
   const { status, data, body } = await key.post(`/v1/routines/${routineId}/run`);

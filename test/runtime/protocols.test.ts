@@ -210,12 +210,16 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
   // What the three protocols have in common is tried on one of them on each change.
   const isTried = FULL_SIZE || provider === SLOTS[0];
 
-  test.runIf(isTried)('ends a response without end at its limit', async () => {
-    rig.providers.control.script({ kind: 'endless' });
-    // Reading so much takes a busy machine long.
-    const deadline = Date.now() + 290_000;
-    await expect(run({ deadline })).rejects.toMatchObject({ code: 'too_large' });
-  }, 300_000);
+  test.runIf(isTried)(
+    'ends a response without end at its limit',
+    async () => {
+      rig.providers.control.script({ kind: 'endless' });
+      // Reading so much takes a busy machine long.
+      const deadline = Date.now() + 290_000;
+      await expect(run({ deadline })).rejects.toMatchObject({ code: 'too_large' });
+    },
+    300_000,
+  );
 
   test.runIf(isTried)('ends at its deadline, where a provider hangs and where it begins a response', async () => {
     rig.providers.control.script({ kind: 'hang' }, { kind: 'silent' });

@@ -3,25 +3,10 @@ import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { photograph } from './support/photograph.ts';
 import { confirmationLink, signInByForm, signUpByForm } from './support/steps/accounts.ts';
 
 const mailbox = await startMailbox();
 const test = dashboardTest({ env: mailbox.env }).override('person', ({ service }) => confirmedPerson(service));
-
-test('from the sign-up to the first run, as a person goes', async ({ visit }) => {
-  const { page, settled, complaints } = await visit('/sign-up');
-  const email = await signUpByForm(page, mailbox);
-  await page.getByRole('link', { name: 'Sign in' }).click();
-  await signInByForm(page, email);
-  await page.getByRole('link', { name: /Content ideas/ }).click();
-  await page.getByLabel('For what?').fill('A booking tool for climbing gyms');
-  await page.getByLabel('For which readers?').fill('Owners of small gyms');
-  await page.getByRole('button', { name: 'Create and run once' }).click();
-  await page.waitForURL(/\/runs\/run_/);
-  await settled();
-  expect(complaints).toEqual([]);
-});
 
 test('a page that needs a session leads to the sign-in and back', async ({ visit, person }) => {
   const target = `/p/${person.projectId}/runs?state=failed`;

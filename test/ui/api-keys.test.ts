@@ -2,37 +2,9 @@ import { expect } from 'vitest';
 import { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 import { makeKey, storeSecret } from './support/steps/secrets.ts';
 
 const test = dashboardTest();
-
-test('a key is made, shown once, works, and is revoked', async ({ service, visit, person }) => {
-  const { page, settled, expectClean } = await visit(`/p/${person.projectId}/api-keys`, {
-    as: person,
-  });
-  await page.getByText('No API keys yet').waitFor();
-  await page.getByRole('button', { name: 'New API key' }).first().click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: 'Create key' }).click();
-  await dialog.getByRole('alert').first().waitFor();
-  await dialog.getByRole('checkbox', { name: 'Start and stop runs' }).click();
-  await makeKey(page, 'Nightly import');
-  const secret = await storeSecret(page, 'API key');
-  expect(await page.content()).not.toContain(secret);
-
-  const asked = new ApiClient(service.url, { Authorization: `Bearer ${secret}` });
-  expect((await asked.get('/v1/runs')).status).toBe(200);
-  const row = page.getByRole('row', { name: /Nightly import/ });
-  await row.getByText('3 scopes').waitFor();
-  await settled();
-  await expectClean();
-
-  await row.getByRole('button', { name: 'Revoke Nightly import' }).click();
-  await page.getByRole('button', { name: 'Revoke key' }).click();
-  await page.getByText('No API keys yet').waitFor();
-  expect((await asked.get('/v1/runs')).status).toBe(401);
-});
 
 test('a key is replaced in two steps, and between them both work', async ({ service, visit }) => {
   const owner = await signUp(service);
@@ -70,4 +42,3 @@ test('a key is replaced in two steps, and between them both work', async ({ serv
   await page.getByText('Key revoked').waitFor();
   expect(await statuses()).toEqual([401, 200]);
 });
-

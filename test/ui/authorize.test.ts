@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
-import { codeOf, connect, enterAssistant, exchange, type Asked } from '#test/support/assistants.ts';
-import { changeAssistants, giveRole } from '#test/support/given.ts';
-import { PASSWORD, signUp, type Person } from '#test/support/people.ts';
+import { codeOf, enterAssistant, exchange, type Asked } from '#test/support/assistants.ts';
+import { giveRole } from '#test/support/given.ts';
+import { PASSWORD, signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -72,22 +71,6 @@ test('who is signed out comes back after the sign-in, and denies', async ({ serv
   expect([searchParams.get('error'), searchParams.get('state')]).toEqual(['access_denied', 'a state of the client']);
 });
 
-test('a member is offered to read only', async ({ service, visit }) => {
-  const [owner, grace] = [await signUp(service), await signUp(service)];
-  const { database } = service.deps;
-  await giveRole(database, grace.organizationId, owner.userId, 'owner');
-  await giveRole(database, grace.organizationId, grace.userId, 'member');
-  const assistant = await enterAssistant(service);
-  const { page } = await visit(pathOf(await assistant.ask()), { as: grace });
-  await page.getByText('given by owners and admins').waitFor();
-  expect(await page.getByRole('radio', { name: /^Build/ }).isDisabled()).toBe(true);
-  const writing = await assistant.ask({ scope: 'runs:write' });
-  await page.goto(pathOf(writing));
-  await page.getByText('given by owners and admins').waitFor();
-  const connecting = page.getByRole('button', { name: 'Connect' });
-  expect(await connecting.getAttribute('aria-disabled')).toBe('true');
-});
-
 test('an owner switches MCP off, and a member sees that it is', async ({ service, visit }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   const { organizationId, projectId } = owner;
@@ -103,4 +86,3 @@ test('an owner switches MCP off, and a member sees that it is', async ({ service
   await members.getByText('Owners and admins switch it.').waitFor();
   expect(await control(members).isChecked()).toBe(false);
 });
-

@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { ApiClient } from '#test/support/client.ts';
-import { ago, changeTerminals, giveRole } from '#test/support/given.ts';
+import { giveRole } from '#test/support/given.ts';
 import { PASSWORD, signUp } from '#test/support/people.ts';
 import { openTerminal } from '#test/support/terminals.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -88,4 +87,3 @@ test('a member gives read access only', async ({ service, visit, person }) => {
     scope: 'models:read routines:read runs:read connections:read',
   });
 });
-

@@ -4,7 +4,6 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -61,32 +60,6 @@ test('facts are written, counted, and shown with what each version changed', asy
   await expectClean();
 });
 
-test('who saves over the version of another sees it first, and chooses', async ({ service, visit }) => {
-  const { person, session, write } = await personWith(service, [FACTS]);
-  const { page } = await visit(tabOf(person), { as: person });
-  await field(page).fill(`${FACTS}\nMine`);
-  await write(NEWER);
-  await page.getByRole('button', { name: 'Save facts' }).click();
-  await page.getByText('has saved version 2 meanwhile').waitFor();
-  expect((await session.get(apiOf(person))).data.text).toBe(NEWER);
-  const difference = page.getByRole('region', { name: 'Their text against yours' });
-  await difference.getByText('Mine').waitFor();
-  // Once more, before the choice is made.
-  await write(`${NEWER}\nTheirs`);
-  await page.getByRole('button', { name: 'Save mine over theirs' }).click();
-  await page.getByText('has saved version 3 meanwhile').waitFor();
-  await page.getByRole('button', { name: 'Save mine over theirs' }).click();
-  await page.getByText('Version 4 saved').waitFor();
-  expect((await session.get(apiOf(person))).data.text).toBe(`${FACTS}\nMine`);
-
-  await field(page).fill('Mine alone');
-  await write(NEWER);
-  await page.getByRole('button', { name: 'Save facts' }).click();
-  await page.getByRole('button', { name: 'Take theirs' }).click();
-  await expect.poll(() => field(page).inputValue()).toBe(NEWER);
-  expect((await session.get(apiOf(person))).data.version).toBe(5);
-});
-
 test('a routine is told facts by a switch, its run names them, and newer ones are taken over', async ({
   service,
   visit,
@@ -122,4 +95,3 @@ test('a routine is told facts by a switch, its run names them, and newer ones ar
   await page.goto(`/p/${person.projectId}/routines/${id}?tab=preview`);
   await page.getByText('Project facts, version 2').first().waitFor();
 });
-

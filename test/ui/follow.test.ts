@@ -59,9 +59,12 @@ test('comments keep a stream that has nothing to tell', async () => {
   onTestFinished(() => asked.mockRestore());
   const events: unknown[] = [];
   await follow({
-    ...{ path: '/events', projectId: 'prj_1', signal: new AbortController().signal, times: { silenceMs } },
-    ...{ onEvent: ({ data }) => events.push(data), poll: () => Promise.reject(new Error('nothing to poll')) },
-    // The pause before it asks again.
+    path: '/events',
+    projectId: 'prj_1',
+    signal: new AbortController().signal,
+    times: { silenceMs },
+    onEvent: ({ data }) => events.push(data),
+    poll: () => Promise.reject(new Error('nothing to poll')),
     onStatus: (status) => void (status === 'reconnecting' && setImmediate().then(() => vi.runAllTimersAsync())),
   });
   expect([events, asked.mock.calls.length]).toEqual([[1], 2]);

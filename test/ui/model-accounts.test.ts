@@ -1,20 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
-import {
-  connectWithKey,
-  goodKey,
-  makeDue,
-  newColleague,
-  runOut,
-  startModelFixture,
-  UI_ORIGIN,
-} from '#test/core/models/connections/fixture.ts';
+import { goodKey, startModelFixture, UI_ORIGIN } from '#test/core/models/connections/fixture.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
-import { failing, forbidding, holding, photograph } from './support/photograph.ts';
-import { enterCodeThere, getCode, letIntervalPass, openAccountDialog } from './support/steps/model-accounts.ts';
+import { getCode, openAccountDialog } from './support/steps/model-accounts.ts';
 
 const fixture = await startModelFixture();
 const { control } = fixture.authorizationServer;
@@ -22,32 +12,6 @@ const test = dashboardTest()
   .override('uiPort', () => Number(new URL(UI_ORIGIN).port))
   .override('service', () => fixture.service);
 afterAll(() => fixture.close());
-
-test('an account is connected by device code: terms, code, the provider, ready', async ({ visit, person }) => {
-  const { page, expectClean } = await visit(`/p/${person.projectId}/model-accounts`, {
-    as: person,
-  });
-  await page.getByText('No accounts connected').waitFor();
-  control.account = 'ada-by-device';
-  const started = await getCode(page);
-  await expectClean();
-  expect(await enterCodeThere(page)).toBe(started.userCode);
-  await makeDue(fixture, started.attemptId);
-  await letIntervalPass(page, started);
-  await page.getByText('The account is connected.').waitFor();
-  await page.getByRole('button', { name: 'Done' }).click();
-  const row = page.getByRole('row').filter({ hasText: 'Ready' });
-  await row.getByText('You').waitFor();
-  await row.getByRole('button', { name: /^Actions for/ }).click();
-  await page.getByRole('menuitem', { name: 'Models' }).click();
-  await page.getByRole('dialog').getByRole('listitem').first().waitFor();
-  await page.keyboard.press('Escape');
-  await row.getByRole('button', { name: /^Actions for/ }).click();
-  await page.getByRole('menuitem', { name: 'Revoke' }).click();
-  await page.getByText('No active routine runs on it.').waitFor();
-  await page.getByRole('button', { name: 'Revoke account' }).click();
-  await page.getByRole('row').filter({ hasText: 'Revoked' }).waitFor();
-});
 
 test('a sign-in goes by the provider and back, and leaves no code in the address', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/model-accounts`, { as: person });
@@ -104,4 +68,3 @@ test('a provider whose file is another on the runtime says so, and who mends it'
   expect(await page.getByText('Switched off').count()).toBe(0);
   await expectClean();
 });
-

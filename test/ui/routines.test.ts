@@ -1,10 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { ApiClient } from '#test/support/client.ts';
-import { signUp, type Person } from '#test/support/people.ts';
+import { type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { fillList } from './support/filled-list.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
@@ -272,19 +271,6 @@ function ago(days: number): string {
 
 function inBerlin(at: Date): string {
   return at.toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' }).slice(0, 16).replace(' ', 'T');
-}
-
-/** A routine whose only run has failed, and that was changed since. */
-async function failedRoutine(client: ApiClient): Promise<string> {
-  const id = await createRoutine(client, {
-    name: 'What competitors changed on their pricing pages this week',
-    schedule: '*/15 8-18 * * 1-5',
-    timezone: 'America/New_York',
-    checks: [{ type: 'distinct_sources', atLeast: 99 }],
-  });
-  await runOnce(client, id);
-  await client.patch(`/v1/routines/${id}`, { instructions: 'Write two lines.\nThen stop.' });
-  return id;
 }
 
 function clientOf({ session, projectId }: Person): ApiClient {

@@ -8,7 +8,6 @@ import type { Service } from '#test/support/service.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { marker, routineWith, type Json } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
-import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 
 const REPORT = `## What changed on example.com
 
@@ -77,11 +76,6 @@ async function fullRoutine(
 
 const LOOKUP = { name: 'lookup', arguments: { query: 'site:example.com changed' } };
 const MESSAGE = { name: 'send_message', arguments: { to: 'ada', text: 'Two pages are gone.' } };
-const UNKNOWN = { name: 'delete_everything', arguments: {} };
-
-function finish(outcome: string, summary: string): Call {
-  return { name: 'finish', arguments: { outcome, summary } };
-}
 
 test('a live run is followed step by step, also where the stream is cut in the middle', async ({
   service,

@@ -1,15 +1,9 @@
 import { expect } from 'vitest';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { signUp } from '#test/support/people.ts';
-import { marker } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { pressAtOnce } from './support/keys.ts';
-import { failing, forbidding, holding, photograph } from './support/photograph.ts';
-import { plantSkipped } from '#test/support/given.ts';
 
 const test = dashboardTest().extend('key', { scope: 'file' }, ({ person }) => person.key());
-
-const HOUR_MS = 3_600_000;
 
 test('a filter goes into the address, Back takes it away, and a new run appears by itself', async ({
   person,

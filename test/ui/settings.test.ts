@@ -1,9 +1,6 @@
-import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { ApiClient } from '#test/support/client.ts';
 import { PASSWORD, postAuth, signIn, signInAgain, signUp, type Person } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -23,10 +20,6 @@ async function joins(owner: Person, person: Person, role = 'member'): Promise<Pe
 
 function rename({ session }: Person, name: string) {
   return session.post('/auth/update-user', { name });
-}
-
-function says(text: string | RegExp) {
-  return (page: Page) => page.getByText(text).first().waitFor();
 }
 
 test('a member is invited by a link, gets another role, and goes', async ({ service, visit }) => {
@@ -220,13 +213,3 @@ test('a member chooses a digest in the zone of the browser, and ends it again', 
   expect((await ada.session.get(`/v1/projects/${ada.projectId}/digest`)).data.frequency).toBe('off');
   expect(complaints).toEqual([]);
 });
-
-/** Signs in as a browser of another machine would. */
-async function elsewhere(url: string, email: string, origin: string): Promise<void> {
-  const client = new ApiClient(url, {
-    Origin: origin,
-    'User-Agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Gecko/20100101 Firefox/149.0',
-    'X-Forwarded-For': '203.0.113.7',
-  });
-  await client.post('/auth/sign-in/email', { email, password: PASSWORD });
-}

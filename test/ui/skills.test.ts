@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, forbidding, headed, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -90,5 +89,3 @@ test('the catalogue is searched by the keyboard alone', async ({ visit, person }
   await page.goBack();
   await expect.poll(() => search.inputValue()).toBe('seo audit');
 });
-
-

@@ -1,6 +1,7 @@
-import { answer } from '../support/fake-api.ts';
+import { expect } from 'vitest';
+import { answer, type Answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
-import { ago, AT, FRAME } from '../support/frame.ts';
+import { ago, AT, FRAME, ORGANIZATION } from '../support/frame.ts';
 import { failing, holding, photograph, refusing } from '../support/photograph.ts';
 import { sample } from '../support/sample.ts';
 
@@ -8,18 +9,22 @@ const test = pageTest();
 
 const LONG = 'An assistant with a rather long name that it gave itself';
 const READ = '/v1/assistant-consents/read';
+const SCOPES = ['routines:read', 'routines:write', 'runs:read', 'runs:write'] as const;
 
 test('the page of consent in all its states', async ({ api, visit }) => {
   const path = '/authorize?request=signed';
-  const asks = (clientName: string, isVerified: boolean) => () =>
-    api.serve(
-      ...FRAME,
-      answer(
-        'post',
-        READ,
-        sample('AskedConsent', { clientName, isVerified, redirectHost: 'example.com', scopes: ['runs:read'] }),
-      ),
-    );
+  const asks =
+    (clientName: string, isVerified: boolean, ...others: Answer[]) =>
+    () =>
+      api.serve(
+        ...FRAME,
+        ...others,
+        answer(
+          'post',
+          READ,
+          sample('AskedConsent', { clientName, isVerified, redirectHost: 'example.com', scopes: [...SCOPES] }),
+        ),
+      );
   const late = { code: 'attempt_expired', message: 'It has expired.' };
   await photograph(visit, 'authorize', [
     { name: 'entered', path, before: asks('Helper', true), act: (page) => page.getByText('Helper').first().waitFor() },
@@ -29,6 +34,15 @@ test('the page of consent in all its states', async ({ api, visit }) => {
       path,
       before: refusing(READ, 410, late),
       act: (page) => page.getByRole('heading', { name: 'This request has expired' }).waitFor(),
+    },
+    {
+      name: 'member',
+      path,
+      before: asks('Helper', true, answer('get', '/v1/organizations', [{ ...ORGANIZATION, role: 'member' }])),
+      async act(page) {
+        await page.getByText('given by owners and admins').waitFor();
+        expect(await page.getByRole('radio', { name: /^Build/ }).isDisabled()).toBe(true);
+      },
     },
     { name: 'wrong', path: '/authorize?error=invalid_client&error_description=x' },
     { name: 'incomplete', path: '/authorize' },
@@ -46,8 +60,12 @@ test('the settings of assistants in all their states', async ({ api, visit }) =>
   const path = `${AT}/settings?tab=assistants`;
   const listed = ['Helper', LONG].map((clientName, nth) =>
     sample('Assistant', {
-      ...{ clientName, isVerified: nth === 0, createdAt: ago(90), lastUsedAt: nth === 0 ? ago(5) : null },
-      ...{ id: `ast_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`, scopes: ['routines:read', 'runs:read', 'runs:write'] },
+      clientName,
+      isVerified: nth === 0,
+      createdAt: ago(90),
+      lastUsedAt: nth === 0 ? ago(5) : null,
+      id: `ast_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`,
+      scopes: ['routines:read', 'runs:read', 'runs:write'],
       grantedBy: { name: 'Ada' },
     }),
   );

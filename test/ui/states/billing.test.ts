@@ -12,15 +12,23 @@ type Billing = Changes<Shape<'Billing'>>;
 
 const allowances = { activeRoutines: 5, apiWrites: true, runs: 500, runsAtATime: 2 };
 const PLANS = (['free', 'starter', 'pro', 'scale'] as const).map((plan, nth) => ({
-  ...{ plan, allowances, priceCents: 2_900 * nth },
+  plan,
+  allowances,
+  priceCents: 2900 * nth,
   currency: 'usd' as const,
 }));
 const SUBSCRIBED: Billing = {
-  ...{ plan: 'pro', source: 'subscription', status: 'active' },
+  plan: 'pro',
+  source: 'subscription',
+  status: 'active',
   portal: { available: true },
   subscription: {
-    ...{ cancelsAt: null, currency: 'usd', interval: 'month', plan: 'pro', priceCents: 5_800 },
-    startedAt: ago(90_000),
+    cancelsAt: null,
+    currency: 'usd',
+    interval: 'month',
+    plan: 'pro',
+    priceCents: 5800,
+    startedAt: ago(9e4),
   },
 };
 
@@ -43,7 +51,9 @@ test('the page of billing in all its states', async ({ api, visit }) => {
   const path = `${AT}/billing`;
   const done = `${path}?checkout=done`;
   const state = (name: string, changes: Billing, text: string | RegExp) => ({
-    ...{ name, path, act: says(text) },
+    name,
+    path,
+    act: says(text),
     before: () => api.serve(...serves(changes)),
   });
   await photograph(visit, 'billing', [
@@ -57,13 +67,16 @@ test('the page of billing in all its states', async ({ api, visit }) => {
     state('member', { ...SUBSCRIBED, isOwner: false }, 'Only owners'),
     state(
       'ending',
-      { ...SUBSCRIBED, subscription: { ...SUBSCRIBED.subscription!, cancelsAt: ago(-9_000) } as never },
+      { ...SUBSCRIBED, subscription: { ...SUBSCRIBED.subscription!, cancelsAt: ago(-9_000) } },
       /From then on the Free plan counts/,
     ),
     { ...state('confirming', {}, 'Confirming'), path: done, loading: true },
     { ...state('confirmed', SUBSCRIBED, /The payment is confirmed/), path: done },
     {
-      ...{ name: 'loading', path, loading: true, before: holding('/v1/billing') },
+      name: 'loading',
+      path,
+      loading: true,
+      before: holding('/v1/billing'),
       act: (page) => page.getByRole('heading', { name: 'Billing' }).waitFor(),
     },
     { name: 'failed', path, before: failing('/v1/billing'), act: says('The billing could not be read') },

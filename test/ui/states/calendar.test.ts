@@ -26,9 +26,20 @@ function mondayOf(at: Date): string {
 function skippedAt(hour: number, end: string) {
   const at = `${PAST}T${String(hour).padStart(2, '0')}:00:00.000Z`;
   return sample('RunSummary', {
-    ...{ id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${end}`, routineId: HOURLY, routineName: 'Feed watch', state: 'skipped' },
-    ...{ reason: 'overlap', errorMessage: SKIPPED, scheduledFor: at, createdAt: at, finishedAt: at },
-    skipped: { count: 3, from: at, until: at },
+    id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${end}`,
+    routineId: HOURLY,
+    routineName: 'Feed watch',
+    state: 'skipped',
+    reason: 'overlap',
+    errorMessage: SKIPPED,
+    scheduledFor: at,
+    createdAt: at,
+    finishedAt: at,
+    skipped: {
+      count: 3,
+      from: at,
+      until: at,
+    },
   });
 }
 

@@ -14,12 +14,28 @@ const SERVER = { name: 'rank', title: 'Rank tools', version: '1.0.0', protocolVe
 
 const CONNECTIONS = [
   sample('Connection', {
-    ...{ id: ID, name: 'Rank tools', kind: 'tool_server', auth: 'bearer', state: 'ready', server: SERVER },
-    ...{ url: 'https://tools.example.com/mcp', checkedAt: ago(5), createdAt: ago(900) },
+    id: ID,
+    name: 'Rank tools',
+    kind: 'tool_server',
+    auth: 'bearer',
+    state: 'ready',
+    server: SERVER,
+    url: 'https://tools.example.com/mcp',
+    checkedAt: ago(5),
+    createdAt: ago(900),
   }),
   sample('Connection', {
-    ...{ id: OTHER, name: 'Reports', kind: 'managed', provider: 'fixture', auth: 'oauth', createdAt: ago(90) },
-    ...{ state: 'needs_reauthorization', error: { code: 'authorization_revoked', message: 'The sign-in was ended.' } },
+    id: OTHER,
+    name: 'Reports',
+    kind: 'managed',
+    provider: 'fixture',
+    auth: 'oauth',
+    createdAt: ago(90),
+    state: 'needs_reauthorization',
+    error: {
+      code: 'authorization_revoked',
+      message: 'The sign-in was ended.',
+    },
   }),
 ];
 const PROVIDERS = [
@@ -32,18 +48,41 @@ const DEFINITION = { annotations: null, description: 'Reads the rankings of a si
 const POLICIES = [
   // Its definition has changed since it was confirmed.
   sample('ToolPolicy', {
-    ...{ id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5a', name: 'read_rankings', connectionId: ID, state: 'disabled' },
-    ...{ inputSchema: INPUT, confirmedAt: ago(90), confirmedHash: 'a'.repeat(64), definitionHash: 'b'.repeat(64) },
-    ...{ confirmedDefinition: { ...DEFINITION, title: null, outputSchema: null }, description: 'Reads and mails.' },
+    id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5a',
+    name: 'read_rankings',
+    connectionId: ID,
+    state: 'disabled',
+    inputSchema: INPUT,
+    confirmedAt: ago(90),
+    confirmedHash: 'a'.repeat(64),
+    definitionHash: 'b'.repeat(64),
+    confirmedDefinition: {
+      ...DEFINITION,
+      title: null,
+      outputSchema: null,
+    },
+    description: 'Reads and mails.',
   }),
   sample('ToolPolicy', {
-    ...{ id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5b', name: 'add_note', connectionId: ID, state: 'automatic' },
-    ...{ inputSchema: INPUT, confirmedAt: ago(90), confirmedHash: 'a'.repeat(64), definitionHash: 'a'.repeat(64) },
-    ...{ maxCallsPerRun: 5, description: 'Adds a note.' },
+    id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5b',
+    name: 'add_note',
+    connectionId: ID,
+    state: 'automatic',
+    inputSchema: INPUT,
+    confirmedAt: ago(90),
+    confirmedHash: 'a'.repeat(64),
+    definitionHash: 'a'.repeat(64),
+    maxCallsPerRun: 5,
+    description: 'Adds a note.',
   }),
   sample('ToolPolicy', {
-    ...{ id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5c', name: 'delete_report', connectionId: ID, state: 'disabled' },
-    ...{ inputSchema: INPUT, definitionHash: 'c'.repeat(64), description: 'Deletes a report.' },
+    id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5c',
+    name: 'delete_report',
+    connectionId: ID,
+    state: 'disabled',
+    inputSchema: INPUT,
+    definitionHash: 'c'.repeat(64),
+    description: 'Deletes a report.',
   }),
 ];
 
@@ -115,7 +154,12 @@ test('the tools of a routine in all their states', async ({ api, visit }) => {
   const policies = `/v1/routines/${ROUTINE}/tools`;
   const none = answer('get', '/v1/routines/{routineId}/tools', []);
   await photograph(visit, 'tools', [
-    { ...at, name: 'full', before: () => api.serve(...FULL), act: (page) => page.getByText('add_note').first().waitFor() },
+    {
+      ...at,
+      name: 'full',
+      before: () => api.serve(...FULL),
+      act: (page) => page.getByText('add_note').first().waitFor(),
+    },
     { ...at, name: 'loading', before: holding(policies), loading: true },
     { ...at, name: 'failed', before: failing(policies) },
     { ...at, name: 'forbidden', before: forbidding(policies) },

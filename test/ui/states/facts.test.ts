@@ -19,7 +19,11 @@ const AUTHOR = { id: 'usr_1', kind: 'person', name: 'Ada Lovelace' } as const;
 
 const VERSIONS = [FACTS, NEWER].map((text, nth) =>
   sample('FactsVersion', {
-    ...{ version: nth + 1, text, before: nth === 0 ? null : FACTS, createdAt: ago(90 - nth), createdBy: AUTHOR },
+    version: nth + 1,
+    text,
+    before: nth === 0 ? null : FACTS,
+    createdAt: ago(90 - nth),
+    createdBy: AUTHOR,
     length: text.length,
   }),
 );
@@ -28,7 +32,14 @@ function told(factsBehind: { activated: number | null; newest: number; proven: n
   return answer(
     'get',
     '/v1/routines/{routineId}',
-    sample('RoutineDetail', { id: ROUTINE, name: 'Weekly digest', state: 'active', facts: true, factsBehind, schedule: '0 7 * * *' }),
+    sample('RoutineDetail', {
+      id: ROUTINE,
+      name: 'Weekly digest',
+      state: 'active',
+      facts: true,
+      factsBehind,
+      schedule: '0 7 * * *',
+    }),
   );
 }
 
@@ -48,15 +59,27 @@ function save(text: string) {
 test('facts in all their states', async ({ api, visit }) => {
   const full = [
     ...FRAME,
-    answer('get', '/v1/projects/{projectId}/facts', sample('ProjectFacts', { text: NEWER, version: 2, createdBy: AUTHOR })),
+    answer(
+      'get',
+      '/v1/projects/{projectId}/facts',
+      sample('ProjectFacts', { text: NEWER, version: 2, createdBy: AUTHOR }),
+    ),
     answer(
       'get',
       '/v1/projects/{projectId}/facts/versions',
       VERSIONS.toReversed().map(({ changes, createdAt, createdBy, length, version }) => ({
-        ...{ changes, createdAt, createdBy, length, version },
+        changes,
+        createdAt,
+        createdBy,
+        length,
+        version,
       })),
     ),
-    answer('get', '/v1/projects/{projectId}/facts/versions/{factsVersion}', ({ of }) => VERSIONS[Number(of['factsVersion']) - 1]!),
+    answer(
+      'get',
+      '/v1/projects/{projectId}/facts/versions/{factsVersion}',
+      ({ of }) => VERSIONS[Number(of['factsVersion']) - 1]!,
+    ),
     told({ activated: 1, newest: 2, proven: 1 }),
     answer('post', '/v1/routines/{routineId}/preview', sample('RunPreview', { preamble: 'You are careful.' })),
   ];

@@ -13,17 +13,36 @@ const ACCOUNTS = '/v1/model-connections';
 const AUTH = { 'provider-a': 'device_code', 'provider-b': 'oauth', 'provider-c': 'api_key' } as const;
 const PROVIDERS = Object.entries(AUTH).map(([provider, authType]) =>
   sample('ModelProvider', {
-    ...{ provider: provider as keyof typeof AUTH, authType, enabled: true, name: `Example ${provider.at(-1)}` },
-    ...{ billing: 'subscription', terms: { page: 'https://example.com/terms', thirdPartyUse: 'allowed' } },
-    viewer: { canConnect: true, kind: 'session', userId: USER.id },
+    provider: provider as keyof typeof AUTH,
+    authType,
+    enabled: true,
+    name: `Example ${provider.at(-1)}`,
+    billing: 'subscription',
+    terms: {
+      page: 'https://example.com/terms',
+      thirdPartyUse: 'allowed',
+    },
+    viewer: {
+      canConnect: true,
+      kind: 'session',
+      userId: USER.id,
+    },
   }),
 );
 const OWN = 'mcn_01kx3k9y6wfd8r0v5m2c7t4q5a';
 
 function account(changes: object) {
   return sample('ModelConnection', {
-    ...{ provider: 'provider-c', providerName: 'Example c', status: 'ready', modelCount: 3, createdAt: ago(900) },
-    owner: { id: 'own', name: 'Ada', userId: USER.id },
+    provider: 'provider-c',
+    providerName: 'Example c',
+    status: 'ready',
+    modelCount: 3,
+    createdAt: ago(900),
+    owner: {
+      id: 'own',
+      name: 'Ada',
+      userId: USER.id,
+    },
     ...changes,
   });
 }
@@ -33,7 +52,11 @@ const FULL = [
   answer('get', '/v1/model-connections/providers', PROVIDERS),
   answer('get', ACCOUNTS, [
     account({ id: OWN, accountLabel: 'Team key' }),
-    account({ id: OWN.replace(/.$/, 'b'), accountLabel: 'Grace’s key', owner: { id: 'g', name: 'Grace', userId: 'usr_2' } }),
+    account({
+      id: OWN.replace(/.$/, 'b'),
+      accountLabel: 'Grace’s key',
+      owner: { id: 'g', name: 'Grace', userId: 'usr_2' },
+    }),
     account({ id: OWN.replace(/.$/, 'c'), accountLabel: 'Old', status: 'needs_reauthorization' }),
   ]),
   answer('get', '/v1/model-connections/{connectionId}/models', [
@@ -55,7 +78,11 @@ function signIn(state: Shape<'DeviceSignIn'>['state']) {
   const connectionId = state === 'succeeded' ? OWN : null;
   return [
     ...FULL,
-    answer('post', '/v1/model-connections/provider-a/device/start', sample('DeviceSignIn', { ...common, state: 'pending' })),
+    answer(
+      'post',
+      '/v1/model-connections/provider-a/device/start',
+      sample('DeviceSignIn', { ...common, state: 'pending' }),
+    ),
     answer(
       'get',
       '/v1/model-connections/provider-a/device/{attemptId}',
@@ -99,7 +126,11 @@ test('model accounts in all their states', async ({ api, visit }) => {
     { ...seen, name: 'models', act: open('Models') },
     { ...seen, name: 'revoke', act: open('Revoke') },
     { ...seen, name: 'device-terms', act: openDialog('a') },
-    { ...seen, name: 'empty', before: () => api.serve(...FRAME, answer('get', '/v1/model-connections/providers', PROVIDERS)) },
+    {
+      ...seen,
+      name: 'empty',
+      before: () => api.serve(...FRAME, answer('get', '/v1/model-connections/providers', PROVIDERS)),
+    },
   ]);
 });
 
@@ -113,10 +144,12 @@ test('a sign-in by device code ends on the page as it ended at the provider', as
     visit,
     'model-accounts',
     ends.map(([state, shown]) => ({
-      ...{ name: `device-${state}`, path: PATH, before: () => api.serve(...signIn(state)) },
+      name: `device-${state}`,
+      path: PATH,
+      before: () => api.serve(...signIn(state)),
       async act(page) {
         await getCode(page);
-        await page.clock.fastForward(5_000);
+        await page.clock.fastForward(5e3);
         await shown(page);
       },
     })),

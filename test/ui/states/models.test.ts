@@ -9,20 +9,42 @@ const test = pageTest();
 
 const LOCAL = { name: 'ollama', dialect: 'ollama', label: 'Your own server, Ollama', local: true } as const;
 const SOURCES = [
-  sample('ModelSource', { name: 'gateway', label: 'The gateway', state: 'ready', models: 9, latencyMs: 80, fetchedAt: ago(2) }),
+  sample('ModelSource', {
+    name: 'gateway',
+    label: 'The gateway',
+    state: 'ready',
+    models: 9,
+    latencyMs: 80,
+    fetchedAt: ago(2),
+  }),
   sample('ModelSource', { ...LOCAL, state: 'ready', models: 2, latencyMs: 4, fetchedAt: ago(2) }),
   sample('ModelSource', { name: 'vllm', label: 'vLLM', state: 'unavailable', lastError: 'It cannot be reached.' }),
 ];
 const FREE = { input: '0', output: '0', cachedInput: null };
 const MODELS = [
   sample('ModelOption', {
-    ...{ provider: 'gateway', modelId: 'ollama/llama3.2:3b', name: 'llama3.2:3b', source: 'ollama', prices: FREE },
+    provider: 'gateway',
+    modelId: 'ollama/llama3.2:3b',
+    name: 'llama3.2:3b',
+    source: 'ollama',
+    prices: FREE,
     figures: { prices: 'local' },
   }),
   sample('ModelOption', {
-    ...{ provider: 'gateway', modelId: 'fixture/writer-small', name: 'Writer Small', source: 'gateway' },
-    ...{ contextTokens: 128_000, prices: { input: '0.0000025', output: '0.00001', cachedInput: null } },
-    figures: { prices: 'list', contextTokens: 'list' },
+    provider: 'gateway',
+    modelId: 'fixture/writer-small',
+    name: 'Writer Small',
+    source: 'gateway',
+    contextTokens: 128e3,
+    prices: {
+      input: '0.0000025',
+      output: '0.00001',
+      cachedInput: null,
+    },
+    figures: {
+      prices: 'list',
+      contextTokens: 'list',
+    },
   }),
 ];
 const TEST = sample('ModelTest', { dryRun: true, modelId: 'ollama/llama3.2:3b', estimate: { costUsd: '0' } });

@@ -15,23 +15,41 @@ const LIST = `${AT}/routines`;
 
 const ROUTINES = [
   sample('RoutineSummary', {
-    ...{ id: ACTIVE, name: 'What competitors changed', state: 'active', schedule: '*/30 8-18 * * 1-5' },
-    ...{ scheduleInWords: 'Every 30 minutes from 08:00 to 18:30, Monday to Friday', nextRunAt: ago(-20) },
-    ...{ timezone: 'America/New_York', lastRunAt: ago(10) },
+    id: ACTIVE,
+    name: 'What competitors changed',
+    state: 'active',
+    schedule: '*/30 8-18 * * 1-5',
+    scheduleInWords: 'Every 30 minutes from 08:00 to 18:30, Monday to Friday',
+    nextRunAt: ago(-20),
+    timezone: 'America/New_York',
+    lastRunAt: ago(10),
   }),
   sample('RoutineSummary', { id: DRAFT, name: 'Newsletter ideas', state: 'draft', schedule: '0 9 1 * *' }),
   sample('RoutineSummary', {
-    ...{ id: DRIFTED, name: 'Broken links in the documentation', managedBy: 'files', driftedAt: ago(30) },
-    ...{ state: 'paused', stateReason: 'schedule_ended', externalKey: 'broken-links' },
+    id: DRIFTED,
+    name: 'Broken links in the documentation',
+    managedBy: 'files',
+    driftedAt: ago(30),
+    state: 'paused',
+    stateReason: 'schedule_ended',
+    externalKey: 'broken-links',
   }),
-  sample('RoutineSummary', { id: KEPT, name: 'Weekly site audit', managedBy: 'files', externalKey: 'weekly-site-audit' }),
+  sample('RoutineSummary', {
+    id: KEPT,
+    name: 'Weekly site audit',
+    managedBy: 'files',
+    externalKey: 'weekly-site-audit',
+  }),
 ];
 
 const RECENT = [
   sample('RoutineRecentRuns', {
     routineId: ACTIVE,
     runs: (['succeeded', 'failed', 'succeeded'] as const).map((state, nth) => ({
-      ...{ id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`, state, at: ago(30 * nth + 10), reason: null },
+      id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`,
+      state,
+      at: ago(30 * nth + 10),
+      reason: null,
       outcome: state === 'succeeded' ? ('done' as const) : null,
     })),
   }),
@@ -50,7 +68,11 @@ test('the list of routines in all its states', async ({ api, visit }) => {
         await expect.poll(() => page.getByTitle(/^Kept in files\./).count()).toBe(2);
       },
     },
-    { name: 'nothing-fits', path: `${LIST}?search=nothing`, act: (page) => page.getByText('No routine fits').waitFor() },
+    {
+      name: 'nothing-fits',
+      path: `${LIST}?search=nothing`,
+      act: (page) => page.getByText('No routine fits').waitFor(),
+    },
     { name: 'loading', path: LIST, before: holding('/v1/routines'), loading: true },
     { name: 'failed', path: LIST, before: failing('/v1/routines'), act: (page) => page.getByRole('alert').waitFor() },
     { name: 'empty', path: LIST, before: () => api.serve(...FRAME) },
@@ -92,9 +114,18 @@ function routine(changes: Changes<Shape<'RoutineDetail'>> = {}) {
     'get',
     '/v1/routines/{routineId}',
     sample('RoutineDetail', {
-      ...{ id: ACTIVE, name: 'Weekly audit', state: 'active', instructions, variables: { site: 'example.com' } },
-      ...{ scheduleInWords: 'At 07:00, only on Monday', nextRunAt: ago(-90), nextRuns: [ago(-90), ago(-10_170)] },
-      ...{ timezone: 'Europe/Berlin', skills: ['seo-audit'], activation: { ready: true }, revision: 2 },
+      id: ACTIVE,
+      name: 'Weekly audit',
+      state: 'active',
+      instructions,
+      variables: { site: 'example.com' },
+      scheduleInWords: 'At 07:00, only on Monday',
+      nextRunAt: ago(-90),
+      nextRuns: [ago(-90), ago(-10170)],
+      timezone: 'Europe/Berlin',
+      skills: ['seo-audit'],
+      activation: { ready: true },
+      revision: 2,
       schedule: '0 7 * * *',
       ...changes,
     }),
@@ -102,8 +133,14 @@ function routine(changes: Changes<Shape<'RoutineDetail'>> = {}) {
 }
 
 const FAILED = sample('RunSummary', {
-  ...{ routineId: ACTIVE, routineName: 'Weekly audit', state: 'failed', reason: 'check_failed' },
-  ...{ failureClass: 'routine', errorMessage: 'Fewer than 3 distinct sources.', finishedAt: ago(5), startedAt: ago(6) },
+  routineId: ACTIVE,
+  routineName: 'Weekly audit',
+  state: 'failed',
+  reason: 'check_failed',
+  failureClass: 'routine',
+  errorMessage: 'Fewer than 3 distinct sources.',
+  finishedAt: ago(5),
+  startedAt: ago(6),
 });
 
 test('a routine in all its states', async ({ api, visit }) => {
@@ -136,7 +173,12 @@ test('a routine in all its states', async ({ api, visit }) => {
       act: (page) => page.getByText('Fewer than 3 distinct sources.').first().waitFor(),
     },
     { name: 'tools', path: `${path}?tab=tools` },
-    { name: 'failed', path, before: failing(/^\/v1\/routines\/rtn_/), act: (page) => page.getByRole('alert').waitFor() },
+    {
+      name: 'failed',
+      path,
+      before: failing(/^\/v1\/routines\/rtn_/),
+      act: (page) => page.getByRole('alert').waitFor(),
+    },
   ]);
 });
 
@@ -191,7 +233,9 @@ test('its versions in all their states', async ({ api, visit }) => {
     answer('get', '/v1/routines/{routineId}/versions', versions),
     answer('get', '/v1/routines/{routineId}/versions/{revision}', ({ of }) =>
       sample('RoutineVersion', {
-        ...{ revision: Number(of['revision']), instructions: `Write ${of['revision']} lines.`, routineId: ACTIVE },
+        revision: Number(of['revision']),
+        instructions: `Write ${of['revision']} lines.`,
+        routineId: ACTIVE,
         createdBy: authors[2 - Number(of['revision'])]!,
       }),
     ),

@@ -31,22 +31,53 @@ Next: look at the hero image of \`/pricing\`.`;
 type Run = Changes<Shape<'RunDetail'>>;
 
 const SUCCEEDED = {
-  ...{ id: ID, routineName: 'Weekly site audit', state: 'succeeded', outcome: 'done', result: REPORT, stepCount: 1 },
-  ...{ createdAt: ago(9), startedAt: ago(9), finishedAt: ago(8), queuedSeconds: 1, prompt: 'Audit example.com.' },
-  usage: { totalTokens: 2_345, inputTokens: 2_000, outputTokens: 345, costUsd: '0.0123' },
+  id: ID,
+  routineName: 'Weekly site audit',
+  state: 'succeeded',
+  outcome: 'done',
+  result: REPORT,
+  stepCount: 1,
+  createdAt: ago(9),
+  startedAt: ago(9),
+  finishedAt: ago(8),
+  queuedSeconds: 1,
+  prompt: 'Audit example.com.',
+  usage: {
+    totalTokens: 2345,
+    inputTokens: 2e3,
+    outputTokens: 345,
+    costUsd: '0.0123',
+  },
 } as const satisfies Run;
 
 function tool(index: number, name: string, changes: Changes<Shape<'ToolCall'>>, step: Changes<Shape<'Step'>> = {}) {
   return sample('Step', {
-    ...{ index, kind: 'tool', state: 'succeeded', startedAt: ago(9), finishedAt: ago(9), ...step },
-    tool: sample('ToolCall', { name, toolName: name, arguments: '{"query":"site:example.com"}', ...changes }),
+    index,
+    kind: 'tool',
+    state: 'succeeded',
+    startedAt: ago(9),
+    finishedAt: ago(9),
+    ...step,
+    tool: sample('ToolCall', {
+      name,
+      toolName: name,
+      arguments: '{"query":"site:example.com"}',
+      ...changes,
+    }),
   });
 }
 
 function model(index: number, changes: Changes<Shape<'Step'>> = {}) {
   return sample('Step', {
-    ...{ index, kind: 'model', state: 'succeeded', modelId: 'fixture/writer-small', startedAt: ago(9) },
-    ...{ finishedAt: ago(9), finishReason: 'stop', attempt: 1, ...changes },
+    index,
+    kind: 'model',
+    state: 'succeeded',
+    modelId: 'fixture/writer-small',
+    startedAt: ago(9),
+    finishedAt: ago(9),
+    finishReason: 'stop',
+    attempt: 1,
+    ...changes,
   });
 }
 
@@ -59,20 +90,46 @@ function run(changes: Run) {
 }
 
 const PARTIAL: Run = {
-  ...{ outcome: 'partial', outcomeSummary: 'The blog could not be read; everything else is as last week.' },
-  checks: [{ type: 'result_not_empty', passed: true, detail: 'It has 412 characters.' }],
+  outcome: 'partial',
+  outcomeSummary: 'The blog could not be read; everything else is as last week.',
+  checks: [
+    {
+      type: 'result_not_empty',
+      passed: true,
+      detail: 'It has 412 characters.',
+    },
+  ],
   steps: [
     model(0, { finishReason: 'tool-calls' }),
-    tool(1, 'lookup', { result: 'Two pages.', resultLength: 10, argumentsLength: 27 }),
-    tool(2, 'delete_everything', { isError: true }, { state: 'failed', errorMessage: 'There is no such tool.' }),
+    tool(1, 'lookup', {
+      result: 'Two pages.',
+      resultLength: 10,
+      argumentsLength: 27,
+    }),
+    tool(
+      2,
+      'delete_everything',
+      { isError: true },
+      {
+        state: 'failed',
+        errorMessage: 'There is no such tool.',
+      },
+    ),
     model(3, { text: REPORT }),
   ],
   webhookDeliveries: [
     sample('WebhookDelivery', {
-      ...{ state: 'pending', eventType: 'run.succeeded', nextAttemptAt: ago(-5), createdAt: ago(8) },
+      state: 'pending',
+      eventType: 'run.succeeded',
+      nextAttemptAt: ago(-5),
+      createdAt: ago(8),
       attempts: [
         {
-          ...{ index: 1, status: 500, error: null, durationMs: 12, startedAt: ago(8) },
+          index: 1,
+          status: 500,
+          error: null,
+          durationMs: 12,
+          startedAt: ago(8),
           responseExcerpt: 'The queue is full.',
         },
       ],
@@ -116,8 +173,14 @@ test('a run in all its states', async ({ api, visit }) => {
       before: () =>
         api.serve(
           ...run({
-            ...{ state: 'queued', result: null, outcome: null, finishedAt: null, startedAt: null },
-            ...{ queuedSeconds: null, runAt: ago(-90), waitingFor: 'run_at' },
+            state: 'queued',
+            result: null,
+            outcome: null,
+            finishedAt: null,
+            startedAt: null,
+            queuedSeconds: null,
+            runAt: ago(-90),
+            waitingFor: 'run_at',
           }),
         ),
       act: async (page) => {
@@ -146,7 +209,10 @@ function priced(items: Readonly<Record<string, number>>) {
 const SCHEMA = {
   type: 'object',
   properties: {
-    items: { type: 'array', items: { type: 'object', properties: { id: { type: 'string' }, price: { type: 'number' } } } },
+    items: {
+      type: 'array',
+      items: { type: 'object', properties: { id: { type: 'string' }, price: { type: 'number' } } },
+    },
   },
 };
 const BY = { list: '/items', key: '/id' };
@@ -164,12 +230,47 @@ function dataRun(changes: Run) {
 
 test('what a run brought, what changed in it, and who was not told of it', async ({ api, visit }) => {
   const changed: Run = {
-    ...{ data: priced({ tea: 4, sugar: 2, rice: 2 }), result: 'Tea is dearer than ever.' },
+    data: priced({
+      tea: 4,
+      sugar: 2,
+      rice: 2,
+    }),
+    result: 'Tea is dearer than ever.',
     changes: {
-      ...{ against: FIRST, by: BY, counts: { added: 1, changed: 1, removed: 1 }, truncated: false, unchangedRuns: 0 },
-      added: [{ id: 'rice', price: 2 }],
-      changed: [{ key: 'tea', before: { id: 'tea', price: 3 }, after: { id: 'tea', price: 4 } }],
-      removed: [{ id: 'salt', price: 1 }],
+      against: FIRST,
+      by: BY,
+      counts: {
+        added: 1,
+        changed: 1,
+        removed: 1,
+      },
+      truncated: false,
+      unchangedRuns: 0,
+      added: [
+        {
+          id: 'rice',
+          price: 2,
+        },
+      ],
+      changed: [
+        {
+          key: 'tea',
+          before: {
+            id: 'tea',
+            price: 3,
+          },
+          after: {
+            id: 'tea',
+            price: 4,
+          },
+        },
+      ],
+      removed: [
+        {
+          id: 'salt',
+          price: 1,
+        },
+      ],
     },
   };
   const none = { added: 0, changed: 0, removed: 0 };
@@ -178,8 +279,17 @@ test('what a run brought, what changed in it, and who was not told of it', async
   const many: Run = {
     data: all,
     changes: {
-      ...{ against: FIRST, by: BY, counts: { ...none, added: 300 }, truncated: true, unchangedRuns: 0 },
-      ...{ added: all.items.slice(0, 50), changed: [], removed: [] },
+      against: FIRST,
+      by: BY,
+      counts: {
+        ...none,
+        added: 300,
+      },
+      truncated: true,
+      unchangedRuns: 0,
+      added: all.items.slice(0, 50),
+      changed: [],
+      removed: [],
     },
   };
   const whole = answer(
@@ -226,8 +336,15 @@ test('what a run brought, what changed in it, and who was not told of it', async
       before: () =>
         api.serve(
           ...dataRun({
-            ...{ data: priced({ tea: 4 }), withheld: 'no_change' },
-            changes: { against: FIRST, by: BY, counts: none, unchangedRuns: 2, ...nothing },
+            data: priced({ tea: 4 }),
+            withheld: 'no_change',
+            changes: {
+              against: FIRST,
+              by: BY,
+              counts: none,
+              unchangedRuns: 2,
+              ...nothing,
+            },
           }),
         ),
       act: says(/Nothing differs from .*, for 2 runs in a row/, 'it brought none'),
@@ -258,11 +375,24 @@ test('what a run brought, what changed in it, and who was not told of it', async
 test('what the gate of a run saw, and why it woke the model or did not', async ({ api, visit }) => {
   const gate = (changes: Changes<NonNullable<Shape<'GateVerdict'>>>, state: Run = {}) => {
     const asked = { sent: true, status: 200, tool: null, url: 'https://example.com/feed.json' };
-    const seen = { at: ago(9), asked, changed: false, error: null, failed: false, valueLength: 5, valuePreview: '["a"]' };
-    return () => api.serve(...run({ gate: { ...seen, reason: 'unchanged', ...changes } as Shape<'GateVerdict'>, ...state }));
+    const seen = {
+      at: ago(9),
+      asked,
+      changed: false,
+      error: null,
+      failed: false,
+      valueLength: 5,
+      valuePreview: '["a"]',
+    };
+    return () => api.serve(...run({ gate: { ...seen, reason: 'unchanged', ...changes }, ...state }));
   };
   await photograph(visit, 'run', [
-    { path: PATH, name: 'gate-by-hand', before: gate({ reason: 'manual', changed: null }), act: says(/woken in any case/) },
+    {
+      path: PATH,
+      name: 'gate-by-hand',
+      before: gate({ reason: 'manual', changed: null }),
+      act: says(/woken in any case/),
+    },
     {
       path: PATH,
       name: 'gate-quiet',
@@ -284,15 +414,28 @@ test('what the gate of a run saw, and why it woke the model or did not', async (
   ]);
 });
 
-test('a failed run beside the last good one, its mails, a cancelled run, and one of a backfill', async ({ api, visit }) => {
+test('a failed run beside the last good one, its mails, a cancelled run, and one of a backfill', async ({
+  api,
+  visit,
+}) => {
   const mail = (kind: 'failed' | 'success_ping', to: string | null) =>
     sample('RunNotification', { kind, to, state: 'sent', at: ago(8), attempts: 1 });
   const good = sample('RunSummary', { id: FIRST, state: 'succeeded', finishedAt: ago(90), startedAt: ago(91) });
   const before = sample('RunDetail', { ...SUCCEEDED, id: FIRST, variables: { topic: 'tides' } });
   const failed = sample('RunDetail', {
     ...SUCCEEDED,
-    ...{ state: 'failed', reason: 'check_failed', failureClass: 'routine', outcome: null, variables: { topic: 'the moon' } },
-    checks: [{ type: 'distinct_sources', passed: false, detail: 'It has 1 of 2.' }],
+    state: 'failed',
+    reason: 'check_failed',
+    failureClass: 'routine',
+    outcome: null,
+    variables: { topic: 'the moon' },
+    checks: [
+      {
+        type: 'distinct_sources',
+        passed: false,
+        detail: 'It has 1 of 2.',
+      },
+    ],
     notifications: [mail('failed', 'ada@example.com')],
   });
   await photograph(visit, 'run', [
@@ -327,10 +470,19 @@ test('a failed run beside the last good one, its mails, a cancelled run, and one
       before: () =>
         api.serve(
           ...run({
-            ...{ state: 'cancelled', outcome: null, result: null, reason: 'cancelled' },
+            state: 'cancelled',
+            outcome: null,
+            result: null,
+            reason: 'cancelled',
             errorMessage: 'Someone cancelled it.',
-            steps: [model(0, { state: 'failed', errorMessage: 'The run was cancelled.', finishReason: null })],
-          } as Run),
+            steps: [
+              model(0, {
+                state: 'failed',
+                errorMessage: 'The run was cancelled.',
+                finishReason: null,
+              }),
+            ],
+          }),
         ),
       act: says('Someone cancelled it.'),
     },
@@ -349,8 +501,12 @@ test('a result that made room in the context window says from which step on, and
 }) => {
   const left = (index: number, from: number | null, connectionName: string | null = 'Library') =>
     tool(index, 'lookup', {
-      ...{ connectionId: connectionName === null ? null : 'con_01kx3k9y6wfd8r0v5m2c7t4q8g', connectionName },
-      ...{ result: 'word word', resultLength: 9, omittedFromStep: from, argumentsLength: 27 },
+      connectionId: connectionName === null ? null : 'con_01kx3k9y6wfd8r0v5m2c7t4q8g',
+      connectionName,
+      result: 'word word',
+      resultLength: 9,
+      omittedFromStep: from,
+      argumentsLength: 27,
     });
   const calls = { finishReason: 'tool-calls' };
   const steps = [model(0, calls), left(1, 4), model(2, calls), left(3, 4), model(4, calls), left(5, null), model(6)];

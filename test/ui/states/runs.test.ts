@@ -9,20 +9,44 @@ const test = pageTest();
 
 const RUNS = [
   sample('RunSummary', {
-    ...{ id: 'run_01kx3k9y6wfd8r0v5m2c7t4q5a', routineName: 'Weekly site audit', state: 'succeeded', outcome: 'done' },
-    ...{ resultPreview: 'Two pages are gone', createdAt: ago(9), startedAt: ago(9), finishedAt: ago(8) },
-    usage: { totalTokens: 2_345, costUsd: '0.0123' },
+    id: 'run_01kx3k9y6wfd8r0v5m2c7t4q5a',
+    routineName: 'Weekly site audit',
+    state: 'succeeded',
+    outcome: 'done',
+    resultPreview: 'Two pages are gone',
+    createdAt: ago(9),
+    startedAt: ago(9),
+    finishedAt: ago(8),
+    usage: {
+      totalTokens: 2345,
+      costUsd: '0.0123',
+    },
   }),
   sample('RunSummary', {
-    ...{ id: 'run_01kx3k9y6wfd8r0v5m2c7t4q5b', state: 'failed', reason: 'check_failed', failureClass: 'routine' },
-    ...{ routineName: 'Sources that competitors cite on their pricing pages', trigger: 'manual' },
-    ...{ errorMessage: 'Fewer than 3 distinct sources.', createdAt: ago(20), startedAt: ago(20), finishedAt: ago(19) },
+    id: 'run_01kx3k9y6wfd8r0v5m2c7t4q5b',
+    state: 'failed',
+    reason: 'check_failed',
+    failureClass: 'routine',
+    routineName: 'Sources that competitors cite on their pricing pages',
+    trigger: 'manual',
+    errorMessage: 'Fewer than 3 distinct sources.',
+    createdAt: ago(20),
+    startedAt: ago(20),
+    finishedAt: ago(19),
   }),
   ...[30, 210].map((minutes, nth) =>
     sample('RunSummary', {
-      ...{ id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${'cd'[nth]}`, routineName: 'Feed watch', state: 'skipped' },
-      ...{ reason: 'overlap', scheduledFor: ago(minutes), createdAt: ago(minutes) },
-      skipped: { count: 3 - nth, from: ago(minutes), until: ago(minutes - 2) },
+      id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${'cd'[nth]}`,
+      routineName: 'Feed watch',
+      state: 'skipped',
+      reason: 'overlap',
+      scheduledFor: ago(minutes),
+      createdAt: ago(minutes),
+      skipped: {
+        count: 3 - nth,
+        from: ago(minutes),
+        until: ago(minutes - 2),
+      },
     }),
   ),
 ];
@@ -50,7 +74,11 @@ test('the list of runs in all its states', async ({ api, visit }) => {
       path: `${path}?state=failed&trigger=manual`,
       async act(page) {
         await page.getByRole('row', { name: /Sources that competitors cite/ }).waitFor();
-        expect(api.asked.some((each) => /\/v1\/runs\?.*state=failed.*trigger=manual|trigger=manual.*state=failed/.test(each))).toBe(true);
+        expect(
+          api.asked.some((each) =>
+            /\/v1\/runs\?.*state=failed.*trigger=manual|trigger=manual.*state=failed/.test(each),
+          ),
+        ).toBe(true);
       },
     },
     { name: 'nothing-fits', path: `${path}?state=cancelled`, act: (page) => page.getByText('No run fits').waitFor() },

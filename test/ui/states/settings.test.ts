@@ -10,8 +10,11 @@ const test = pageTest();
 const TABS = ['organization', 'members', 'projects', 'notifications', 'account', 'audit'];
 const PEOPLE = (['owner', 'admin', 'member'] as const).map((role, nth) =>
   sample('Member', {
-    ...{ role, userId: nth === 0 ? USER.id : `usr${nth}`, joinedAt: ago(900 * nth) },
-    ...{ name: ['Ada Lovelace', 'Katherine Johnson', 'Grace Hopper'][nth]!, email: `${role}@example.com` },
+    role,
+    userId: nth === 0 ? USER.id : `usr${nth}`,
+    joinedAt: ago(900 * nth),
+    name: ['Ada Lovelace', 'Katherine Johnson', 'Grace Hopper'][nth]!,
+    email: `${role}@example.com`,
   }),
 );
 const LONG = 'a.rather.long.address.of.a.colleague@subsidiary.example.com';
@@ -20,7 +23,10 @@ const LONG = 'a.rather.long.address.of.a.colleague@subsidiary.example.com';
 function servedTo(role: 'owner' | 'member') {
   const organization = { ...ORGANIZATION, name: 'Analytical Engines', role };
   const budget = { maxTokensPerDay: 5_000_000, maxCostUsdPerMonth: '250' };
-  const project = { ...PROJECT, notifications: { mail: { on: ['failed' as const, 'paused' as const], to: 'admins' as const } } };
+  const project = {
+    ...PROJECT,
+    notifications: { mail: { on: ['failed' as const, 'paused' as const], to: 'admins' as const } },
+  };
   return [
     ...FRAME,
     answer('get', '/v1/projects/{projectId}', project),
@@ -44,8 +50,16 @@ function servedTo(role: 'owner' | 'member') {
         ? []
         : (['organization.renamed', 'invitation.created', 'budget.changed'] as const).map((action, nth) =>
             sample('AuditEvent', {
-              ...{ action, createdAt: ago(nth), targetId: organization.id, organizationId: organization.id },
-              actor: { kind: 'person', name: 'Ada Lovelace', id: USER.id, address: '203.0.113.7' },
+              action,
+              createdAt: ago(nth),
+              targetId: organization.id,
+              organizationId: organization.id,
+              actor: {
+                kind: 'person',
+                name: 'Ada Lovelace',
+                id: USER.id,
+                address: '203.0.113.7',
+              },
             }),
           ),
     ),
@@ -79,7 +93,11 @@ test('the settings in all their states', async ({ api, visit }) => {
     { ...at('members'), name: 'invite', act: press('Invite a person') },
     { ...at('organization'), name: 'delete', act: press('Delete organization') },
     { path: `${at('audit').path}&action=plan.changed`, name: 'audit-empty' },
-    ...TABS.filter((tab) => tab !== 'account').map((tab) => ({ ...at(tab), name: `${tab}-member`, before: serve('member') })),
+    ...TABS.filter((tab) => tab !== 'account').map((tab) => ({
+      ...at(tab),
+      name: `${tab}-member`,
+      before: serve('member'),
+    })),
     { ...at('members'), name: 'members-empty', before: () => api.serve(...FRAME) },
   ]);
 });

@@ -14,20 +14,45 @@ type Summary = Changes<Shape<'SkillSummary'>>;
 const OWN = 'skl_01kx3k9y6wfd8r0v5m2c7t4q4c';
 const LIST = `${AT}/skills`;
 const HOUSE_STYLE: Summary = {
-  ...{ id: OWN, name: 'House style', description: 'How we write, and what we never say.', version: '1' },
-  ...{ createdAt: ago(900), updatedAt: ago(90), length: 420 },
+  id: OWN,
+  name: 'House style',
+  description: 'How we write, and what we never say.',
+  version: '1',
+  createdAt: ago(900),
+  updatedAt: ago(90),
+  length: 420,
 };
 const CURATED: Summary = {
-  ...{ slug: 'seo-audit', name: 'SEO audit', category: 'seo', cadence: 'weekly', check: 'weekly', version: '3' },
-  ...{ checked: '2026-11-01', suggestedSchedule: '0 7 * * 1', needs: ['web'], description: 'Audits a site.' },
+  slug: 'seo-audit',
+  name: 'SEO audit',
+  category: 'seo',
+  cadence: 'weekly',
+  check: 'weekly',
+  version: '3',
+  checked: '2026-11-01',
+  suggestedSchedule: '0 7 * * 1',
+  needs: ['web'],
+  description: 'Audits a site.',
 };
 const PERSONAS: Summary = {
-  ...{ slug: 'buyer-personas', name: 'Buyer personas', category: 'strategy', cadence: 'on-demand' },
-  ...{ check: 'quarterly', suggestedSchedule: '0 7 1 1,4,7,10 *', version: '1', description: 'Describes buyers.' },
+  slug: 'buyer-personas',
+  name: 'Buyer personas',
+  category: 'strategy',
+  cadence: 'on-demand',
+  check: 'quarterly',
+  suggestedSchedule: '0 7 1 1,4,7,10 *',
+  version: '1',
+  description: 'Describes buyers.',
 };
 const SKILLS = [
   sample('SkillSummary', HOUSE_STYLE),
-  sample('SkillSummary', { ...HOUSE_STYLE, id: OWN.replace(/.$/, 'd'), name: 'Tone', managedBy: 'files', driftedAt: ago(9) }),
+  sample('SkillSummary', {
+    ...HOUSE_STYLE,
+    id: OWN.replace(/.$/, 'd'),
+    name: 'Tone',
+    managedBy: 'files',
+    driftedAt: ago(9),
+  }),
   sample('SkillSummary', CURATED),
   sample('SkillSummary', PERSONAS),
 ];
@@ -41,7 +66,11 @@ test('skills in all their states', async ({ api, visit }) => {
       ...FRAME,
       answer('get', '/v1/skills', SKILLS),
       answer('get', '/v1/skills/{skillId}', ({ of }) => {
-        const found: Record<string, Summary> = { [OWN]: { ...HOUSE_STYLE, ...kept }, 'seo-audit': CURATED, 'buyer-personas': PERSONAS };
+        const found: Record<string, Summary> = {
+          [OWN]: { ...HOUSE_STYLE, ...kept },
+          'seo-audit': CURATED,
+          'buyer-personas': PERSONAS,
+        };
         return sample('SkillDetail', { ...found[of['skillId']!], instructions });
       }),
       answer('get', '/v1/routines', [sample('RoutineSummary', { name: 'Weekly digest', skills: [OWN] })]),

@@ -17,9 +17,19 @@ const USED = answer('get', '/v1/usage', ({ query }) => {
     from: dayBefore(30),
     to: dayBefore(0),
     groups: keys.map((key, nth) => ({
-      ...{ key, cachedInputTokens: 0, reasoningTokens: 0, steps: 5, costUsd: '0.0123' },
-      ...{ inputTokens: 9_000 + 700 * nth, outputTokens: 900, totalTokens: 9_900 + 700 * nth },
-      parts: Object.entries(MODELS).map(([model, weight]) => ({ key: model, costUsd: null, totalTokens: weight * 990 })),
+      key,
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+      steps: 5,
+      costUsd: '0.0123',
+      inputTokens: 9e3 + 700 * nth,
+      outputTokens: 900,
+      totalTokens: 9900 + 700 * nth,
+      parts: Object.entries(MODELS).map(([model, weight]) => ({
+        key: model,
+        costUsd: null,
+        totalTokens: weight * 990,
+      })),
     })),
     total: { totalTokens: 412_000, inputTokens: 400_000, outputTokens: 12_000, steps: 150, costUsd: '0.3690' },
   });

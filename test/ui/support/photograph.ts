@@ -181,7 +181,11 @@ export function forbidding(pathOf: string | RegExp) {
 }
 
 /** Refuses requests to a path of the API with a status and an error. */
-export function refusing(pathOf: string | RegExp, status: number, error: { readonly code: string; readonly message: string }) {
+export function refusing(
+  pathOf: string | RegExp,
+  status: number,
+  error: { readonly code: string; readonly message: string },
+) {
   return (page: Page) =>
     page.route(matcher(pathOf), (route) =>
       route.fulfill({

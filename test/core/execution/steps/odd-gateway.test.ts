@@ -73,27 +73,24 @@ async function start(
   return data.id;
 }
 
-test.for(CASES.map((odd, index) => ({ ...odd, index })))(
-  '$name',
-  async ({ name, index, expected }, { met, told }) => {
-    const run = await met(name);
-    const steps: Json[] = run.steps;
-    const last = steps.findLast(({ kind }) => kind === 'model');
-    expect({ ...run, attempts: last?.attempt }).toMatchObject({
-      state: expected.state,
-      reason: expected.reason ?? null,
-      attempts: expected.attempts,
-      ...('result' in expected ? { result: expected.result } : {}),
-      ...('failureClass' in expected ? { failureClass: expected.failureClass } : {}),
-    });
-    if (expected.message !== undefined) expect(run.errorMessage).toBe(expected.message);
-    if (expected.words !== undefined) expect(run.errorMessage).toContain(expected.words);
-    if ('finish' in expected) expect(last.finishReason).toBe(expected.finish);
-    if (expected.thinking !== undefined) expect(steps[0].thinking).toBe(expected.thinking);
-    const calls = steps.filter(({ kind }) => kind === 'tool').map(({ tool }) => JSON.parse(tool.arguments));
-    if (expected.calls !== undefined) expect(calls).toEqual(expected.calls);
-    const warnings = steps.flatMap((each) => each.warnings.map(({ code }: Json) => code));
-    expect(warnings).toEqual(expected.warnings ?? []);
-    await expect.poll(() => told.typesAt(index)).toEqual([`run.${expected.state}`]);
-  },
-);
+test.for(CASES.map((odd, index) => ({ ...odd, index })))('$name', async ({ name, index, expected }, { met, told }) => {
+  const run = await met(name);
+  const steps: Json[] = run.steps;
+  const last = steps.findLast(({ kind }) => kind === 'model');
+  expect({ ...run, attempts: last?.attempt }).toMatchObject({
+    state: expected.state,
+    reason: expected.reason ?? null,
+    attempts: expected.attempts,
+    ...('result' in expected ? { result: expected.result } : {}),
+    ...('failureClass' in expected ? { failureClass: expected.failureClass } : {}),
+  });
+  if (expected.message !== undefined) expect(run.errorMessage).toBe(expected.message);
+  if (expected.words !== undefined) expect(run.errorMessage).toContain(expected.words);
+  if ('finish' in expected) expect(last.finishReason).toBe(expected.finish);
+  if (expected.thinking !== undefined) expect(steps[0].thinking).toBe(expected.thinking);
+  const calls = steps.filter(({ kind }) => kind === 'tool').map(({ tool }) => JSON.parse(tool.arguments));
+  if (expected.calls !== undefined) expect(calls).toEqual(expected.calls);
+  const warnings = steps.flatMap((each) => each.warnings.map(({ code }: Json) => code));
+  expect(warnings).toEqual(expected.warnings ?? []);
+  await expect.poll(() => told.typesAt(index)).toEqual([`run.${expected.state}`]);
+});

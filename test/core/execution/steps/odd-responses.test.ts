@@ -1,4 +1,4 @@
-import { jsonSchema, tool } from 'ai';
+import { jsonSchema, type ToolSet } from 'ai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ODD_CASES, type OddCase } from '#dev/fakes/odd-gateway/index.ts';
 import { startGateway, type Gateway } from '#dev/fakes/gateway/server.ts';
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const MOST_ATTEMPTS = 5;
-const CALCULATE = { calculate: tool({ inputSchema: jsonSchema<never>({ type: 'object' }) }) };
+const CALCULATE = { calculate: { inputSchema: jsonSchema({ type: 'object' }) } } as ToolSet;
 
 /** Asks a server that answers oddly, again while a failure may pass. */
 async function ask({ answers, tools, modelId = 'fixture/writer-small' }: OddCase, marker: string) {
