@@ -14,7 +14,7 @@ const UNIT = [
   'test/digest/times.test.ts',
   'test/cli/{completion,device,documented,mcp,output}.test.ts',
   'test/cli/files/{document,faults,import}.test.ts',
-  'test/contract/{agreement,coverage,endpoints}.test.ts',
+  'test/contract/{agreement,coverage,endpoints,generators}.test.ts',
   'test/gate/rules.test.ts',
   'test/house/**',
   'test/http/{body-turns,plain-words}.test.ts',
