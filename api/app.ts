@@ -52,9 +52,11 @@ const EXPOSED_HEADERS = [
   'ETag',
   'Idempotent-Replayed',
   'Link',
+  'Location',
   'Preference-Applied',
   'Retry-After',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
   'X-Request-Id',
 ];

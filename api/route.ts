@@ -45,6 +45,8 @@ export interface RouteSpec<
     readonly description: string;
     /** Header name → what it holds. */
     readonly headers?: Readonly<Record<string, string>>;
+    /** Path at which the data can be read, with the names of its fields: `/v1/routines/:id`. */
+    readonly location?: string;
     /** Responds with server-sent events; `data` is the shape of one of them. */
     readonly stream?: true;
   };

@@ -183,8 +183,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     async close() {
       clock.stop();
       deps.runFeed.close();
-      await deps.runFeed.settled();
-      await deps.admission.settled();
+      await deps.runFeed.idle();
+      await deps.admission.idle();
       await accountMails?.settled();
       mailer?.close();
       // Before the client they speak through.

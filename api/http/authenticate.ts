@@ -171,6 +171,7 @@ export function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): voi
   const limit = deps.config.RATE_LIMIT_PER_MINUTE;
   ctx.set('X-RateLimit-Limit', String(limit));
   ctx.set('X-RateLimit-Remaining', String(Math.max(limit - use.count, 0)));
+  ctx.set('X-RateLimit-Reset', String(Math.max(use.resetSeconds, 1)));
   if (use.count > limit) {
     throw new AppError('rate_limited', undefined, {
       'Retry-After': String(Math.max(use.resetSeconds, 1)),

@@ -1,8 +1,21 @@
+import { hash } from 'node:crypto';
 import type { IsExpected } from '#lib/external-keys.ts';
 
 /** Returns the header with the entity tag of a version (RFC 9110, section 8.8.3). */
 export function etagOf({ version }: { readonly version: number }): { ETag: string } {
   return { ETag: `"${version}"` };
+}
+
+/** Returns a weak tag of a content: equal contents have equal ones, though not byte for byte the same response. */
+export function contentTag(...parts: readonly string[]): string {
+  return `W/"${hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)}"`;
+}
+
+/** Tells whether `If-None-Match` lists a weak tag, or any (RFC 9110, section 13.1.2). */
+export function hasSeen(ifNoneMatch: string | undefined, tag: string): boolean {
+  const opaque = tag.replace(/^W\//, '');
+  const listed = ifNoneMatch?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
+  return listed.some((each) => each === opaque || each === '*');
 }
 
 /** Returns the versions that `If-Match` lists; undefined for any. A weak or unknown tag names none. */

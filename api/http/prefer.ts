@@ -38,3 +38,11 @@ export function waitOf(ctx: Context, isAllowed: (signal: AbortSignal) => Promise
     ctx.set('Preference-Applied', `wait=${seconds}`);
   };
 }
+
+/** Tells whether a caller wants each fault of a refused request on its own: `Prefer: error-details` (RFC 7240). */
+export function prefersDetails(ctx: Context): boolean {
+  return ctx
+    .get('prefer')
+    .split(',')
+    .some((preference) => /^\s*error-details\s*(?:;|$)/i.test(preference));
+}

@@ -3,6 +3,7 @@ import { isTransient } from '#lib/database/index.ts';
 import { AppError, failureBody } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { awaitsContinue } from '../http/body.ts';
+import { prefersDetails } from '../http/prefer.ts';
 
 /** Turns an error into the failure envelope. The caller learns nothing of an unexpected one. */
 export function errors(log: Log): Middleware {
@@ -19,7 +20,7 @@ export function errors(log: Log): Middleware {
       if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'application/json';
-      ctx.body = failureBody(error, String(ctx.state.requestId));
+      ctx.body = failureBody(error, String(ctx.state.requestId), { isDetailed: prefersDetails(ctx) });
     }
   };
 }

@@ -26,7 +26,7 @@ const auditEvent = z
     action: z.enum(AUDIT_ACTIONS),
     targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
     details: z
-      .record(z.string(), z.json())
+      .record(z.string(), z.unknown())
       .meta({ description: 'What changed, as the action has it.', example: { to: 'admin' } }),
     createdAt: timestamp,
   })

@@ -64,7 +64,7 @@ const createConnection = route({
   scope: 'connections:write',
   body: connectionBody,
   idempotent: true,
-  success: { status: 201, data: connection, description: 'The connection, ready.' },
+  success: { status: 201, location: '/v1/connections/:id', data: connection, description: 'The connection, ready.' },
   errors: ['limit_reached', 'provider_error'],
 }).to(async ({ access, by, body, deps, newId }) => {
   assertElsewhere(body.url, deps);

@@ -134,7 +134,7 @@ const connectWithApiKey = route({
       .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces'),
   }),
   idempotent: true,
-  success: { status: 201, data: connection, description: 'The connection, ready.' },
+  success: { status: 201, location: '/v1/connections/:id', data: connection, description: 'The connection, ready.' },
   errors: ['connection_not_found', 'limit_reached', 'provider_error'],
 }).to(async ({ access, by, params, body, deps, newId }) => {
   const created = await connectWithKey(deps, {

@@ -57,7 +57,12 @@ const startDeviceSignIn = route({
   scope: 'connections:write',
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
-  success: { status: 201, data: deviceAttempt, description: 'The attempt, pending.' },
+  success: {
+    status: 201,
+    location: '/v1/model-connections/provider-a/device/:attemptId',
+    data: deviceAttempt,
+    description: 'The attempt, pending.',
+  },
   errors: SIGN_IN_ERRORS,
 }).to(async ({ access, body, deps }) => ({
   data: presentAttempt(await start(deps, ownerOf(access), body.connectionId ?? null)),

@@ -91,7 +91,13 @@ const createRoutine = route({
   body: routineBody,
   idempotent: true,
   shownOnce: ['webhookSecret'],
-  success: { status: 201, data: createdRoutine, description: 'The draft.', headers: etag },
+  success: {
+    status: 201,
+    location: '/v1/routines/:id',
+    data: createdRoutine,
+    description: 'The draft.',
+    headers: etag,
+  },
   errors: ['limit_reached', ...saveErrors],
 }).to(async ({ access, body, deps, newId }) => {
   const id = newId('routine');

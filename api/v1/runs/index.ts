@@ -41,7 +41,7 @@ const runRoutine = route({
   }),
   bodyOptional: true,
   idempotent: true,
-  success: { status: 202, data: run, description: 'The queued run.' },
+  success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: ['routine_archived', 'invalid_variable', 'limit_reached', 'allowance_exceeded', 'provider_disabled'],
 }).to(async ({ access, params: { routineId }, body, deps, newId }) => {
   const { variables: values, runAt = null } = body;
@@ -211,7 +211,7 @@ const retryRun = route({
   scope: 'runs:write',
   params,
   idempotent: true,
-  success: { status: 202, data: run, description: 'The queued run.' },
+  success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: [
     'routine_not_found',
     'run_not_finished',

@@ -10,15 +10,15 @@ import {
 } from '#core/clients/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
-  decideCall,
+  judgeCall,
   refused,
   resultFault,
   type AllowedCall,
   type MaybeSent,
-  type Refusal,
+  type RefusedCall,
   type RefusalReason,
   type WantedCall,
-} from './decide-call.ts';
+} from './judge-call.ts';
 import { definitionHash, retirePolicy } from './write-discovered.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
 import type { ToolTarget } from './queries.ts';
@@ -38,7 +38,7 @@ export interface Overtaken {
   readonly kind: 'overtaken';
 }
 
-export type MadeCall = AnsweredCall | FailedCall | Refusal | MaybeSent | Overtaken;
+export type MadeCall = AnsweredCall | FailedCall | RefusedCall | MaybeSent | Overtaken;
 
 export interface AnsweredCall {
   readonly kind: 'answered';
@@ -90,12 +90,12 @@ async function prepare(
   caller: Caller,
   wanted: WantedCall,
   { fresh }: { readonly fresh: boolean },
-): Promise<AllowedCall<LiveTool> | FailedCall | Refusal | MaybeSent> {
+): Promise<AllowedCall<LiveTool> | FailedCall | RefusedCall | MaybeSent> {
   const held: HeldSession = { lease: undefined };
   let live: LiveTool | undefined;
   let decision;
   try {
-    decision = await decideCall(wanted, async (target) => {
+    decision = await judgeCall(wanted, async (target) => {
       live = await findLive(deps, caller, target, { held, fresh });
       return live;
     });
@@ -225,7 +225,7 @@ async function send(
 function failedCall(
   error: unknown,
   { secrets, uncertain }: Pick<FailedCall, 'secrets' | 'uncertain'>,
-): FailedCall | Refusal {
+): FailedCall | RefusedCall {
   // The credentials are made before the request, so nothing was sent.
   if (error instanceof AppError) return refused('connection_unusable');
   if (!(error instanceof ToolServerError)) throw error;

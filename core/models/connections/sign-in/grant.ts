@@ -12,7 +12,7 @@ import type { AccountsCore } from '../core.ts';
 import { revokeTokens, signInOf, type ProviderServer } from '../oauth/server.ts';
 import type { OAuthCredential } from '../store/credential.ts';
 import { endAttempt } from './attempt-queries.ts';
-import type { Attempt, Granted } from './attempt.ts';
+import type { SignInAttempt, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { keepAccount, safeLabel } from './keep.ts';
 import type { OpenProvider } from './open-provider.ts';
@@ -53,7 +53,7 @@ export async function readGrant(
 export async function finishSignIn(
   deps: AccountsCore,
   { provider, runtime }: OpenProvider,
-  attempt: Attempt,
+  attempt: SignInAttempt,
   granted: Granted,
   by: Actor,
 ): Promise<ModelConnection> {

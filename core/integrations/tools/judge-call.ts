@@ -44,10 +44,10 @@ export interface MaybeSent {
  * @param findNow finds the tool at its server with the hash of its definition, once everything else holds; undefined
  * when it is gone
  */
-export async function decideCall<Found extends { readonly hash: string }>(
+export async function judgeCall<Found extends { readonly hash: string }>(
   wanted: WantedCall,
   findNow: (target: ToolTarget) => Promise<Found | undefined>,
-): Promise<AllowedCall<Found> | Refusal | MaybeSent> {
+): Promise<AllowedCall<Found> | RefusedCall | MaybeSent> {
   const target = confirmedInTime(wanted);
   if (wanted.maybeSent && (target === undefined || !isRepeatable(target.policy))) {
     return { kind: 'maybe_sent' };
@@ -78,7 +78,7 @@ function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | und
   return confirmedAt !== null && confirmedAt <= runStartedAt ? target : undefined;
 }
 
-async function unfitArguments(policy: ToolPolicy, args: JsonObject): Promise<Refusal | undefined> {
+async function unfitArguments(policy: ToolPolicy, args: JsonObject): Promise<RefusedCall | undefined> {
   const { projectId, argumentSchema } = policy;
   const { inputSchema } = checkedSchemas(policy);
   const own = await schemaFault(projectId, inputSchema, args);
@@ -88,7 +88,7 @@ async function unfitArguments(policy: ToolPolicy, args: JsonObject): Promise<Ref
   return narrowed === undefined ? undefined : refused('arguments_not_confirmed', narrowed);
 }
 
-function uncheckable(error: unknown): Refusal {
+function uncheckable(error: unknown): RefusedCall {
   if (!(error instanceof SchemaError)) throw error;
   return refused('arguments_uncheckable');
 }
@@ -148,14 +148,14 @@ const REFUSALS = {
 export type RefusalReason = keyof typeof REFUSALS;
 
 /** A call that is not made. Nothing of it was sent to the server. */
-export interface Refusal {
+export interface RefusedCall {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
   readonly why: string;
 }
 
 /** @param detail fills the place in the words */
-export function refused(reason: RefusalReason, detail: string | number = ''): Refusal {
+export function refused(reason: RefusalReason, detail: string | number = ''): RefusedCall {
   return { kind: 'refused', reason, why: REFUSALS[reason].replace('{}', () => String(detail)) };
 }
 
