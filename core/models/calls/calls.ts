@@ -1,4 +1,4 @@
-import { type ModelConnectionRef, isUsable } from '#core/models/connections/index.ts';
+import { type ModelConnectionRef, isUsable, useAccount } from '#core/models/connections/index.ts';
 import {
   type ModelProviders,
   runningLease,
@@ -123,9 +123,7 @@ function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Foun
           where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
       returning request_id
     ), used as (
-      update model_connections c set last_used_at = now(),
-        run_count = run_count + case when ${step}::integer = 0 and attempt.number = 0 then 1 else 0 end
-      from fresh, attempt where c.id = ${connection.id}
+      ${useAccount(connection.id, { isNewRun: sql`${step}::integer = 0 and attempt.number = 0`, from: sql`fresh, attempt` })}
     )
     select instance_id as "instanceId", epoch, wanted,
       coalesce((select request_id from again), (select request_id from fresh)) as "requestId"

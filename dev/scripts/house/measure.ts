@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isAstray, isOutside, pointsUp, SUBJECTS } from './districts.ts';
+import { sharedTables } from './writers.ts';
 
 interface SourceFile {
   /** Path from the top, with slashes. */
@@ -146,6 +147,7 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
     'exports of core with the name of another': [...owners]
       .filter(([, places]) => places.length > 1)
       .map(([name]) => name),
+    'tables with several writers': sharedTables(cut),
     'files with barred words': texts
       .filter(([name, text]) => !/^(?:dev\/scripts|test\/dev)\/house\//.test(name) && text.search(BARRED) !== -1)
       .map(([name]) => name),
