@@ -29,9 +29,9 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** The most files and lines of each room; a change that raises one says why, see docs/adr/0038-budgets-of-rooms.md. */
 const BUDGETS = {
-  core: { files: 380, lines: 44_500 },
+  core: { files: 390, lines: 46_000 },
   lib: { files: 97, lines: 8_000 },
-  api: { files: 105, lines: 12_500 },
+  api: { files: 112, lines: 13_500 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },
