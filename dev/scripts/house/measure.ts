@@ -50,6 +50,10 @@ const SHARED_BY = 3;
 const BARRED =
   /(?<![`'"])\b(?:whoever|whatever|nobody|somebody|anew)\b(?![`'"])|\b(?:of before|for want of|comes to|tells of)\b/giu;
 
+/** A test with a service; one without tests a pure part, which may lie behind a door. */
+const WITH_SERVICE = /from '#test\/support\/(?:service|fixtures|people)\.ts'/;
+const BEHIND_DOOR = /from '#(core\/(?!(?:[a-z-]+\/)?[a-z-]+\/index[.]ts|(?:core|events|services)[.]ts)[^']+)'/g;
+
 export function readHouse(root: string): House {
   const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
   const find = (patterns: readonly string[]) =>
@@ -136,6 +140,12 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
       })
       .map(([room]) => room),
     'files of core outside the districts': sources.map(({ name }) => name).filter(isOutside),
+    'tests with a service that reach behind a door of core': [...documents]
+      .filter(([name, text]) => name.startsWith('test/') && WITH_SERVICE.test(text))
+      .flatMap(([name, text]) => [...text.matchAll(BEHIND_DOOR)].map(([, path]) => `${name} > ${path}`)),
+    'tests that import a bench': [...documents]
+      .filter(([name, text]) => name.startsWith('test/') && /from '[./]+bench\/harness\//.test(text))
+      .map(([name]) => name),
     'tests in no folder of the code': [...documents.keys()].filter((name) => isAstray(name, folders)),
     'imports of core that point up': sources
       .filter(isIn('core'))
