@@ -5,18 +5,11 @@ import path from 'node:path';
 
 const FOLDER = import.meta.dirname;
 const ROOT = path.join(FOLDER, '..');
-const COMMONJS = [
-  '--module',
-  'commonjs',
-  '--moduleResolution',
-  'bundler',
-  '--outDir',
-  path.join(FOLDER, 'dist/commonjs'),
-];
+const COMMONJS = '--module commonjs --moduleResolution bundler --verbatimModuleSyntax false --outDir'.split(' ');
 
 // What an earlier build wrote and this one does not would be packed as well.
 await rm(path.join(FOLDER, 'dist'), { recursive: true, force: true });
-for (const form of [[], COMMONJS]) {
+for (const form of [[], [...COMMONJS, path.join(FOLDER, 'dist/commonjs')]]) {
   const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
   const { status } = spawnSync(tsc, ['-p', FOLDER, ...form], { stdio: 'inherit' });
   if (status !== 0) process.exit(1);

@@ -17,14 +17,14 @@ export const OPERATIONS = routes.filter(({ spec }) => spec.auth === 'key-or-sess
 
 /** Renders their types, and those of webhooks. */
 export async function renderSdkTypes(): Promise<string> {
-  const types = await renderApiTypes(withWordsInPlace(documentFor('keys')));
+  const types = await renderApiTypes(Object(withWordsInPlace(documentFor('keys'))));
   return ABSENT.reduce((text, absent) => text.replace(absent, ''), types);
 }
 
 /** Puts what is no object, and the words on what is one, at each field: an editor shows a name for a reference. */
-function withWordsInPlace(document: ReturnType<typeof documentFor>): object {
+function withWordsInPlace(document: ReturnType<typeof documentFor>) {
   const schemas = new Map<string, unknown>(Object.entries(document.components?.schemas ?? {}));
-  return JSON.parse(JSON.stringify(document), (_key, value: unknown) => {
+  return JSON.parse(JSON.stringify(document), (_key, value: unknown): unknown => {
     const { $ref: ref, ...place } = Object(value);
     const target = typeof ref === 'string' ? schemas.get(ref.replace('#/components/schemas/', '')) : undefined;
     if (target === undefined) return value;

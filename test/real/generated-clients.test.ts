@@ -73,7 +73,7 @@ test('a client of hey-api is typed, creates, runs and reads', async () => {
   const folder = await folderOf('typescript');
   const tool = (name: string) => path.join(tools, 'node_modules/.bin', name);
   await run(folder, tool('openapi-ts'), ['-i', '../openapi.json', '-o', 'client']);
-  await cp(path.join(PROGRAMS, 'program.ts'), path.join(folder, 'program.ts'));
+  await cp(path.join(PROGRAMS, 'program.ts.txt'), path.join(folder, 'program.ts'));
   const options = ['--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--types', '', '--skipLibCheck'];
   const form = ['--module', 'commonjs', '--moduleResolution', 'node10', '--outDir', 'out'];
   await run(folder, tool('tsc'), [...options, ...form, 'program.ts']);

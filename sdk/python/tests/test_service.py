@@ -1,5 +1,7 @@
 """Against a real service, which RAS_API_URL and RAS_API_KEY name."""
 
+from datetime import datetime, timedelta, timezone
+
 import pytest
 
 from routine_automation import BadRequestError, NotFoundError, Ras, TimeoutError, data
@@ -12,6 +14,7 @@ from routine_automation.generated.models import (
     ListRunsState,
     ModelReference,
     ModelReferenceProvider,
+    RunRoutineBody,
 )
 
 
@@ -57,7 +60,8 @@ def test_errors_are_typed_and_name_every_field() -> None:
 
 def test_a_wait_ends_when_its_time_is_over() -> None:
     ras = Ras()
-    run = ras.run_routine(ras.create_routine(routine("Slow", "fixture/slow")).id)
+    later = datetime.now(timezone.utc) + timedelta(hours=1)
+    run = ras.run_routine(ras.create_routine(routine("Later")).id, RunRoutineBody(run_at=later))
     with pytest.raises(TimeoutError):
         ras.wait(run.id, timeout=0)
 
