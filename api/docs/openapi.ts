@@ -97,12 +97,12 @@ API keys read on every plan and write on: ${writers.join(', ')}.`;
 
 type Document = ReturnType<typeof createDocument>;
 
-/** Operations from which a parameter that they have in common stands once for all. */
+/** Operations from which a shared parameter is declared once for all. */
 const SHARED_FROM = 3;
 
 /**
- * Moves the parameters that operations share into `components`, each under its own name; further forms of
- * a name are numbered, the one that most operations take is not.
+ * Moves parameters that operations share into `components`, each under its own name. The most used form of a name keeps
+ * it; the others are numbered.
  */
 function withSharedParameters(document: Document): Document {
   const operations = Object.values(document.paths ?? {})
@@ -156,8 +156,8 @@ const UNIONS = ['anyOf', 'oneOf', 'allOf'];
 const EXACT = ['pattern', 'enum', 'const', 'format', '$ref'];
 
 /**
- * Adds to the finished document what the pipeline refuses in every request of every operation: a NUL in a text. Texts
- * that have a pattern or a closed list of values exclude it themselves.
+ * Adds to the finished document that every request refuses a NUL in a text. Texts with a pattern or a closed list of
+ * values exclude it themselves.
  */
 function withStorableText<D extends object>(document: D): D {
   const requests = new Set<unknown>();

@@ -107,7 +107,6 @@ function securityOf(spec: RouteSpec) {
   }
 }
 
-/** Says which callers may use the operation, beyond its security schemes. */
 function scopeNote(spec: RouteSpec): string {
   if (spec.auth === 'owner-session' || spec.auth === 'returning-owner') {
     return 'Only the browser session of the account’s owner may call this; an API key cannot act as the owner.';

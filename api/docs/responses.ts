@@ -216,7 +216,6 @@ export function hasProject({ auth }: RouteSpec): boolean {
   return auth.endsWith('session') && auth !== 'session';
 }
 
-/** Tells whether the caller is a person or a key, with a rate limit of its own. */
 function isSignedIn({ auth }: RouteSpec): boolean {
   return auth.endsWith('session') || auth === 'returning-owner';
 }

@@ -18,9 +18,7 @@ export function hasSeen(ifNoneMatch: string | undefined, tag: string): boolean {
   return listed.some((each) => each === opaque || each === '*');
 }
 
-/**
- * Returns the versions that `If-Match` lists; undefined for any. A weak tag, or one we never gave out, names none.
- */
+/** Returns the versions that `If-Match` lists; undefined for any. A weak or unknown tag names none. */
 export function versionsIn(ifMatch: string | undefined): number[] | undefined {
   if (ifMatch === undefined || isAny(ifMatch)) return undefined;
   return ifMatch.split(',').flatMap((tag) => {
@@ -29,7 +27,7 @@ export function versionsIn(ifMatch: string | undefined): number[] | undefined {
   });
 }
 
-/** Returns what a request expects of the thing that it would replace (RFC 9110, sections 13.1.1 and 13.1.2). */
+/** Returns what a request expects of the resource that it replaces (RFC 9110, sections 13.1.1 and 13.1.2). */
 export function expectedBy(conditions: {
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;

@@ -3,7 +3,7 @@ import { AppError } from '#lib/errors.ts';
 import { cutPage, type Page } from '#lib/paging.ts';
 import type { RouteSpec } from '../route.ts';
 
-/** Returns a page of a list as a reply: presented items, and where the next page begins if there is one. */
+/** Returns a page of a list as a reply: presented items, and the start of the next page. */
 export function listReply<Row extends { readonly id: string }, Item>(
   found: readonly Row[],
   page: Page,

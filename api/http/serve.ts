@@ -48,7 +48,7 @@ export function serve(route: Route, deps: Deps): Middleware {
     const { location } = spec.success;
     if (location !== undefined) ctx.set('Location', publicUrl + filled(location, data));
     if (isReplay) ctx.set('Idempotent-Replayed', 'true');
-    // Every response belongs to one tenant, and some of what is sent is shown only once.
+    // Each response belongs to one tenant, and some of its content is shown only once.
     ctx.set('Cache-Control', 'no-store');
     const said = JSON.stringify({ data, ...(inBody && { page: { nextCursor: nextCursor ?? null } }) });
     if (spec.method === 'GET' && headers['ETag'] === undefined) {
@@ -98,7 +98,6 @@ async function* checkedEach(route: Route, events: AsyncIterable<SentEvent>, deps
   }
 }
 
-/** Tells whether a body was sent, or is missed and refused as one that is not JSON. */
 function isBodyDue({ spec }: Route, ctx: Context): boolean {
   return hasBody(ctx.req) || (spec.body !== undefined && spec.bodyOptional !== true);
 }

@@ -5,7 +5,7 @@ import type { Log } from '#lib/log.ts';
 import { awaitsContinue } from '../http/body.ts';
 import { prefersDetails } from '../http/prefer.ts';
 
-/** Turns what was thrown into the failure envelope. An unexpected error tells the caller nothing. */
+/** Turns an error into the failure envelope. The caller learns nothing of an unexpected one. */
 export function errors(log: Log): Middleware {
   return async (ctx, next) => {
     try {
@@ -16,7 +16,7 @@ export function errors(log: Log): Middleware {
       logUnexpected(log, { thrown, error, requestId, route });
       ctx.status = error.status;
       ctx.set({ ...error.headers });
-      // The caller was not told to send the body, so nothing can follow on this connection.
+      // The caller holds its body back, so nothing can follow on this connection.
       if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'application/json';
@@ -33,7 +33,7 @@ export function translate(thrown: unknown): AppError {
   return new AppError('internal_error');
 }
 
-/** Logs what was thrown where the caller could not have caused it. */
+/** Logs an error that the caller could not have caused. */
 export function logUnexpected(
   log: Log,
   failure: { thrown: unknown; error: AppError; requestId: unknown; route: unknown },

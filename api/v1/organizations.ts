@@ -4,7 +4,8 @@ import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 export const project = z

@@ -11,7 +11,8 @@ import {
   type ProviderCatalogue,
 } from '#core/integrations/connections/index.ts';
 import type { Deps } from '../../deps.ts';
-import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, iso } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
 

@@ -9,7 +9,8 @@ import {
 } from '#core/models/connections/index.ts';
 import type { ProjectSessionAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { modelConnectionId, SIGN_IN_ERRORS } from './schemas.ts';
 

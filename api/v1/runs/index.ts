@@ -7,7 +7,8 @@ import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
-import { EXAMPLE, idOf, instant, pageOf, pageQuery } from '../../http/schemas.ts';
+import { instant } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
@@ -263,7 +264,6 @@ export const runRoutes: readonly Route[] = [
   redeliverWebhook,
 ];
 
-/** Returns the tenant that a run is counted for. */
 function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {
   return { projectId, organizationId, plan };
 }
