@@ -106,6 +106,7 @@ export type NewId = (
   resource:
     | 'apiKey'
     | 'backfill'
+    | 'ciTrust'
     | 'connection'
     | 'invitation'
     | 'organization'

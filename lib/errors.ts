@@ -17,6 +17,7 @@ export const ERRORS = {
   confirmation_required: [400, 'Automatic execution needs confirmAutomaticExecution: true.'],
   authentication_required: [401, 'Send an API key as a bearer token, or sign in.'],
   invalid_api_key: [401, 'The API key is unknown or revoked.'],
+  invalid_id_token: [401, 'The ID token is not accepted.'],
   invalid_signature: [401, 'The signature or secret does not match.'],
   plan_write_required: [402, 'API keys may write only on the pro and scale plans.'],
   allowance_exceeded: [402, 'The allowance of the plan is used up.'],
@@ -38,6 +39,7 @@ export const ERRORS = {
   invitation_not_found: [404, 'No such invitation, or it has expired or is for another address.'],
   session_not_found: [404, 'No such session of yours.'],
   api_key_not_found: [404, 'No such API key.'],
+  ci_trust_not_found: [404, 'No such CI sign-in in this project.'],
   assistant_not_found: [404, 'No such assistant in this project.'],
   skill_not_found: [404, 'No such skill in this project.'],
   routine_not_found: [404, 'No such routine in this project.'],
@@ -97,13 +99,16 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** The faults of the input, where the message lists some. */
+  readonly faults: readonly Fault[];
 
-  constructor(code: ErrorCode, message?: string, headers: Record<string, string> = {}) {
+  constructor(code: ErrorCode, message?: string, headers: Record<string, string> = {}, faults: readonly Fault[] = []) {
     super(message ?? ERRORS[code][1]);
     this.name = 'AppError';
     this.code = code;
     this.status = ERRORS[code][0];
     this.headers = headers;
+    this.faults = faults;
   }
 }
 
@@ -117,7 +122,7 @@ export interface Fault {
 export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_request'): AppError {
   const shown = faults.slice(0, 20).map((fault) => `${fault.path}: ${fault.message}`);
   if (faults.length > shown.length) shown.push(`and ${faults.length - shown.length} more`);
-  return new AppError(code, shown.join('; '));
+  return new AppError(code, shown.join('; '), {}, faults);
 }
 
 /** Returns the body of a failure. */

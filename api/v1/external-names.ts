@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MANAGERS } from '#lib/external-keys.ts';
 import { timestamp } from '../http/schemas.ts';
+import { author } from './routines/version-schemas.ts';
 
 /** A name that a program gives to a routine or a skill. */
 const externalKey = z
@@ -20,15 +21,24 @@ const managedBy = z.enum(MANAGERS).nullable().meta({
     '`files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change.',
 });
 
+const managedFrom = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be 1 to 63 lower-case letters, digits, dots, underscores or hyphens')
+  .meta({
+    description: 'The name of the folder of files that keeps it: `name` in its `ras.yaml`.',
+    example: 'marketing',
+  });
+
 /** The fields of the name in a request that creates something with this name. */
 export const namedFields = {
   externalKey: externalKey.nullable().default(null),
   managedBy: managedBy.default(null),
+  managedFrom: managedFrom.nullable().default(null),
 };
 
 /** The same in a request that puts it under its key, and in a patch. */
-export const putFields = { managedBy: namedFields.managedBy };
-export const renamedFields = { externalKey: externalKey.nullable(), managedBy };
+export const putFields = { managedBy: namedFields.managedBy, managedFrom: namedFields.managedFrom };
+export const renamedFields = { externalKey: externalKey.nullable(), managedBy, managedFrom: managedFrom.nullable() };
 
 /** The fields of the name in responses. */
 export const shownName = {
@@ -37,10 +47,17 @@ export const shownName = {
     .nullable()
     .meta({ id: 'ExternalKey', description: 'What programs call it; null where none does.' }),
   managedBy,
+  managedFrom: z.string().nullable().meta({
+    id: 'ManagedFrom',
+    description: 'The name of the folder of files that keeps it; null where none does, or the folder has no name.',
+  }),
   driftedAt: timestamp.nullable().meta({
     description:
       'When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it.',
   }),
+  driftedBy: author
+    .nullable()
+    .meta({ description: 'The person or the API key that changed it last, while it differs.' }),
 };
 
 export const keyParams = z.strictObject({ externalKey });
@@ -49,4 +66,5 @@ export const keyParams = z.strictObject({ externalKey });
 export const nameFilters = {
   externalKey: externalKey.optional().meta({ description: 'Only the one that has this key.' }),
   managedBy: z.enum(MANAGERS).optional().meta({ description: 'Only those that it keeps.' }),
+  managedFrom: managedFrom.optional().meta({ description: 'Only those that the folder of this name keeps.' }),
 };

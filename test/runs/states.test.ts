@@ -4,6 +4,7 @@ import { SYSTEM } from '#core/foundation/audit/index.ts';
 import {
   activateRoutine,
   archiveRoutine,
+  restoreRoutine,
   pauseRoutine,
   patchRoutine,
   ROUTINE_STATES,
@@ -105,7 +106,11 @@ test('a cancellation that is asked for ends a queued run and leaves one under wa
 
 const ROUTINE_OPERATIONS: Record<
   string,
-  { to: RoutineState; by: 'person' | 'service'; act: (planted: Planted) => Promise<unknown> }
+  {
+    to: RoutineState;
+    by: (typeof ROUTINE_TRANSITIONS)[number]['by'][number];
+    act: (planted: Planted) => Promise<unknown>;
+  }
 > = {
   'it is activated': {
     to: 'active',
@@ -122,6 +127,11 @@ const ROUTINE_OPERATIONS: Record<
     to: 'archived',
     by: 'person',
     act: ({ id, projectId }) => archiveRoutine(service.deps, SYSTEM, projectId, id),
+  },
+  'it is restored': {
+    to: 'draft',
+    by: 'restorer',
+    act: ({ id, projectId }) => restoreRoutine(database, SYSTEM, { projectId, id }),
   },
   'its instructions are changed': {
     to: 'draft',

@@ -53,6 +53,8 @@ interface NewApiKey {
   readonly expiresAt: Date | null;
   /** How the key was asked for, where it was not in the dashboard. */
   readonly through?: string;
+  /** The CI sign-in that it was made for. */
+  readonly trustId?: string;
 }
 
 /**
@@ -64,7 +66,7 @@ export async function createApiKey(
   by: Actor & { readonly id: string },
   input: NewApiKey,
 ): Promise<{ apiKey: ApiKey; plaintext: string }> {
-  const { id, organizationId, projectId, name, scopes, expiresAt, through } = input;
+  const { id, organizationId, projectId, name, scopes, expiresAt, through, trustId = null } = input;
   await holdProject(tx, projectId);
   const role = await roleOf(tx, { organizationId, userId: by.id });
   if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
@@ -82,8 +84,8 @@ export async function createApiKey(
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
   // saw that secret, so the new one replaces it.
   const created = await tx.row<ApiKey>`
-    insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at)
-    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt})
+    insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
+    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt}, ${trustId})
     on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
       where k.project_id = excluded.project_id
     returning ${columns}
@@ -177,6 +179,23 @@ export function revokeKeysOfProject(
   { organizationId, projectId }: { organizationId: string; projectId: string },
 ): Promise<RevokedKey[]> {
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
+}
+
+/** Revokes the keys that jobs of a CI sign-in hold. */
+export function revokeKeysOfTrust(
+  tx: Db,
+  by: Actor,
+  { organizationId, projectId, trustId }: { organizationId: string; projectId: string; trustId: string },
+): Promise<RevokedKey[]> {
+  return revoke(tx, by, organizationId, sql`project_id = ${projectId} and ci_trust_id = ${trustId}`);
+}
+
+/** Deletes keys of a CI sign-in that ended a week ago: each job makes one, and keys are counted. */
+export async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
+  await tx.run`
+    delete from api_keys where id in (
+      select id from api_keys where ci_trust_id = ${trustId} and expires_at < now() - interval '7 days' limit 100)
+  `;
 }
 
 async function revoke(tx: Db, by: Actor, organizationId: string, which: Sql): Promise<RevokedKey[]> {

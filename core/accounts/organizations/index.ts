@@ -1,9 +1,11 @@
 export {
   createApiKey,
+  forgetKeysOfTrust,
   listApiKeys,
   readApiKey,
   revokeApiKey,
   revokeKeysOf,
+  revokeKeysOfTrust,
   SCOPES,
   touchApiKey,
   type Scope,

@@ -10,7 +10,8 @@ import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import { recordDeactivation } from './record-changes.ts';
 import type { Routine, RoutineState } from './routine.ts';
 import { routineStatesBefore, type StateMove } from './states.ts';
-import { moveRoutine, returnToDraft } from './writes.ts';
+import { assertRoomForRoutine } from './save.ts';
+import { moveRoutine, returnToDraft, writeRestored } from './writes.ts';
 
 export interface ActivationInput {
   readonly projectId: string;
@@ -93,8 +94,7 @@ export function pauseRoutine(
 }
 
 /**
- * Archives a routine for good. Its runs and their history stay; waiting runs are skipped. Archiving again changes
- * nothing.
+ * Archives a routine. Its runs and their history stay; waiting runs are skipped. Archiving again changes nothing.
  * @throws {AppError} `routine_not_found`
  */
 export function archiveRoutine(
@@ -104,6 +104,26 @@ export function archiveRoutine(
   id: string,
 ): Promise<Routine> {
   return stopRoutine(deps, by, { projectId, id, state: 'archived' });
+}
+
+/**
+ * Takes a routine out of the archive: it is a draft with the history that it had, and needs a new proof run. One that is
+ * not archived stays as it is.
+ * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` where another routine has its key by now
+ */
+export async function restoreRoutine(
+  database: Database,
+  by: Actor,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
+): Promise<Routine> {
+  await assertRoomForRoutine(database, { id, projectId });
+  return transaction(database, async (tx) => {
+    const routine = await lockRoutine(tx, projectId, id);
+    if (routine.state !== 'archived') return routine;
+    const restored = await writeRestored(tx, routine, by.id);
+    await recordProjectAudit(tx, { by, projectId, action: 'routine.restored', targetId: id });
+    return restored;
+  });
 }
 
 function stopRoutine(

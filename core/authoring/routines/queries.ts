@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { authorJson } from '#core/foundation/audit/index.ts';
 import { chosenContentDays } from '#core/accounts/settings/index.ts';
 import {
   callableTools,
@@ -17,7 +18,9 @@ import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 const settingColumns = sql`
   id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
   skip_dates as "skipDates", jitter_seconds as "jitterSeconds", state, state_reason as "stateReason",
-  revision, version, external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt", overlap,
+  revision, version, external_key as "externalKey", managed_by as "managedBy", managed_from as "managedFrom",
+  drifted_at as "driftedAt",
+  ${authorJson({ createdBy: sql`routines.drifted_by`, projectId: sql`routines.project_id` })} as "driftedBy", overlap,
   misfire,
   jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
@@ -149,6 +152,7 @@ export interface RoutineFilter {
   /** Archived routines have lost their key, so they are never found by it. */
   readonly externalKey: string | undefined;
   readonly managedBy: Routine['managedBy'] | undefined;
+  readonly managedFrom: string | undefined;
   readonly page: Page;
 }
 
@@ -161,6 +165,7 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
   const sendsResults = filter.sendsResults ?? null;
   const externalKey = filter.externalKey ?? null;
   const managedBy = filter.managedBy ?? null;
+  const managedFrom = filter.managedFrom ?? null;
   const found = await db.rows<RoutineRow>`
     select ${settingColumns}, ${shortDefinition} as definition from routines
     where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
@@ -171,6 +176,7 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
         or id in (${routinesUsing(uses)}))
       and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))
       and (${managedBy}::text is null or managed_by = ${managedBy})
+      and (${managedFrom}::text is null or managed_from = ${managedFrom})
       ${afterCursor(filter.page)}
     order by project_id, id desc limit ${filter.page.limit + 1}
   `;

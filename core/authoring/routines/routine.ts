@@ -1,3 +1,4 @@
+import type { Author } from '#core/foundation/audit/index.ts';
 import type { Budget, MailSettings } from '#core/accounts/settings/index.ts';
 import type { Definition, ShortDefinition } from '#core/authoring/definition/index.ts';
 import type { TimingFields } from '#core/foundation/timetable/index.ts';
@@ -56,6 +57,8 @@ export interface Routine extends RoutineFields {
   readonly version: number;
   /** When something other than its files changed it, since the files last put it; else null. */
   readonly driftedAt: Date | null;
+  /** The author of the last such change. */
+  readonly driftedBy: Author | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
   readonly lastRunAt: Date | null;

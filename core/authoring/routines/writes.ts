@@ -1,10 +1,10 @@
 import { empty, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { DRIFT, freeKey } from '#lib/external-keys.ts';
+import { freeKey, nameColumns, type driftOf } from '#lib/external-keys.ts';
 import { definitionForm } from '#core/authoring/definition/index.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
-import { routineStatesBefore, type StateMove } from './states.ts';
+import { routineStatesBefore, type Mover, type StateMove } from './states.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
@@ -27,7 +27,8 @@ export async function insertRoutine(
         insert into routines (
           id, project_id, name, definition, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds,
           overlap, misfire, max_tokens_per_day, max_cost_usd_per_month, pause_after_failures,
-          webhook_url, deliver, webhook_secret, notify_mail, success_ping_url, external_key, managed_by
+          webhook_url, deliver, webhook_secret, notify_mail, success_ping_url, external_key, managed_by,
+          managed_from
         ) values (
           ${input.id}, ${input.projectId}, ${input.name}, ${definitionForm.write(input)},
           ${input.schedule}, ${input.timezone}, ${input.startsAt}, ${input.endsAt},
@@ -35,12 +36,12 @@ export async function insertRoutine(
           ${input.overlap}, ${input.misfire}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
           ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.deliver}, ${input.webhookSecret},
           ${jsonOrNull(notifications.mail)}::jsonb, ${notifications.successPingUrl},
-          ${input.externalKey}, ${input.managedBy}
+          ${input.externalKey}, ${input.managedBy}, ${input.managedBy && input.managedFrom}
         )
         on conflict (id) do nothing
         returning *
       ), version as (${insertVersions(input.origin)})
-      select ${columns} from written
+      select ${columns} from written routines
     `,
   );
   return inserted && routineOf(inserted);
@@ -56,7 +57,9 @@ export interface RoutineChange {
   /** Starts deliveries again after a 410 has stopped them. */
   readonly rearmWebhook: boolean;
   /** Sets, removes or leaves the mark that the routine differs from its files. */
-  readonly drift: keyof typeof DRIFT;
+  readonly drift: ReturnType<typeof driftOf>;
+  /** Id of the person or the API key. */
+  readonly by: string | null;
 }
 
 /**
@@ -79,14 +82,13 @@ export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: 
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
           webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver},
           notify_mail = ${jsonOrNull(notifications.mail)}::jsonb, success_ping_url = ${notifications.successPingUrl},
-          external_key = ${fields.externalKey}, managed_by = ${fields.managedBy},
-          ${DRIFT[change.drift]}
+          ${nameColumns(fields, change.drift, change.by)}
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}
         returning *
       ) ${version ? sql`, version as (${insertVersions(version)})` : empty}
-      select ${columns} from written
+      select ${columns} from written routines
     `,
   );
   if (updated === undefined) throw new AppError('routine_not_found');
@@ -148,6 +150,27 @@ export async function returnToDraft(
   return changed;
 }
 
+/**
+ * Takes a routine out of the archive, as a draft with a new revision of the same definition. The caller has locked the
+ * row. @throws {AppError} `external_key_taken`
+ */
+export async function writeRestored(tx: Db, { id, projectId }: Routine, actor: string | null): Promise<Routine> {
+  const restored = await freeKey(
+    tx.row<RoutineRow>`
+      with written as (
+        update routines set ${draft(null)}, archived_at = null, consecutive_failures = 0,
+          version = version + 1, updated_at = now()
+        where id = ${id} and project_id = ${projectId} and ${mayMove('draft', 'restorer')}
+        returning *
+      ), version as (${insertVersions({ actor })})
+      select ${columns} from written routines
+    `,
+  );
+  if (restored === undefined) throw new AppError('routine_not_found');
+  await forgetVersions(tx, [id]);
+  return routineOf(restored);
+}
+
 /** A routine after a material change outside its own row. */
 export interface ReturnedToDraft {
   readonly id: string;
@@ -165,8 +188,8 @@ function jsonOrNull(value: object | null): string | null {
   return value === null ? null : storableJson(value);
 }
 
-function mayMove(to: StateMove): Sql {
-  return sql`state = any(${routineStatesBefore(to)})`;
+function mayMove(to: StateMove, by?: Mover): Sql {
+  return sql`state = any(${routineStatesBefore(to, by)})`;
 }
 
 /** Writes the next times of routines. The caller has locked the rows. */

@@ -22,10 +22,16 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const EXCERPT_BYTES = 1_024;
 
+/** What of an attempt is signed and sent. */
+type Signed = Pick<
+  ClaimedAttempt,
+  'deliveryId' | 'routineId' | 'startedAt' | 'body' | 'sealedSecret' | 'sealedPreviousSecret'
+>;
+
 /** Signs the event and sends it once. Whether and how the receiver responds is an `Exchange`, never an error. */
 export async function sendAttempt(
   deps: SendDeps,
-  attempt: ClaimedAttempt & { readonly webhookUrl: string },
+  attempt: Signed & { readonly webhookUrl: string },
   signal: AbortSignal | undefined,
 ): Promise<Exchange> {
   const headers = sign(deps, attempt);
@@ -73,7 +79,7 @@ export function unanswered(error: string, durationMs: number): Exchange {
 }
 
 /** Signs the event. Undefined when a secret cannot be opened, which an operator can still put right. */
-function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> | undefined {
+function sign(deps: SendDeps, attempt: Signed): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
   try {
     const secrets = [sealedSecret, sealedPreviousSecret]

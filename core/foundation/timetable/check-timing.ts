@@ -56,7 +56,7 @@ export function checkSchedule(schedule: string): void {
     parseSchedule(schedule);
   } catch (error) {
     if (!(error instanceof ScheduleError)) throw error;
-    throw new AppError('invalid_schedule', `schedule: ${error.message}`);
+    throw invalid([{ path: 'schedule', message: error.message }], 'invalid_schedule');
   }
 }
 

@@ -28,6 +28,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -39,6 +41,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -242,6 +245,179 @@ export interface components {
             /** @enum {string} */
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
+        CheckRoutine: {
+            /** @default {} */
+            budget?: {
+                /**
+                 * @description US dollars of a calendar month (UTC); null for no limit.
+                 * @default null
+                 */
+                maxCostUsdPerMonth?: string | null;
+                /**
+                 * @description Input and output tokens of a calendar day (UTC); null for no limit.
+                 * @default null
+                 */
+                maxTokensPerDay?: number | null;
+            };
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @default []
+             */
+            builtInTools?: "calculate"[];
+            /**
+             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @default true
+             */
+            carryResult?: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @default []
+             */
+            checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            endsAt?: (string & (unknown & unknown)) | null;
+            /** @default null */
+            externalKey?: string | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
+            /** @default null */
+            gate?: components["schemas"]["GateInput"];
+            instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             */
+            jitterSeconds?: number;
+            /** @default {} */
+            limits?: {
+                /**
+                 * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
+                 * @default 5
+                 */
+                abnormalFactor?: number | null;
+                /**
+                 * @description Output tokens of one model step; null leaves them to the provider.
+                 * @default null
+                 */
+                maxOutputTokens?: number | null;
+                /**
+                 * @description How long a run may wait for its first step before it is skipped.
+                 * @default 21600
+                 */
+                maxQueueSeconds?: number;
+                /**
+                 * @description Model steps of one run.
+                 * @default 25
+                 */
+                maxSteps?: number;
+                /**
+                 * @description Input and output tokens of one run. A step gets at most what is left.
+                 * @default null
+                 */
+                maxTotalTokens?: number | null;
+                /** @default 900 */
+                timeoutSeconds?: number;
+            };
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"];
+            /** @default null */
+            managedFrom?: string | null;
+            /**
+             * @default run_once
+             * @enum {string}
+             */
+            misfire?: "run_once" | "skip";
+            model: components["schemas"]["ModelReference"];
+            name: string;
+            /** @default {} */
+            notifications?: {
+                /**
+                 * @description Null follows the project. At most one mail an hour.
+                 * @default null
+                 */
+                mail?: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @default null
+                 */
+                successPingUrl?: string | null;
+            };
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @default null
+             */
+            overridable?: string[] | null;
+            /** @default 5 */
+            pauseAfterFailures?: number;
+            /** @default null */
+            resultKey?: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @default null
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            /**
+             * @description Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.
+             * @default {}
+             */
+            skillLengths?: {
+                [key: string]: number;
+            };
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @default []
+             */
+            skills?: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             */
+            skipDates?: string[];
+            /** @description The schedule has no times before this one; null for no such bound. */
+            startsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description IANA name.
+             * @default UTC
+             */
+            timezone?: string;
+            /** @description Only an empty list: tools come from a saved connection. */
+            toolPolicies?: unknown[];
+            /** @description Only an empty list: tools come from a saved connection. */
+            tools?: unknown[];
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+            /** @default null */
+            webhookUrl?: string | null;
+        };
         ConfirmedDefinition: {
             annotations: {
                 [key: string]: unknown;
@@ -333,6 +509,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -344,6 +522,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -463,6 +642,8 @@ export interface components {
             };
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"];
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @default run_once
              * @enum {string}
@@ -786,6 +967,8 @@ export interface components {
         };
         /** @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change. */
         ManagedBy: "files" | null;
+        /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+        ManagedFrom: string | null;
         MarkResultsRead: {
             runIds?: string[];
             /** Format: date-time */
@@ -1159,6 +1342,8 @@ export interface components {
             };
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"];
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @default run_once
              * @enum {string}
@@ -1245,6 +1430,8 @@ export interface components {
             instructions: string;
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"];
+            /** @default null */
+            managedFrom?: string | null;
             name: string;
         };
         RecentRun: {
@@ -1399,6 +1586,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -1410,6 +1599,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1453,6 +1643,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -1464,6 +1656,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1503,6 +1696,9 @@ export interface components {
         RoutineBuiltInTools: "calculate"[];
         /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
         RoutineCarryResult: boolean;
+        RoutineCheck: {
+            faults: components["schemas"]["RoutineFault"][];
+        };
         /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
         /**
@@ -1523,6 +1719,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -1540,6 +1738,7 @@ export interface components {
              */
             mailDelivery: "available" | "unavailable";
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1580,6 +1779,13 @@ export interface components {
         RoutineEndsAt: components["schemas"]["Timestamp"] | null;
         /** @description Tells each run the facts of its project. */
         RoutineFacts: boolean;
+        RoutineFault: {
+            /** @description The code of the error that saving it would be. */
+            code: string;
+            message: string;
+            /** @description The field, such as `skills[1]`; null for none. */
+            path: string | null;
+        };
         RoutineForecast: {
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
@@ -1687,6 +1893,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -1696,6 +1904,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2186,6 +2395,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2197,6 +2408,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2272,6 +2484,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -2281,6 +2495,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2322,6 +2537,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -2333,6 +2550,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2378,6 +2596,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -2386,6 +2606,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2578,6 +2799,7 @@ export interface components {
                 timeoutSeconds?: number;
             };
             managedBy?: components["schemas"]["ManagedBy"];
+            managedFrom?: string | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
@@ -2677,6 +2899,30 @@ export interface components {
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";
+        };
+        WebhookTest: {
+            durationMs: number;
+            /** @description Why there was no response. */
+            error: string | null;
+            /** @description The `webhook-id` of the event. */
+            id: string;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Null where the receiver did not respond. */
+            status: number | null;
+        };
+        WebhookTestEvent: {
+            data: {
+                /** @description The name of the routine. */
+                name: string;
+                /** @description Id of the project. */
+                projectId: string;
+                /** @description Id of the routine. */
+                routineId: string;
+            };
+            timestamp: components["schemas"]["Timestamp"];
+            /** @constant */
+            type: "webhook.test";
         };
         WriteFacts: {
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
@@ -3135,6 +3381,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
+                /** @description Only those that the folder of this name keeps. */
+                managedFrom?: string;
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -3388,6 +3636,24 @@ export interface operations {
             };
         };
     };
+    restoreRoutine: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Routine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     runRoutine: {
         parameters: {
             path: {
@@ -3602,6 +3868,24 @@ export interface operations {
             };
         };
     };
+    testWebhook: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookTest"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     putRoutine: {
         parameters: {
             path: {
@@ -3619,6 +3903,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SavedRoutine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    checkRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineCheck"];
                         requestId: string;
                     };
                 };
@@ -3898,6 +4199,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
+                /** @description Only those that the folder of this name keeps. */
+                managedFrom?: string;
             };
         };
         responses: {
@@ -3922,6 +4225,8 @@ export interface operations {
                     instructions: string;
                     /** @default null */
                     managedBy?: components["schemas"]["ManagedBy"];
+                    /** @default null */
+                    managedFrom?: string | null;
                     name: string;
                 };
             };
@@ -3988,6 +4293,7 @@ export interface operations {
                     /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
                     instructions?: string;
                     managedBy?: components["schemas"]["ManagedBy"];
+                    managedFrom?: string | null;
                     name?: string;
                 };
             };

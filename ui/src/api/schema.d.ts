@@ -119,6 +119,9 @@ export interface paths {
     "/v1/audit-events": {
         get: operations["listAudit"];
     };
+    "/v1/auth/ci-token": {
+        post: operations["exchangeIdToken"];
+    };
     "/v1/billing": {
         get: operations["readBillingSummary"];
     };
@@ -127,6 +130,13 @@ export interface paths {
     };
     "/v1/billing/portal": {
         post: operations["openBillingPortal"];
+    };
+    "/v1/ci-trusts": {
+        get: operations["listCiTrusts"];
+        post: operations["createCiTrust"];
+    };
+    "/v1/ci-trusts/{ciTrustId}": {
+        delete: operations["deleteCiTrust"];
     };
     "/v1/connections": {
         get: operations["listConnections"];
@@ -288,6 +298,9 @@ export interface paths {
     "/v1/routines/{routineId}/preview": {
         post: operations["previewRoutine"];
     };
+    "/v1/routines/{routineId}/restore": {
+        post: operations["restoreRoutine"];
+    };
     "/v1/routines/{routineId}/run": {
         post: operations["runRoutine"];
     };
@@ -312,8 +325,14 @@ export interface paths {
     "/v1/routines/{routineId}/webhook-secret": {
         post: operations["rotateWebhookSecret"];
     };
+    "/v1/routines/{routineId}/webhook-test": {
+        post: operations["testWebhook"];
+    };
     "/v1/routines/by-key/{externalKey}": {
         put: operations["putRoutine"];
+    };
+    "/v1/routines/check": {
+        post: operations["checkRoutine"];
     };
     "/v1/runs": {
         get: operations["listRuns"];
@@ -418,6 +437,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -429,6 +450,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -590,7 +612,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
             /** @description Who, and from where. */
             actor: {
                 address: string | null;
@@ -808,6 +830,204 @@ export interface components {
             /** @enum {string} */
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
+        CheckRoutine: {
+            /** @default {} */
+            budget?: {
+                /**
+                 * @description US dollars of a calendar month (UTC); null for no limit.
+                 * @default null
+                 */
+                maxCostUsdPerMonth?: string | null;
+                /**
+                 * @description Input and output tokens of a calendar day (UTC); null for no limit.
+                 * @default null
+                 */
+                maxTokensPerDay?: number | null;
+            };
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @default []
+             */
+            builtInTools?: "calculate"[];
+            /**
+             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @default true
+             */
+            carryResult?: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @default []
+             */
+            checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            endsAt?: (string & (unknown & unknown)) | null;
+            /** @default null */
+            externalKey?: string | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
+            /** @default null */
+            gate?: components["schemas"]["GateInput"];
+            instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             */
+            jitterSeconds?: number;
+            /** @default {} */
+            limits?: {
+                /**
+                 * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
+                 * @default 5
+                 */
+                abnormalFactor?: number | null;
+                /**
+                 * @description Output tokens of one model step; null leaves them to the provider.
+                 * @default null
+                 */
+                maxOutputTokens?: number | null;
+                /**
+                 * @description How long a run may wait for its first step before it is skipped.
+                 * @default 21600
+                 */
+                maxQueueSeconds?: number;
+                /**
+                 * @description Model steps of one run.
+                 * @default 25
+                 */
+                maxSteps?: number;
+                /**
+                 * @description Input and output tokens of one run. A step gets at most what is left.
+                 * @default null
+                 */
+                maxTotalTokens?: number | null;
+                /** @default 900 */
+                timeoutSeconds?: number;
+            };
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"];
+            /** @default null */
+            managedFrom?: string | null;
+            /**
+             * @default run_once
+             * @enum {string}
+             */
+            misfire?: "run_once" | "skip";
+            model: components["schemas"]["ModelReference"];
+            name: string;
+            /** @default {} */
+            notifications?: {
+                /**
+                 * @description Null follows the project. At most one mail an hour.
+                 * @default null
+                 */
+                mail?: components["schemas"]["MailSettings"] | null;
+                /**
+                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+                 * @default null
+                 */
+                successPingUrl?: string | null;
+            };
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @default null
+             */
+            overridable?: string[] | null;
+            /** @default 5 */
+            pauseAfterFailures?: number;
+            /** @default null */
+            resultKey?: components["schemas"]["ResultKey"];
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @default null
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            /**
+             * @description Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.
+             * @default {}
+             */
+            skillLengths?: {
+                [key: string]: number;
+            };
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @default []
+             */
+            skills?: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             */
+            skipDates?: string[];
+            /** @description The schedule has no times before this one; null for no such bound. */
+            startsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description IANA name.
+             * @default UTC
+             */
+            timezone?: string;
+            /** @description Only an empty list: tools come from a saved connection. */
+            toolPolicies?: unknown[];
+            /** @description Only an empty list: tools come from a saved connection. */
+            tools?: unknown[];
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+            /** @default null */
+            webhookUrl?: string | null;
+        };
+        CiKey: {
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description The API key. */
+            key: string;
+            /** @description Id of the project. */
+            projectId: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
+        CiTrust: {
+            /** @description The `aud` that the job asks its CI system for. */
+            audience: string;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description The person in whose name the keys are made. */
+            createdBy: {
+                id: string;
+                name: string;
+            };
+            /** @description Id of the ciTrust. */
+            id: string;
+            /** @description The `iss` of the ID tokens. */
+            issuer: string;
+            name: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            subjectPattern: string;
+        };
         ConfirmedDefinition: {
             annotations: {
                 [key: string]: unknown;
@@ -878,6 +1098,16 @@ export interface components {
             /** @description Where its tools come from; null where it runs no tool server. */
             toolServer: string | null;
         };
+        CreateCiTrust: {
+            /** @description The `aud` that the job asks its CI system for. */
+            audience: string;
+            /** @description The `iss` of the ID tokens. */
+            issuer: string;
+            name: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            /** @description Matches the `sub` of the ID tokens. `*` stands for any text without a colon. */
+            subjectPattern: string;
+        };
         CreateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -944,6 +1174,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -955,6 +1187,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1074,6 +1307,8 @@ export interface components {
             };
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"];
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @default run_once
              * @enum {string}
@@ -1269,6 +1504,12 @@ export interface components {
             name: string;
             /** @description Id of the project. */
             projectId: string;
+        };
+        ExchangeIdToken: {
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description The ID token, a JSON Web Token. */
+            token: string;
         };
         /** @description What programs call it; null where none does. */
         ExternalKey: string | null;
@@ -1474,6 +1715,8 @@ export interface components {
         };
         /** @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change. */
         ManagedBy: "files" | null;
+        /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+        ManagedFrom: string | null;
         MarkResultsRead: {
             runIds?: string[];
             /** Format: date-time */
@@ -1987,6 +2230,8 @@ export interface components {
             };
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"];
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @default run_once
              * @enum {string}
@@ -2073,6 +2318,8 @@ export interface components {
             instructions: string;
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"];
+            /** @default null */
+            managedFrom?: string | null;
             name: string;
         };
         Readiness: {
@@ -2257,6 +2504,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2268,6 +2517,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2311,6 +2561,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2322,6 +2574,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2361,6 +2614,9 @@ export interface components {
         RoutineBuiltInTools: "calculate"[];
         /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
         RoutineCarryResult: boolean;
+        RoutineCheck: {
+            faults: components["schemas"]["RoutineFault"][];
+        };
         /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
         /**
@@ -2381,6 +2637,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2398,6 +2656,7 @@ export interface components {
              */
             mailDelivery: "available" | "unavailable";
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2438,6 +2697,13 @@ export interface components {
         RoutineEndsAt: components["schemas"]["Timestamp"] | null;
         /** @description Tells each run the facts of its project. */
         RoutineFacts: boolean;
+        RoutineFault: {
+            /** @description The code of the error that saving it would be. */
+            code: string;
+            message: string;
+            /** @description The field, such as `skills[1]`; null for none. */
+            path: string | null;
+        };
         RoutineForecast: {
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
@@ -2545,6 +2811,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -2554,6 +2822,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -3044,6 +3313,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"];
             externalKey: components["schemas"]["ExternalKey"];
             facts: components["schemas"]["RoutineFacts"];
@@ -3055,6 +3326,7 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -3154,6 +3426,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -3163,6 +3437,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3204,6 +3479,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -3215,6 +3492,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3260,6 +3538,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"];
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -3268,6 +3548,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"];
+            managedFrom: components["schemas"]["ManagedFrom"];
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3554,6 +3835,7 @@ export interface components {
                 timeoutSeconds?: number;
             };
             managedBy?: components["schemas"]["ManagedBy"];
+            managedFrom?: string | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
@@ -3664,6 +3946,30 @@ export interface components {
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";
+        };
+        WebhookTest: {
+            durationMs: number;
+            /** @description Why there was no response. */
+            error: string | null;
+            /** @description The `webhook-id` of the event. */
+            id: string;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Null where the receiver did not respond. */
+            status: number | null;
+        };
+        WebhookTestEvent: {
+            data: {
+                /** @description The name of the routine. */
+                name: string;
+                /** @description Id of the project. */
+                projectId: string;
+                /** @description Id of the routine. */
+                routineId: string;
+            };
+            timestamp: components["schemas"]["Timestamp"];
+            /** @constant */
+            type: "webhook.test";
         };
         WriteFacts: {
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
@@ -4441,7 +4747,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -4461,6 +4767,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AuditEvent"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    exchangeIdToken: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExchangeIdToken"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiKey"];
                         requestId: string;
                     };
                 };
@@ -4508,6 +4831,61 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["BillingPortal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listCiTrusts: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createCiTrust: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCiTrust"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteCiTrust: {
+        parameters: {
+            path: {
+                /** @description Id of the ciTrust. */
+                ciTrustId: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"];
                         requestId: string;
                     };
                 };
@@ -5576,6 +5954,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
+                /** @description Only those that the folder of this name keeps. */
+                managedFrom?: string;
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -5829,6 +6209,24 @@ export interface operations {
             };
         };
     };
+    restoreRoutine: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Routine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     runRoutine: {
         parameters: {
             path: {
@@ -6043,6 +6441,24 @@ export interface operations {
             };
         };
     };
+    testWebhook: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookTest"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     putRoutine: {
         parameters: {
             path: {
@@ -6060,6 +6476,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SavedRoutine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    checkRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineCheck"];
                         requestId: string;
                     };
                 };
@@ -6369,6 +6802,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
+                /** @description Only those that the folder of this name keeps. */
+                managedFrom?: string;
             };
         };
         responses: {
@@ -6393,6 +6828,8 @@ export interface operations {
                     instructions: string;
                     /** @default null */
                     managedBy?: components["schemas"]["ManagedBy"];
+                    /** @default null */
+                    managedFrom?: string | null;
                     name: string;
                 };
             };
@@ -6459,6 +6896,7 @@ export interface operations {
                     /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
                     instructions?: string;
                     managedBy?: components["schemas"]["ManagedBy"];
+                    managedFrom?: string | null;
                     name?: string;
                 };
             };
