@@ -81,6 +81,7 @@ const beyondContract: readonly string[] = [
   'DELETE /v1/projects/{projectId}',
   'GET /v1/runs/{runId}/steps',
   'GET /v1/runs/{runId}/diff',
+  'GET /v1/runs/{runId}/event',
   'GET /v1/runs/{runId}/events',
   'POST /v1/runs/{runId}/cancel',
   'POST /v1/runs/{runId}/retry',

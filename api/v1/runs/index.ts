@@ -17,6 +17,7 @@ import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
+import { readRunEvent } from './webhook-event.ts';
 
 const tag = 'Runs';
 const params = runParams;
@@ -254,6 +255,7 @@ export const runRoutes: readonly Route[] = [
   listRuns,
   listRecentRuns,
   readRun,
+  readRunEvent,
   listRunSteps,
   diffRun,
   updateRun,

@@ -347,6 +347,9 @@ export interface paths {
     "/v1/runs/{runId}/diff": {
         get: operations["diffRun"];
     };
+    "/v1/runs/{runId}/event": {
+        get: operations["readRunEvent"];
+    };
     "/v1/runs/{runId}/events": {
         get: operations["followRun"];
     };
@@ -1105,7 +1108,7 @@ export interface components {
             issuer: string;
             name: string;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
-            /** @description Matches the `sub` of the ID tokens. `*` stands for any text without a colon. */
+            /** @description Matches the `sub` of the ID tokens. Between two colons, one `*` stands for any text. */
             subjectPattern: string;
         };
         CreateConnection: {
@@ -3302,6 +3305,45 @@ export interface components {
             warnings: "tools_failed"[];
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+        };
+        RunWebhookEvent: {
+            data: {
+                changes: components["schemas"]["RunChanges"] | null;
+                /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+                checks: components["schemas"]["CheckResult"][];
+                createdAt: components["schemas"]["Timestamp"];
+                /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+                data: unknown;
+                errorMessage: string | null;
+                finishedAt: components["schemas"]["Timestamp"];
+                /** @description Id of the run. */
+                id: string;
+                /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+                outcome: ("done" | "nothing_to_report" | "partial") | null;
+                /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+                outcomeSummary: string | null;
+                /** @description Id of the project. */
+                projectId: string;
+                /** @description The list may grow. */
+                reason: string | null;
+                result: string | null;
+                /** @description The result of the run itself is longer. */
+                resultTruncated: boolean;
+                /** @description Id of the routine. */
+                routineId: string;
+                scheduledFor: components["schemas"]["Timestamp"] | null;
+                startedAt: components["schemas"]["Timestamp"] | null;
+                /** @enum {string} */
+                state: "succeeded" | "failed" | "cancelled";
+                /** @enum {string} */
+                trigger: "schedule" | "manual" | "backfill";
+                usage: components["schemas"]["Usage"];
+                /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+                warnings: "tools_failed"[];
+            };
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
         SavedRoutine: {
             archivedAt: components["schemas"]["Timestamp"] | null;
@@ -6606,6 +6648,24 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunDiff"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readRunEvent: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunWebhookEvent"];
                         requestId: string;
                     };
                 };
