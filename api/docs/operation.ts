@@ -11,6 +11,7 @@ export function operation(spec: RouteSpec): ZodOpenApiOperationObject {
     tags: [spec.tag],
     summary: spec.summary,
     description: [spec.description ?? `${spec.summary}.`, scopeNote(spec)].filter(Boolean).join('\n\n'),
+    ...(spec.deprecated !== undefined && { deprecated: true }),
     security: securityOf(spec),
     requestParams: {
       ...(spec.params instanceof z.ZodObject ? { path: spec.params } : {}),

@@ -14,6 +14,7 @@ export function serve(route: Route, deps: Deps): Middleware {
   const { spec } = route;
   return async (ctx) => {
     const produced = spec.success.stream === true ? 'text/event-stream' : 'application/json';
+    if (spec.deprecated !== undefined) ctx.set(deprecationOf(spec.deprecated, deps.config));
     if (!ctx.accepts(produced)) throw new AppError('not_acceptable');
     const access = await authenticate(ctx, spec, deps);
     const isAllowed = (signal: AbortSignal) => isStillAllowed(access, spec, deps, signal);
@@ -39,13 +40,25 @@ export function serve(route: Route, deps: Deps): Middleware {
     ctx.set({ ...headers });
     if (nextCursor !== undefined) {
       const { PUBLIC_URL: publicUrl } = deps.config;
-      ctx.set(linkToNext(nextCursor, { publicUrl, path: ctx.path, query }));
+      ctx.append('Link', linkToNext(nextCursor, { publicUrl, path: ctx.path, query }));
     }
     if (isReplay) ctx.set('Idempotent-Replayed', 'true');
     // Every response belongs to one tenant, and some of what is sent is shown only once.
     ctx.set('Cache-Control', 'no-store');
     ctx.type = 'application/json';
     ctx.body = JSON.stringify({ data, requestId: ctx.state.requestId });
+  };
+}
+
+/** Says that an operation is deprecated (RFC 9745), and when it ends (RFC 8594). */
+function deprecationOf(
+  { since, sunset }: NonNullable<Route['spec']['deprecated']>,
+  { PUBLIC_URL: publicUrl }: Pick<Deps['config'], 'PUBLIC_URL'>,
+): Record<string, string> {
+  return {
+    Deprecation: `@${Date.parse(since) / 1_000}`,
+    Link: `<${publicUrl}/docs/api-stability.md>; rel="deprecation"; type="text/markdown"`,
+    ...(sunset !== undefined && { Sunset: new Date(sunset).toUTCString() }),
   };
 }
 

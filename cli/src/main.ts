@@ -42,7 +42,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     // Help that was asked for and the version are no errors; the rest has been said.
     else if (error.exitCode === 0) context.exitCode = EXIT.ok;
     // 2 stands for changes there.
-    else context.exitCode = args.includes('plan') ? EXIT.failed : EXIT.usage;
+    else context.exitCode = program.args[0] === 'plan' ? EXIT.failed : EXIT.usage;
   }
   return context.exitCode;
 }

@@ -183,8 +183,8 @@ async function apply(context: Context, file: string | undefined, options: ApplyO
   if (left.length > 0) {
     say(`Without a file, and left as they are: ${left.join(', ')}. --prune archives them.`);
   }
-  const written = new Set(applied.map(({ id }) => id));
-  if (!prove && unproven.some(({ id }) => written.has(id))) {
+  const hasWritten = applied.some(({ result }) => result === 'created' || result === 'changed');
+  if (!prove && hasWritten && unproven.length > 0) {
     say('Drafts run on schedule once a run of them has succeeded: ras apply --prove runs and activates them.');
   }
   const bad = applied.filter(({ result }) => FAILURES.has(result)).length;
