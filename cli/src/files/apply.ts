@@ -1,7 +1,7 @@
 import type { Body, Ras } from 'routine-automation-sdk';
 import { CliError, fieldsOf, usageError } from '../failure.ts';
 import { differingFields, type Content } from './kinds.ts';
-import type { Change, Plan } from './plan.ts';
+import type { Change, Plan } from './change.ts';
 import { RemoteProject, type RemoteItem } from './remote.ts';
 import { nameOf } from './render.ts';
 

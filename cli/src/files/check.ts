@@ -1,8 +1,8 @@
 import type { Body, Ras } from 'routine-automation-sdk';
 import { fieldsOf } from '../failure.ts';
+import type { Change } from './change.ts';
 import { didYouMean, type Fault, firstOf } from './faults.ts';
 import type { Content, LocalItem } from './kinds.ts';
-import type { Change } from './plan.ts';
 import type { LocalProject } from './project.ts';
 import { inGroups, type RemoteProject } from './remote.ts';
 

@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { ExactNumber } from 'routine-automation-sdk';
 import { CliError, fieldsOf } from '../failure.ts';
 import type { Head, HeadedDocument } from './document.ts';
+import type { KindName } from './keys.ts';
 import { MATERIAL, ROUTINE_HEAD, SKILL_HEAD } from './generated/head-schemas.ts';
 import { withDefaults, withoutDefaults, type JsonSchema } from './schema.ts';
 import { overlaid, type Settings } from './settings.ts';
-
-export type KindName = 'skill' | 'routine';
 
 interface Kind {
   readonly schema: JsonSchema;

@@ -1,51 +1,12 @@
 import type { Ras } from 'routine-automation-sdk';
 import { CliError, fieldsOf } from '../failure.ts';
+import type { Change, Plan } from './change.ts';
 import { findFaults } from './check.ts';
 import { FaultyFiles } from './faults.ts';
-import { contentOf, differingFields, isMaterial, type Content, type KindName, type LocalItem } from './kinds.ts';
+import type { KindName } from './keys.ts';
+import { contentOf, differingFields, isMaterial, type Content, type LocalItem } from './kinds.ts';
 import type { LocalProject } from './project.ts';
-import { inGroups, RemoteProject, type Drift, type RemoteItem, type Summary } from './remote.ts';
-
-export interface FieldChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-/** What stands between the files and the service for one routine or skill. */
-export interface Change {
-  readonly kind: KindName;
-  readonly key: string;
-  /** `adopt`: it is as the file says, and is to be marked as kept by this folder. `orphan`: kept by it, and has no file. */
-  readonly action: 'create' | 'update' | 'adopt' | 'unchanged' | 'orphan';
-  readonly file: string | null;
-  readonly id: string | null;
-  /** The key that it has until it is moved. */
-  readonly movedFrom: string | null;
-  /** The version that the plan has seen; null for one that is not there. */
-  readonly etag: string | null;
-  /** An active or paused routine becomes a draft, and needs a new proof. */
-  readonly returnsToDraft: boolean;
-  readonly state: string | null;
-  /** It is active, and its scheduled runs take older texts of its skills than there are. */
-  readonly isBehind: boolean;
-  /** The last change beside the files since they were applied, which `apply` overwrites. */
-  readonly drift: Drift | null;
-  /** Of a skill without a file: what names it still. */
-  readonly namedBy: readonly string[];
-  readonly fields: readonly FieldChange[];
-  /** What the file says, and what the service has. */
-  readonly desired: Content | null;
-  readonly found: Content | null;
-}
-
-export interface Plan {
-  readonly version: 1;
-  readonly project: string | null;
-  /** The name of the folder, which owns what it keeps. */
-  readonly owner: string | null;
-  readonly changes: readonly Change[];
-}
+import { inGroups, RemoteProject, type RemoteItem, type Summary } from './remote.ts';
 
 /**
  * Compares the files with the project and has the service check what would be written. Nothing is written.
@@ -135,7 +96,13 @@ function changeOf({ kind, key, file }: LocalItem, desired: Content, { there, fro
 function orphanOf(item: RemoteItem, namedBy: readonly string[]): Change {
   const { kind, key, id, etag = null, state = null, drift, content } = item;
   return {
-    ...{ kind, key: key ?? id, id, etag, state, drift, namedBy },
+    kind,
+    key: key ?? id,
+    id,
+    etag,
+    state,
+    drift,
+    namedBy,
     action: 'orphan',
     file: null,
     movedFrom: null,
@@ -178,9 +145,4 @@ async function checkProject(ras: Ras, project: string): Promise<void> {
       hint: 'Take the profile of that project by --profile, or change `project` in ras.yaml.',
     });
   }
-}
-
-/** Tells whether there is anything to do. */
-export function isEmpty({ changes }: Plan): boolean {
-  return changes.every(({ action }) => action === 'unchanged');
 }

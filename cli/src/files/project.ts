@@ -3,8 +3,8 @@ import path from 'node:path';
 import { codeOf, isMissing, readText } from './disk.ts';
 import { type HeadedDocument, parseHeaded } from './document.ts';
 import { type Fault, FaultyFiles, firstOf } from './faults.ts';
-import { KEY, slugOf } from './keys.ts';
-import { headWith, KINDS, type KindName, type LocalItem } from './kinds.ts';
+import { KEY, slugOf, type KindName } from './keys.ts';
+import { headWith, KINDS, type LocalItem } from './kinds.ts';
 import { schemaFaults, type SchemaFault } from './schema.ts';
 import { readSettings, type Settings } from './settings.ts';
 

@@ -1,5 +1,6 @@
 import type { Ras, Shape } from 'routine-automation-sdk';
-import { contentOfRemote, type Content, type KindName } from './kinds.ts';
+import type { KindName } from './keys.ts';
+import { contentOfRemote, type Content } from './kinds.ts';
 
 /** A routine or skill of the service. */
 export interface RemoteItem extends Summary {

@@ -1,7 +1,7 @@
 import { plain, plainLine } from '../output/plain.ts';
 import { diffLines, withContext } from './diff.ts';
 import { differingFields, isMaterial, type Content } from './kinds.ts';
-import type { Change, FieldChange, Plan } from './plan.ts';
+import type { Change, FieldChange, Plan } from './change.ts';
 
 const MARKS = { create: '+', update: '~', adopt: '~', orphan: '-', unchanged: '=' } as const;
 

@@ -4,8 +4,7 @@ import { readText, isMissing } from './disk.ts';
 import { parseYaml, placeIn, type Head } from './document.ts';
 import { type Fault, FaultyFiles, firstOf } from './faults.ts';
 import { ROUTINE_HEAD } from './generated/head-schemas.ts';
-import { KEY } from './keys.ts';
-import type { KindName } from './kinds.ts';
+import { KEY, type KindName } from './keys.ts';
 import { schemaFaults, type JsonSchema } from './schema.ts';
 
 export const PROJECT_FILE = 'ras.yaml';
@@ -38,7 +37,8 @@ export interface Moved {
   readonly to: string;
 }
 
-const { properties = {}, definitions = {} }: JsonSchema = ROUTINE_HEAD;
+const HEAD: JsonSchema = ROUTINE_HEAD;
+const { properties = {}, definitions = {} } = HEAD;
 const KEYS: JsonSchema = { type: 'string', pattern: KEY.source };
 const PROJECT: JsonSchema = { type: 'string', minLength: 1, maxLength: 200 };
 

@@ -24,7 +24,8 @@ export async function signInByIdToken(
   const { data, error } = fieldsOf(await jsonOf(response));
   const { key: apiKey, expiresAt } = fieldsOf(data);
   if (!response.ok || typeof apiKey !== 'string') {
-    throw new CliError(String(fieldsOf(error)['message'] ?? `${baseUrl} responded with ${response.status}.`), {
+    const { message } = fieldsOf(error);
+    throw new CliError(typeof message === 'string' ? message : `${baseUrl} responded with ${response.status}.`, {
       exitCode: EXIT.notSignedIn,
       hint: 'CI sign-ins are made in the dashboard, under "API keys".',
     });

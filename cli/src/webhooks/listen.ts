@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { webhooks, type Ras, type Shape } from 'routine-automation-sdk';
 import type { Context } from '../context.ts';
-import { fieldsOf, reason, usageError } from '../failure.ts';
+import { reason, usageError } from '../failure.ts';
 import { withRoutine } from '../find.ts';
 
 type Run = Shape<'RunSummary'>;

@@ -1,5 +1,5 @@
 import { databaseTime, type Db } from '#lib/database/index.ts';
-import { AppError, invalid, type Fault } from '#lib/errors.ts';
+import { invalid, type Fault } from '#lib/errors.ts';
 import {
   eitherDayInWords,
   isTimeZone,

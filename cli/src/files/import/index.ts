@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { fieldsOf, usageError } from '../../failure.ts';
+import { usageError } from '../../failure.ts';
 import { renderHeaded, type Head } from '../document.ts';
 import { freeKey } from '../keys.ts';
 import { KINDS } from '../kinds.ts';
@@ -104,7 +104,7 @@ function routineOf(job: Job, { local, model, timezone }: Options) {
   if (chosen === 'choose-a-model') notes.push('choose a model: `model.modelId` in its head');
   const { text, secrets } = withoutSecrets(job.instructions.trim());
   if (secrets > 0) notes.push(`left out ${secrets} of what looks like a secret`);
-  const { head: jobHead = {}, left } = withoutAddressSecrets(job.head ?? {});
+  const { head: jobHead, left } = withoutAddressSecrets(job.head ?? {});
   notes.push(...left);
   const asked = [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name = '']) => name))];
   const variables = Object.fromEntries(asked.filter((name) => !BUILT_IN.test(name)).map((name) => [name, '']));
@@ -139,7 +139,7 @@ const SECRETS = [
 function withoutAddressSecrets(head: Head): { head: Head; left: string[] } {
   const { webhookUrl, ...others } = head;
   if (webhookUrl === undefined) return { head, left: [] };
-  const url = URL.parse(String(webhookUrl));
+  const url = typeof webhookUrl === 'string' ? URL.parse(webhookUrl) : null;
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
   if (isPlain && withoutSecrets(url.href).secrets === 0) return { head, left: [] };
   const host = url === null ? 'its webhook' : `its webhook at ${url.host}`;

@@ -17,6 +17,14 @@ const SYSTEMS = {
 } as const;
 type System = keyof typeof SYSTEMS;
 
+const NEW: Record<'name' | 'issuer' | 'subjectPattern' | 'audience' | 'scopes', string> = {
+  name: '',
+  issuer: SYSTEMS.github.issuer,
+  subjectPattern: '',
+  audience: '',
+  scopes: '',
+};
+
 const OPTIONS = (['github', 'gitlab', 'other'] as const).map((value) => ({ value, label: SYSTEMS[value].label }));
 
 const EXAMPLES: Readonly<Record<System, string>> = {
@@ -32,9 +40,7 @@ export default function NewCiSignIn({ onClose }: { readonly onClose: () => void 
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
   const [system, setSystem] = useState<System>('github');
   const [scopes, setScopes] = useState<readonly Scope[]>(['models:read', 'routines:read']);
-  const form = useForm({
-    defaultValues: { name: '', issuer: SYSTEMS.github.issuer as string, subjectPattern: '', audience: '', scopes: '' },
-  });
+  const form = useForm({ defaultValues: NEW });
   const { errors } = form.formState;
   const create = useSend('post', '/v1/ci-trusts', { refreshes: ['/v1/ci-trusts'], showsError: true });
   const address = config.data?.publicUrl ?? globalThis.location.origin;
