@@ -52,7 +52,7 @@ export const pausedEvent = z
   })
   .meta({ id: 'RoutinePausedEvent' });
 
-export const testEvent = z
+const testEvent = z
   .strictObject({
     type: z.literal(TEST_EVENT),
     timestamp,

@@ -10,7 +10,6 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     alter table routines add column managed_from text, add column drifted_by text;
     alter table skills add column managed_from text, add column drifted_by text;
-    alter table api_keys add column ci_trust_id text;
     create table ci_trusts (
       id text primary key,
       project_id text not null references projects (id) on delete cascade,
@@ -24,5 +23,8 @@ export async function up(knex: Knex): Promise<void> {
     );
     create index on ci_trusts (project_id, id);
     create index on ci_trusts (created_by);
+    -- With a CI sign-in go the keys of its jobs.
+    alter table api_keys add column ci_trust_id text references ci_trusts (id) on delete cascade;
+    create index on api_keys (ci_trust_id) where ci_trust_id is not null;
   `);
 }

@@ -11,13 +11,12 @@ import { EXAMPLE, idOf, instant, pageOf, pageQuery } from '../../http/schemas.ts
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
-import { followRun } from './events.ts';
+import { followRun, readRunEvent } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
 import { presentDiff, runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
-import { readRunEvent } from './webhook-event.ts';
 
 const tag = 'Runs';
 const params = runParams;

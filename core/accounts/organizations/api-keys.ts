@@ -53,7 +53,7 @@ interface NewApiKey {
   readonly expiresAt: Date | null;
   /** How the key was asked for, where it was not in the dashboard. */
   readonly through?: string;
-  /** The CI sign-in that it was made for. */
+  /** The CI sign-in that it was made for, with which it ends. */
   readonly trustId?: string;
 }
 
@@ -75,6 +75,7 @@ export async function createApiKey(
   if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
   }
+  if (trustId !== null) await forgetKeysOfTrust(tx, trustId);
   await assertWithinKeptQuota(tx, {
     all: sql`select from api_keys where project_id = ${projectId} and id <> ${id}`,
     ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
@@ -181,17 +182,8 @@ export function revokeKeysOfProject(
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
 }
 
-/** Revokes the keys that jobs of a CI sign-in hold. */
-export function revokeKeysOfTrust(
-  tx: Db,
-  by: Actor,
-  { organizationId, projectId, trustId }: { organizationId: string; projectId: string; trustId: string },
-): Promise<RevokedKey[]> {
-  return revoke(tx, by, organizationId, sql`project_id = ${projectId} and ci_trust_id = ${trustId}`);
-}
-
 /** Deletes keys of a CI sign-in that ended a week ago: each job makes one, and keys are counted. */
-export async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
+async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
   await tx.run`
     delete from api_keys where id in (
       select id from api_keys where ci_trust_id = ${trustId} and expires_at < now() - interval '7 days' limit 100)

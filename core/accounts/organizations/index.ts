@@ -1,11 +1,9 @@
 export {
   createApiKey,
-  forgetKeysOfTrust,
   listApiKeys,
   readApiKey,
   revokeApiKey,
   revokeKeysOf,
-  revokeKeysOfTrust,
   SCOPES,
   touchApiKey,
   type Scope,

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { createApiKey, forgetKeysOfTrust, type Scope } from '#core/accounts/organizations/index.ts';
+import { createApiKey, type Scope } from '#core/accounts/organizations/index.ts';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -140,7 +140,6 @@ async function makeKey(
   const expiresAt = new Date(Date.now() + KEY_MINUTES * 60_000);
   const name = `${trust.name}: ${sub.replaceAll(/\p{C}+/gu, ' ')}`.slice(0, 200);
   return transaction(database, async (tx) => {
-    await forgetKeysOfTrust(tx, trustId);
     const project = await tx.row<{ organizationId: string }>`
       select organization_id as "organizationId" from projects where id = ${projectId} and deleted_at is null
     `;

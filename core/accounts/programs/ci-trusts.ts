@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { assertAdmin, holdProject, revokeKeysOfTrust, type Scope } from '#core/accounts/organizations/index.ts';
+import { assertAdmin, holdProject, type Scope } from '#core/accounts/organizations/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
@@ -93,7 +93,7 @@ export function findCiTrusts(db: Db, projectId: string, which: Sql): Promise<CiT
   `;
 }
 
-/** Ends a CI sign-in and revokes the keys that its jobs hold. @throws {AppError} `ci_trust_not_found` */
+/** Ends a CI sign-in, and with it the keys that its jobs hold. @throws {AppError} `ci_trust_not_found` */
 export async function deleteCiTrust(
   tx: Db,
   by: Actor,
@@ -103,13 +103,12 @@ export async function deleteCiTrust(
   const [found] = await findCiTrusts(tx, projectId, sql`t.id = ${id}`);
   if (found === undefined) throw new AppError('ci_trust_not_found');
   await tx.run`delete from ci_trusts where id = ${id} and project_id = ${projectId}`;
-  await revokeKeysOfTrust(tx, by, { organizationId, projectId, trustId: id });
   const { name } = found;
   await recordAudit(tx, { organizationId, projectId, by, action: 'ci_trust.deleted', targetId: id, details: { name } });
   return found;
 }
 
-/** Deletes the CI sign-ins of a project that is being deleted, whose keys are revoked with all others. */
+/** Deletes the CI sign-ins of a project that is being deleted, with their keys. */
 export async function forgetTrustsOfProject(tx: Db, projectId: string): Promise<void> {
   await tx.run`delete from ci_trusts where project_id = ${projectId}`;
 }

@@ -81,32 +81,6 @@ async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Rout
 }
 
 /**
- * Takes the routine off its schedule and skips its waiting scheduled runs.
- * @throws {AppError} `routine_not_found`, `routine_archived`
- */
-export function pauseRoutine(
-  deps: Pick<Core, 'database' | 'emit'>,
-  by: Actor,
-  projectId: string,
-  id: string,
-): Promise<Routine> {
-  return stopRoutine(deps, by, { projectId, id, state: 'paused' });
-}
-
-/**
- * Archives a routine. Its runs and their history stay; waiting runs are skipped. Archiving again changes nothing.
- * @throws {AppError} `routine_not_found`
- */
-export function archiveRoutine(
-  deps: Pick<Core, 'database' | 'emit'>,
-  by: Actor,
-  projectId: string,
-  id: string,
-): Promise<Routine> {
-  return stopRoutine(deps, by, { projectId, id, state: 'archived' });
-}
-
-/**
  * Takes a routine out of the archive: it is a draft with the history that it had, and needs a new proof run. One that is
  * not archived stays as it is.
  * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` where another routine has its key by now
@@ -126,7 +100,12 @@ export async function restoreRoutine(
   });
 }
 
-function stopRoutine(
+/**
+ * Pauses or archives a routine and skips its waiting scheduled runs. Its runs and their history stay; where it is paused
+ * or archived already nothing changes.
+ * @throws {AppError} `routine_not_found`, `routine_archived` where an archived one is to be paused
+ */
+export function stopRoutine(
   { database, emit }: Pick<Core, 'database' | 'emit'>,
   by: Actor,
   { projectId, id, state }: { projectId: string; id: string; state: 'paused' | 'archived' },

@@ -11,4 +11,4 @@ export {
 } from './erase.ts';
 export { EVENT_TYPES, eventBody, TEST_EVENT, type EndedRun, type EventType } from './event.ts';
 export { kickDeliveries, redeliver, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';
-export { sendTestEvent } from './test-event.ts';
+export { sendTestEvent } from './send.ts';

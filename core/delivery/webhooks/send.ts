@@ -1,11 +1,15 @@
 import type { Core } from '#core/core.ts';
 import { createHmac } from 'node:crypto';
 import type { createSealedWebhookSecrets } from '#core/authoring/routines/index.ts';
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { utf8Start } from '#lib/text.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import { type Exchange, MAX_RETRY_AFTER_MS } from './delivery.ts';
+import { TEST_EVENT } from './event.ts';
 
 export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
   readonly webhookSecrets: ReturnType<typeof createSealedWebhookSecrets>;
@@ -70,6 +74,36 @@ export async function sendAttempt(
       interrupted: error.code === 'aborted',
     };
   }
+}
+
+const TESTS: ThrottleRule = { name: 'webhook-test', limit: 10, windowSeconds: 60 };
+
+/**
+ * Sends a signed test event to the webhook of a routine, once. Nothing is kept of it, and a 410 stops no deliveries.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rate_limited`
+ */
+export async function sendTestEvent(
+  deps: SendDeps & Pick<Core, 'database'>,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
+): Promise<Pick<Exchange, 'status' | 'error' | 'durationMs' | 'responseExcerpt'> & { readonly id: string }> {
+  const { database } = deps;
+  const routine = await database.row<{ state: string; name: string; webhookUrl: string | null; secret: string | null }>`
+    select state, name, webhook_url as "webhookUrl", webhook_secret as secret from routines
+    where id = ${id} and project_id = ${projectId}
+  `;
+  if (routine === undefined) throw new AppError('routine_not_found');
+  const { state, name, webhookUrl, secret: sealedSecret } = routine;
+  if (state === 'archived') throw new AppError('routine_archived');
+  if (webhookUrl === null) throw new AppError('webhook_not_configured');
+  const wait = await throttle(database, TESTS, id);
+  if (wait !== undefined) {
+    throw new AppError('rate_limited', 'Too many test events for this routine.', { 'Retry-After': String(wait) });
+  }
+  const startedAt = new Date();
+  const body = JSON.stringify({ type: TEST_EVENT, timestamp: startedAt, data: { routineId: id, projectId, name } });
+  const deliveryId = newId('delivery');
+  const event = { deliveryId, routineId: id, startedAt, body, sealedSecret, sealedPreviousSecret: null, webhookUrl };
+  return { ...(await sendAttempt(deps, event, undefined)), id: deliveryId };
 }
 
 /** Returns the exchange of an attempt that got no response. */

@@ -3,13 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SYSTEM } from '#core/foundation/audit/index.ts';
 import {
   activateRoutine,
-  archiveRoutine,
   restoreRoutine,
-  pauseRoutine,
+  stopRoutine,
   patchRoutine,
   ROUTINE_STATES,
-  ROUTINE_TRANSITIONS,
 } from '#core/authoring/routines/index.ts';
+import { ROUTINE_TRANSITIONS } from '#core/authoring/routines/states.ts';
 import { pauseUnreadable } from '#core/authoring/routines/service-pauses.ts';
 import type { RoutineState } from '#core/authoring/routines/routine.ts';
 import {
@@ -121,12 +120,12 @@ const ROUTINE_OPERATIONS: Record<
   'it is paused': {
     to: 'paused',
     by: 'person',
-    act: ({ id, projectId }) => pauseRoutine(service.deps, SYSTEM, projectId, id),
+    act: ({ id, projectId }) => stopRoutine(service.deps, SYSTEM, { projectId, id, state: 'paused' }),
   },
   'it is archived': {
     to: 'archived',
     by: 'person',
-    act: ({ id, projectId }) => archiveRoutine(service.deps, SYSTEM, projectId, id),
+    act: ({ id, projectId }) => stopRoutine(service.deps, SYSTEM, { projectId, id, state: 'archived' }),
   },
   'it is restored': {
     to: 'draft',
