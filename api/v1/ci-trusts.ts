@@ -25,11 +25,10 @@ const subjectPattern = z
   .string()
   .min(1)
   .max(500)
-  .refine((pattern) => !/\*[^:]*\*/.test(pattern), 'must have at most one * between two colons')
-  .refine((pattern) => {
-    const [before = '', ...rest] = pattern.split('*');
-    return rest.length === 0 || /[^/:]\//.test(before);
-  }, 'must name an owner and a slash before its first *, such as repo:acme/*')
+  .regex(
+    /^(?:[^*]+|[^*]*[^*/:]\/[^*]*\*[^*:]*(?::[^*:]*\*?[^*:]*)*)$/,
+    'must have at most one * between two colons, and name an owner and a slash before the first, such as repo:acme/*',
+  )
   .meta({
     description: 'Matches the `sub` of the ID tokens. Between two colons, one `*` stands for any text.',
     example: 'repo:acme/site:ref:refs/heads/main',

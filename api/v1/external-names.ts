@@ -17,17 +17,10 @@ const externalKey = z
 
 const managedBy = z.enum(MANAGERS).nullable().meta({
   id: 'ManagedBy',
-  description:
-    '`files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change.',
+  description: '`files` where files keep it: the next `ras apply` overwrites what is changed here.',
 });
 
-const managedFrom = z
-  .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'must be 1 to 63 lower-case letters, digits, dots, underscores or hyphens')
-  .meta({
-    description: 'The name of the folder of files that keeps it: `name` in its `ras.yaml`.',
-    example: 'marketing',
-  });
+const managedFrom = z.string().min(1).max(63).meta({ description: '`name` in the `ras.yaml` that keeps it.' });
 
 /** The fields of the name in a request that creates something with this name. */
 export const namedFields = {
@@ -66,5 +59,4 @@ export const keyParams = z.strictObject({ externalKey });
 export const nameFilters = {
   externalKey: externalKey.optional().meta({ description: 'Only the one that has this key.' }),
   managedBy: z.enum(MANAGERS).optional().meta({ description: 'Only those that it keeps.' }),
-  managedFrom: managedFrom.optional().meta({ description: 'Only those that the folder of this name keeps.' }),
 };

@@ -68,7 +68,6 @@ const listRoutines = route({
     sendsResults: query.sendsResults === undefined ? undefined : query.sendsResults === 'true',
     externalKey: query.externalKey,
     managedBy: query.managedBy,
-    managedFrom: query.managedFrom,
     page,
   });
   return listReply(found, page, presentRoutineSummary);

@@ -37,19 +37,18 @@ const listSkills = route({
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const { skills: catalogue } = deps.skills;
-  const { externalKey, managedBy, managedFrom } = query;
+  const { externalKey, managedBy } = query;
   const isCurated = page.after?.startsWith('skl_') === false;
   const custom = isCurated
     ? []
     : await skills.listCustomSkills(deps.database, access.projectId, {
         externalKey,
         managedBy,
-        managedFrom,
         page,
       });
   const seen = catalogue.findIndex(({ slug }) => slug === page.after);
   // A curated one has no key, and the service keeps it.
-  const isNamed = [externalKey, managedBy, managedFrom].some((name) => name !== undefined);
+  const isNamed = externalKey !== undefined || managedBy !== undefined;
   const rest = isNamed || (isCurated && seen === -1) ? [] : catalogue.slice(seen + 1);
   const rows = [
     ...custom.map((row) => ({ id: row.id, summary: summarizeCustom(row) })),

@@ -152,7 +152,6 @@ export interface RoutineFilter {
   /** Archived routines have lost their key, so they are never found by it. */
   readonly externalKey: string | undefined;
   readonly managedBy: Routine['managedBy'] | undefined;
-  readonly managedFrom: string | undefined;
   readonly page: Page;
 }
 
@@ -165,7 +164,6 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
   const sendsResults = filter.sendsResults ?? null;
   const externalKey = filter.externalKey ?? null;
   const managedBy = filter.managedBy ?? null;
-  const managedFrom = filter.managedFrom ?? null;
   const found = await db.rows<RoutineRow>`
     select ${settingColumns}, ${shortDefinition} as definition from routines
     where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
@@ -176,7 +174,6 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
         or id in (${routinesUsing(uses)}))
       and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))
       and (${managedBy}::text is null or managed_by = ${managedBy})
-      and (${managedFrom}::text is null or managed_from = ${managedFrom})
       ${afterCursor(filter.page)}
     order by project_id, id desc limit ${filter.page.limit + 1}
   `;

@@ -95,17 +95,15 @@ export function listCustomSkills(
   filter: {
     readonly externalKey: string | undefined;
     readonly managedBy: CustomSkill['managedBy'] | undefined;
-    readonly managedFrom: string | undefined;
     readonly page: Page;
   },
 ): Promise<CustomSkillSummary[]> {
-  const { externalKey = null, managedBy = null, managedFrom = null, page } = filter;
+  const { externalKey = null, managedBy = null, page } = filter;
   return db.rows<CustomSkillSummary>`
     select ${summaryColumns} from skills
     where project_id = ${projectId} and deleted_at is null
       and (${externalKey}::text is null or external_key = ${externalKey})
-      and (${managedBy}::text is null or managed_by = ${managedBy})
-      and (${managedFrom}::text is null or managed_from = ${managedFrom}) ${afterCursor(page)}
+      and (${managedBy}::text is null or managed_by = ${managedBy}) ${afterCursor(page)}
     order by id desc limit ${page.limit + 1}
   `;
 }

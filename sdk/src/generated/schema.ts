@@ -965,7 +965,7 @@ export interface components {
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
-        /** @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change. */
+        /** @description `files` where files keep it: the next `ras apply` overwrites what is changed here. */
         ManagedBy: "files" | null;
         /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
         ManagedFrom: string | null;
@@ -3420,8 +3420,6 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
-                /** @description Only those that the folder of this name keeps. */
-                managedFrom?: string;
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -4256,8 +4254,6 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
-                /** @description Only those that the folder of this name keeps. */
-                managedFrom?: string;
             };
         };
         responses: {

@@ -33,8 +33,9 @@ own('of two folders of a project each sees, changes and archives only what it ke
   expect(taken.code).toBe(1);
   expect(taken.stderr).toContain('routines/a.md: the routine "a" is kept by the folder named "site"');
   expect((await shop.ras(['apply', '--yes', '--take-over'])).code).toBe(0);
-  const { data } = await key.get('/v1/routines?managedFrom=shop');
-  expect(data.map(({ externalKey }: { externalKey: string }) => externalKey).toSorted()).toEqual(['a', 'd']);
+  const { data } = await key.get('/v1/routines?managedBy=files');
+  const owners = data.map((each: Record<string, string>) => `${each['externalKey']} ${each['managedFrom']}`);
+  expect(owners.toSorted()).toEqual(['a shop', 'b site', 'c site', 'd shop']);
 
   const pulled = await shop.ras(['pull']);
   expect(pulled.stderr).toContain('left out: the routine b is kept by the folder named "site"');

@@ -52,7 +52,6 @@ const READS: Readonly<Record<string, (of: Planted, db: Db) => Promise<unknown>>>
       sendsResults: undefined,
       externalKey: undefined,
       managedBy: undefined,
-      managedFrom: undefined,
       page,
     }),
   'the last runs of its project': (of, db) => listRecentRuns(db, of.projectId, { page, count: 10 }),
