@@ -11,16 +11,20 @@ const externalKey = z
     'must be 1 to 63 lower-case letters, digits, dots, underscores or hyphens, the first a letter or digit',
   )
   .meta({
-    description: 'Your own name for it, unique in the project until it is archived or deleted.',
+    description: 'Your own name for it, unique in the project. One that is archived or deleted gives it back.',
     example: 'weekly-seo-audit',
   });
 
 const managedBy = z.enum(MANAGERS).nullable().meta({
   id: 'ManagedBy',
-  description: '`files` where files keep it: the next `ras apply` overwrites what is changed here.',
+  description: '`files` where files keep it. The next `ras apply` overwrites what is changed here.',
 });
 
-const managedFrom = z.string().min(1).max(63).meta({ description: '`name` in the `ras.yaml` that keeps it.' });
+const managedFrom = z
+  .string()
+  .min(1)
+  .max(63)
+  .meta({ description: 'Folder that keeps it. It is the `name` in its `ras.yaml`.' });
 
 /** The fields of the name in a request that creates something with this name. */
 export const namedFields = {

@@ -965,7 +965,7 @@ export interface components {
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
-        /** @description `files` where files keep it: the next `ras apply` overwrites what is changed here. */
+        /** @description `files` where files keep it. The next `ras apply` overwrites what is changed here. */
         ManagedBy: "files" | null;
         /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
         ManagedFrom: string | null;
@@ -3926,7 +3926,7 @@ export interface operations {
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
                 externalKey: string;
             };
         };
@@ -4389,7 +4389,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
                 externalKey: string;
             };
         };
