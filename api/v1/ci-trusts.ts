@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import * as programs from '#core/accounts/programs/index.ts';
 import { transaction } from '#lib/database/index.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
 import { networkOf } from '../http/client-address.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, iso, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { EXAMPLE, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'API keys';

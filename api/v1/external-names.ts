@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MANAGERS } from '#lib/external-keys.ts';
-import { timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
 import { author } from './routines/version-schemas.ts';
 
 /** A name that a program gives to a routine or a skill. */
@@ -45,7 +45,6 @@ export const shownName = {
     .meta({ id: 'ExternalKey', description: 'What programs call it; null where none does.' }),
   managedBy,
   managedFrom: z.string().nullable().meta({
-    id: 'ManagedFrom',
     description: 'The name of the folder of files that keeps it; null where none does, or the folder has no name.',
   }),
   driftedAt: timestamp.nullable().meta({

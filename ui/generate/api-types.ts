@@ -7,6 +7,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { buildOpenApi } from '../../api/docs/openapi.ts';
+import type { Audience } from '../../api/docs/responses.ts';
 import { routes } from '../../api/routes.ts';
 import { DEFINITION, type Field } from '../../core/authoring/definition/index.ts';
 import { FIELDS } from '../../api/v1/routines/fields.ts';
@@ -15,13 +16,13 @@ const API = path.join(import.meta.dirname, '..', 'src', 'api');
 export const TYPES_FILE = path.join(API, 'schema.d.ts');
 export const FIELDS_FILE = path.join(API, 'routine-fields.ts');
 
-/** Returns the document that `/v1/openapi.json` serves, with these routes, without a server. */
-export function documentOf(served: Parameters<typeof buildOpenApi>[0]) {
-  return buildOpenApi(served, { publicUrl: 'http://localhost:3000', productTag: 'ras' });
+/** Returns the document that `/v1/openapi.json` serves, without a server. */
+export function documentFor(audience: Audience) {
+  return buildOpenApi(routes, { publicUrl: 'http://localhost:3000', productTag: 'ras', for: audience });
 }
 
 /** Renders the types of a document: bodies, parameters and responses. */
-export async function renderApiTypes(document: object = documentOf(routes)): Promise<string> {
+export async function renderApiTypes(document: object = documentFor('all')): Promise<string> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two names for the same document
   const written = JSON.parse(JSON.stringify(document, onlyBodies)) as OpenAPI3;
   const nodes = await openapiTS(written, {

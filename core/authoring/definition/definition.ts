@@ -8,10 +8,10 @@ import { gate, gateInput } from './gate.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-/** The runs at most that the median of `limits.abnormalFactor` is taken from. */
+/** The most runs of the median in `limits.abnormalFactor`. */
 export const MEDIAN_OF_RUNS = 20;
 
-/** Tokens from which a run is compared with others; one that has used fewer is cheap in any case. */
+/** A run below this many tokens is cheap in any case and is not compared with others. */
 export const ABNORMAL_FROM_TOKENS = 20_000;
 
 const reserved: readonly string[] = BUILT_IN_VARIABLES;
@@ -59,7 +59,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** A reference of any other length is no skill's, and refused like every other unknown one. */
+/** No skill has a reference of another length: it is refused like any unknown one. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {

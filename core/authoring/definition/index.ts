@@ -7,7 +7,7 @@ export {
   type Limits,
   type OutcomeRule,
 } from './definition.ts';
-export { creationOf, looseOf, patchOf, shortFields, shownOf, type Field, type Fields } from './field.ts';
+export { creationOf, patchOf, shortFields, shownOf, type Field, type Fields } from './field.ts';
 export { gate, type Gate } from './gate.ts';
 export { asksFor, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
 export {
@@ -19,6 +19,8 @@ export {
   type ResultForm,
   type ResultKey,
 } from './results.ts';
+export { fieldsWith, SCHEDULE_LIMITS, scheduleFields, type RoutineSettings } from './settings.ts';
+export { settingsForm } from './stored-settings.ts';
 export {
   VERSION_FIELDS,
   definitionForm,

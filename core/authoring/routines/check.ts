@@ -24,13 +24,13 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
 }
 
-/** Fields that a change leaves as they are, so that what has become of them since does not block a new name. */
+/** Fields that a change leaves as they are: faults that came to them later do not block a new name. */
 interface Untouched {
-  /** Skill references; one that was deleted since is not looked for. */
+  /** Skill references. Deleted ones are not looked for. */
   readonly attached?: readonly string[];
   /** Lengths of custom skills that are about to be written, by reference, in place of what is stored. */
   readonly skillLengths?: ReadonlyMap<string, number>;
-  /** False when neither instructions nor variables nor skills nor facts change: a skill may have grown since. */
+  /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
 }
@@ -136,7 +136,6 @@ async function checkForm(
   }
 }
 
-/** Refuses names of variables that the routine does not have. */
 function checkOverridable({ overridable, variables }: RoutineFields): void {
   const faults = (overridable ?? []).flatMap((name, index) =>
     Object.hasOwn(variables, name)
@@ -146,7 +145,7 @@ function checkOverridable({ overridable, variables }: RoutineFields): void {
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
-/** Stands in for the values of a run, with the longest texts that those may have. */
+/** The values of a run at their greatest length. */
 function builtInsOf({ name }: RoutineFields) {
   const now = new Date(0).toISOString();
   const carried = ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH);
@@ -177,7 +176,7 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
 }
 
 /**
- * Checks who is told: members only, and a monitor that the guarded client may reach.
+ * Checks the recipients: members only, and a monitor that the guarded client may reach.
  * @throws {AppError} `invalid_request`
  */
 export async function checkNotifications(
