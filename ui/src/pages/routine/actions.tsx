@@ -1,7 +1,19 @@
-import { Archive, CalendarClock, History, KeyRound, Pause, Play, Rewind, Wrench } from 'lucide-react';
+import {
+  Archive,
+  ArchiveRestore,
+  CalendarClock,
+  History,
+  KeyRound,
+  Pause,
+  Play,
+  Rewind,
+  Send,
+  Wrench,
+} from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useSend } from '#ui/api/send.ts';
+import { toast } from '#ui/api/toast.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
@@ -26,6 +38,19 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
   const run = useSend('post', '/v1/routines/{routineId}/run', {
     refreshes: ['/v1/runs', '/v1/routines'],
     onDone: ({ id }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
+  });
+  const restore = useSend('post', '/v1/routines/{routineId}/restore', {
+    refreshes: ['/v1/routines'],
+    done: 'Routine restored as a draft',
+  });
+  const test = useSend('post', '/v1/routines/{routineId}/webhook-test', {
+    onDone: ({ status, error }) => {
+      if (status !== null && status < 300) toast.done(`The receiver took the test event (status ${status})`);
+      else {
+        const message = `The receiver did not take the test event: ${error ?? `status ${status}`}`;
+        toast.failed({ message, requestId: undefined });
+      }
+    },
   });
   const isArchived = state === 'archived';
   const archivedReason = isArchived ? 'It is archived.' : undefined;
@@ -84,6 +109,12 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
                 }),
             },
             {
+              label: 'Send a test event',
+              icon: Send,
+              onSelect: () => test.send({ path }),
+              disabledReason: archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
+            },
+            {
               label: 'Replace the webhook secret',
               icon: KeyRound,
               onSelect: () => setOpen('secret'),
@@ -91,13 +122,9 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
             },
           ],
           [
-            {
-              label: 'Archive',
-              icon: Archive,
-              danger: true,
-              onSelect: () => setOpen('archive'),
-              disabledReason: archivedReason,
-            },
+            isArchived
+              ? { label: 'Restore', icon: ArchiveRestore, onSelect: () => restore.send({ path }) }
+              : { label: 'Archive', icon: Archive, danger: true, onSelect: () => setOpen('archive') },
           ],
         ]}
       />
@@ -165,7 +192,7 @@ function ArchiveDialog({
       onClose={onClose}
       busy={archive.isSending}
       title={`Archive ${routine.name}?`}
-      description="It never runs again, and cannot be brought back. Its runs and versions stay."
+      description="It runs no more. Its runs and versions stay, and you can restore it as a draft."
       action="Archive routine"
       onConfirm={() => archive.send({ path: { routineId: routine.id } })}
     />
