@@ -131,7 +131,7 @@ test('the composer in all its states', async ({ visit, person }) => {
 });
 
 async function openSettings(page: Page): Promise<void> {
-  for (const title of ['Results', 'Gate', 'Limits', 'When', 'Who is told']) {
+  for (const title of ['Results', 'Checked before it runs', 'Limits', 'When', 'Who is told']) {
     await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
   }
 }

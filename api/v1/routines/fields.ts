@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFINITION, looseOf, shownOf, type Fields } from '#core/authoring/definition/index.ts';
+import { DEFINITION, looseOf, shownOf, type Fields, type Said } from '#core/authoring/definition/index.ts';
 import { POLICIES } from '#core/authoring/routines/index.ts';
 import { EXAMPLE, idOf, instantOfThisAge, nameOf, timestamp } from '../../http/schemas.ts';
 import { budgetFields, mailSettings } from '../settings-schemas.ts';
@@ -34,6 +34,9 @@ const budget = z.strictObject({
   maxCostUsdPerMonth: budgetFields.maxCostUsdPerMonth.default(null),
 });
 
+/** The words of each value of a choice. */
+type Words<Values extends readonly string[]> = Readonly<Record<Values[number], Pick<Said, 'label' | 'help'>>>;
+
 /**
  * The fields that people set beside the definition: when a routine runs, what it may spend, and who is told. None is
  * material.
@@ -42,6 +45,7 @@ const SETTINGS = {
   name: {
     schema: nameOf(200).meta({ example: 'Weekly SEO audit' }),
     label: 'Name',
+    placeholder: 'Weekly site audit',
     since: '0.1.0',
   },
   schedule: { schema: scheduleFields.schedule, label: 'Schedule', since: '0.1.0' },
@@ -97,34 +101,64 @@ const SETTINGS = {
         example: 600,
       })
       .default(0),
-    label: 'Spread',
+    label: 'Start later by up to',
+    help: 'Spreads routines that have the same time.',
+    unit: 'seconds',
     since: '0.1.0',
   },
   overlap: {
     schema: z.enum(POLICIES.overlap).default('skip'),
     label: 'When the last run is still going',
+    choices: {
+      skip: { label: 'Skip', help: 'The new one is left out.' },
+      queue: { label: 'Wait', help: 'The new one starts when the last has ended.' },
+      cancel_previous: { label: 'Replace', help: 'The last one is cancelled.' },
+      allow: { label: 'Run both', help: 'Side by side.' },
+    } satisfies Words<typeof POLICIES.overlap>,
     since: '0.1.0',
   },
   misfire: {
     schema: z.enum(POLICIES.misfire).default('run_once'),
     label: 'When a time was missed',
+    choices: {
+      run_once: { label: 'Make it up once', help: 'One run for all that were missed.' },
+      skip: { label: 'Leave it out', help: 'The next one comes on time.' },
+    } satisfies Words<typeof POLICIES.misfire>,
     since: '0.1.0',
   },
   budget: {
     schema: budget.prefault({}),
     shown: looseOf(budget, false),
     label: 'Budget',
+    parts: {
+      maxCostUsdPerMonth: {
+        label: 'Budget',
+        help: 'Its runs stop there until next month.',
+        unit: 'US dollars a month',
+        placeholder: 'No limit',
+      },
+      maxTokensPerDay: {
+        label: 'Tokens a day',
+        help: 'Its runs stop there until midnight UTC.',
+        unit: 'tokens',
+        placeholder: 'No limit',
+      },
+    },
     since: '0.1.0',
     merged: true,
   },
   pauseAfterFailures: {
     schema: z.number().int().min(1).max(1_000).default(5),
     label: 'Pause after failures',
+    help: 'So many scheduled runs in a row.',
+    unit: 'failures',
     since: '0.1.0',
   },
   webhookUrl: {
     schema: z.string().max(2_000).nullable().meta({ example: 'https://example.com/hooks/routine' }).default(null),
     label: 'Webhook',
+    help: 'Each run that ends is posted here, signed. The signing secret is shown once, after saving.',
+    placeholder: 'https://example.com/hooks/routine',
     since: '0.1.0',
   },
   notifications: {
@@ -136,6 +170,14 @@ const SETTINGS = {
       .prefault({}),
     shown: z.strictObject(notifications),
     label: 'Who is told',
+    parts: {
+      mail: { label: 'Mail' },
+      successPingUrl: {
+        label: 'Monitor',
+        help: 'Gets a request after each run that succeeded, so that your monitor notices when none comes.',
+        placeholder: 'https://monitor.example.com/ping/4f1c',
+      },
+    },
     since: '0.1.0',
     merged: true,
   },
@@ -148,6 +190,11 @@ const SETTINGS = {
       })
       .default('always'),
     label: 'What is delivered',
+    choices: {
+      always: { label: 'Every run that ends' },
+      changed: { label: 'Changes and failures', help: 'Needs a result schema' },
+      failed: { label: 'Failures only' },
+    } satisfies Words<typeof POLICIES.deliver>,
     since: '0.1.0',
   },
 } as const satisfies Fields;

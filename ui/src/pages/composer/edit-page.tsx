@@ -82,6 +82,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
     save.sendAsync({ path: { routineId }, body: patchOf(form, changedFields(base, form)) }, { ifMatch });
   const editor = useEditor({
     initial: formOf(routine),
+    isSaved: true,
     onSave: async (form, base) => {
       try {
         return (await patch(form, base, etag)).id;
@@ -124,7 +125,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
         runId={runId}
         cancel={
           <ButtonLink to="/p/$projectId/routines/$routineId" params={{ projectId, routineId }}>
-            {editor.hasChanges ? 'Cancel' : 'Done'}
+            {editor.changed.length > 0 ? 'Cancel' : 'Done'}
           </ButtonLink>
         }
       />

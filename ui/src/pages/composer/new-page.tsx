@@ -65,6 +65,7 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
   });
   const editor = useEditor({
     initial,
+    isSaved: false,
     onSave: async ({ model, ...fields }) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server says what is missing, a model too
       const body = { ...fields, model } as Shape<'CreateRoutine'>;

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
@@ -39,7 +39,7 @@ export default function RunDialog({ routineId, variables, overridable, onClose }
     );
   });
   const isFixed = (name: string) => overridable?.includes(name) === false;
-  const later = form.watch('runAt') !== '';
+  const later = useWatch({ control: form.control, name: 'runAt' }) !== '';
   return (
     <Dialog
       open

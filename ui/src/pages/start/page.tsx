@@ -1,6 +1,6 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ArrowRight, Play } from 'lucide-react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
@@ -128,7 +128,7 @@ function Questions({ template, model }: QuestionsProps) {
       await navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: started.id } });
     }
   });
-  const answers = form.watch('variables');
+  const answers = useWatch({ control: form.control, name: 'variables' });
   const missing = template.questions.find(({ name }) => answers[name]?.trim() === '');
   return (
     <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[1fr_20rem]" noValidate>

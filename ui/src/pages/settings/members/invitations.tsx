@@ -1,6 +1,6 @@
 import { MailPlus, UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { toast } from '#ui/api/toast.ts';
@@ -201,7 +201,7 @@ function InviteDialog({ open, onClose, organizationId, onInvited }: InviteProps)
       <RadioCards
         label="Role"
         options={OPTIONS}
-        value={form.watch('role')}
+        value={useWatch({ control: form.control, name: 'role' })}
         onChange={(role) => form.setValue('role', role)}
       />
     </FormDialog>
