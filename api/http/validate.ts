@@ -22,7 +22,7 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
       message: 'unknown field',
     }));
   }
-  const message = issue.code === 'invalid_type' && issue.input === undefined ? 'required' : issue.message;
+  const message = issue.code === 'invalid_type' && issue.input == null ? 'required' : issue.message;
   return [{ path: showPath(issue.path), message }];
 }
 
@@ -63,7 +63,6 @@ const EMPTY = 'must not be empty';
 /** Names what came instead, never its value; a number in a query is text that could not be read as one. */
 function received(input: unknown): string {
   if (typeof input === 'number' && Number.isNaN(input)) return '';
-  if (input === null) return ', got null';
   if (input instanceof ExactNumber) return ', got a number of too many digits';
   return `, got ${named(Array.isArray(input) ? 'array' : typeof input)}`;
 }

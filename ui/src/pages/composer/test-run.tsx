@@ -10,6 +10,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { isOver, stepBadgeOf, WARNINGS } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
+import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { RichText } from '#ui/parts/lazily.tsx';
 import { Dot, StateBadge, toneOf } from '#ui/parts/state.tsx';
@@ -54,6 +55,7 @@ export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunP
           <Progress followed={followed} runId={runId} />
         )}
       </div>
+      {followed.run?.state === 'succeeded' && !isDirty && <ActivationOffer routineId={followed.run.routineId} />}
     </section>
   );
 }

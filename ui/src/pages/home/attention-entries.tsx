@@ -187,7 +187,7 @@ export function Behind({ of: { routineId, routineName, skills }, projectId }: Pr
       line={`Its scheduled runs do not take the newest text of ${skills.join(', ')} yet.`}
     >
       <ButtonLink size="sm" kind="quiet" {...link}>
-        Prove the new text
+        Test the new version
       </ButtonLink>
     </Row>
   );

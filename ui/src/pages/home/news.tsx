@@ -12,7 +12,7 @@ import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { NEWS, UNREAD } from './reads.ts';
-import { groupsOf } from './result-groups.ts';
+import { groupsOf, laterOf } from './result-groups.ts';
 import { ResultRow, ShortRows } from './result-row.tsx';
 import { useRowKeys } from './row-keys.ts';
 
@@ -69,6 +69,7 @@ export function News({ projectId }: { readonly projectId: string }) {
 
 function WorthReading({ projectId }: { readonly projectId: string }) {
   const list = useList(...NEWS, REFRESH);
+  const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 1 } }, REFRESH);
   const mark = useSend('post', '/v1/results/read', { refreshes: ['/v1/results'] });
   const again = useSend('post', '/v1/runs/{runId}/retry', {
     refreshes: ['/v1/runs', '/v1/routines'],
@@ -90,12 +91,13 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
       {(results) => (
         <>
           <ul ref={rows} className="border-t border-line">
-            {groupsOf(results)
+            {stillTrueFirst(results, recent.data ?? [])
               .slice(0, isLong ? undefined : FIRST)
-              .map((group) => (
+              .map(({ group, later }) => (
                 <ResultRow
                   key={group[0].routineId}
                   results={group}
+                  later={later}
                   projectId={projectId}
                   onRead={() => read(group[0].runId)}
                   onAgain={() => again.send({ path: { runId: group[0].runId } })}
@@ -122,6 +124,13 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
       )}
     </Await>
   );
+}
+
+/** Puts the results that a later run of their routine has overtaken behind the others, with what that run said. */
+function stillTrueFirst(results: readonly Shape<'Result'>[], recent: readonly Shape<'RoutineRecentRuns'>[]) {
+  const lastOf = new Map(recent.map(({ routineId, lastEnded }) => [routineId, lastEnded]));
+  const all = groupsOf(results).map((group) => ({ group, later: laterOf(group[0], lastOf.get(group[0].routineId)) }));
+  return all.toSorted((a, b) => Number(a.later !== undefined) - Number(b.later !== undefined));
 }
 
 /** Says that all is read, and what came last. */

@@ -50,7 +50,7 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
               disabledReason: archivedReason,
             },
             {
-              label: 'Make up for past times',
+              label: 'Run for missed times',
               icon: Rewind,
               onSelect: () => setOpen('backfill'),
               disabledReason:

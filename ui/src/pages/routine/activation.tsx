@@ -50,7 +50,7 @@ export function Activation({ routine }: { readonly routine: Routine }) {
         </Step>
         <Step
           isDone={isProven}
-          title="Proven"
+          title="Tried"
           action={
             !isProven && (
               <Button size="sm" icon={Play} busy={run.isSending} onClick={() => run.send({ path: { routineId } })}>
@@ -60,7 +60,7 @@ export function Activation({ routine }: { readonly routine: Routine }) {
           }
         >
           {activation.proofRunId === null ? (
-            'No run by hand has succeeded with this version yet'
+            'No manual run of this version has succeeded yet'
           ) : (
             <Link
               to="/p/$projectId/runs/$runId"

@@ -63,9 +63,7 @@ function McpSwitch({ mayChange }: { readonly mayChange: boolean }) {
         <Switch
           label="Let programs reach this project through MCP"
           description={
-            mayChange
-              ? 'Off, every assistant and every API key is refused there at once. The API goes on.'
-              : 'Owners and admins switch it.'
+            mayChange ? 'Off blocks all access through MCP. The API still works.' : 'Owners and admins switch it.'
           }
           checked={mcpEnabled}
           disabled={!mayChange || save.isSending}
