@@ -1,4 +1,4 @@
-import { startReceiver } from '#test/outbound/receiver.ts';
+import { startReceiver } from '#test/lib/outbound/receiver.ts';
 
 export type DeviceAnswer =
   | 'authorization_pending'

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'vitest';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { freePort } from '#dev/stack/ports.ts';
-import { startReceiver } from '#test/outbound/receiver.ts';
+import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { environmentOf, keyOf, terminal, type Terminal } from './terminal.ts';
 

@@ -168,7 +168,7 @@ function readDocument(): Map<string, Operation> {
   const document = buildOpenApi(routes, { publicUrl: 'https://api.test', productTag: 'ras' });
   const found = new Map<string, Operation>();
   for (const [path, item] of Object.entries(document.paths ?? {})) {
-    // Paths of the authentication library are not our routes; test/identity compares them with the served ones.
+    // Paths of the authentication library are not our routes; test/core/accounts/identity compares them with the served ones.
     if (path.startsWith('/auth/')) continue;
     for (const [method, operation] of Object.entries(item ?? {})) {
       const { security, responses } = z

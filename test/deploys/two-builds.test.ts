@@ -9,7 +9,7 @@ import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
-import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
+import { marker, routineWith, scriptCalls } from '#test/core/integrations/tools/support.ts';
 
 let service: Service;
 let workers: WorkerProcesses;

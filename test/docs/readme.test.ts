@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { environmentOf, keyOf, terminal } from '../cli/terminal.ts';
+import { environmentOf, keyOf, terminal } from '#test/cli/terminal.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
 

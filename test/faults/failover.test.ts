@@ -6,7 +6,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
-import { marker, requestsWith, routineWith, scriptCalls, toolSteps } from '#test/tools/support.ts';
+import { marker, requestsWith, routineWith, scriptCalls, toolSteps } from '#test/core/integrations/tools/support.ts';
 
 // Errors that pass by themselves, while a response that was paid for waits to be recorded.
 const test = serviceTest({ worker: true, own: true });

@@ -1,6 +1,6 @@
 import type { ReceivedCall } from '#dev/fakes/hostile-tools/control.ts';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
-import { connect } from '#test/tools/support.ts';
+import { connect } from '#test/core/integrations/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 
 /** A tool server that is never killed. The only argument of each call is the run that makes it. */

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { workerProcesses } from '#test/support/worker-process.ts';
-import { marker, requestsWith } from '#test/tools/support.ts';
+import { marker, requestsWith } from '#test/core/integrations/tools/support.ts';
 
 const test = serviceTest({ own: true });
 

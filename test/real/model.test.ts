@@ -6,7 +6,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { routineWith, toolSteps } from '#test/tools/support.ts';
+import { routineWith, toolSteps } from '#test/core/integrations/tools/support.ts';
 import { startModelProxy, type ModelProxy } from './model-proxy.ts';
 import { installModelServer, MODEL_ID, type ModelServer } from './model-server.ts';
 import { openServers, type Servers } from './servers.ts';

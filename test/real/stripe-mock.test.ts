@@ -9,7 +9,7 @@ import { itemFor } from '#dev/fakes/payments/ledger.ts';
 import type { PaymentProcessor } from '#dev/fakes/payments/server.ts';
 import { freePort } from '#dev/stack/ports.ts';
 import { closeAtOnce, listenOn } from '#lib/listen.ts';
-import { customerOf, hearEvents, priceOf, startProcessor, subscribed } from '#test/billing/support.ts';
+import { customerOf, hearEvents, priceOf, startProcessor, subscribed } from '#test/core/accounts/billing/support.ts';
 import { changeCheckouts, earlier } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';

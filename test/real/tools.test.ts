@@ -9,7 +9,15 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { confirm, connect, marker, requestsWith, scriptCalls, toolSteps, type Json } from '#test/tools/support.ts';
+import {
+  confirm,
+  connect,
+  marker,
+  requestsWith,
+  scriptCalls,
+  toolSteps,
+  type Json,
+} from '#test/core/integrations/tools/support.ts';
 import { requireCommands } from './install.ts';
 import { openServers, type Servers } from './servers.ts';
 import { installToolServers, type ServerName, type ToolServers } from './tool-servers.ts';

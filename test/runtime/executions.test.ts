@@ -11,7 +11,7 @@ import { createExecutions, type Begun, type Executions } from '#runtime/calls/ex
 import { createJournal, KEEP_RESULTS_MS, type Journal } from '#runtime/state/journal.ts';
 import { createLease, LEASE_MS } from '#runtime/state/lease.ts';
 import { openState, type RuntimeState } from '#runtime/state/open-state.ts';
-import { sampleRequest } from '../envelope/sample.ts';
+import { sampleRequest } from '#test/lib/envelope/sample.ts';
 
 let folder: string;
 let state: RuntimeState;

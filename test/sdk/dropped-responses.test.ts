@@ -2,7 +2,7 @@ import { createServer, request as send, type RequestListener } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished } from 'vitest';
 import { closeAtOnce } from '#lib/listen.ts';
-import { portOf } from '#test/outbound/receiver.ts';
+import { portOf } from '#test/lib/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { sized } from '#test/support/properties.ts';
 import { Ras } from '../../sdk/src/index.ts';

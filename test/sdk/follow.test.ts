@@ -5,7 +5,7 @@ import { readEvents } from '../../sdk/src/events.ts';
 import { NotFoundError, ServerError, TimeoutError } from '../../sdk/src/index.ts';
 import { Transport } from '../../sdk/src/transport.ts';
 import { collected, failure, served, type Listener } from './scripted.ts';
-import { startReceiver } from '#test/outbound/receiver.ts';
+import { startReceiver } from '#test/lib/outbound/receiver.ts';
 
 /** Only silence is not short: a busy machine must not seem silent. */
 const FAST = { ...TIMES, silence: 20_000, retry: 2, poll: 2 };

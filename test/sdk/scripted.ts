@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { startReceiver } from '#test/outbound/receiver.ts';
+import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import { Ras, type RasOptions } from '../../sdk/src/index.ts';
 
 export interface Response {

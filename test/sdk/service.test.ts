@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { startReceiver } from '#test/outbound/receiver.ts';
+import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';

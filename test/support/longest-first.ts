@@ -16,10 +16,10 @@ const LONGEST = [
   'test/faults/worker-kill.test.ts',
   'test/runtime/protocols.test.ts',
   'test/faults/chaos.test.ts',
-  'test/scheduling/minute.test.ts',
-  'test/model-connections/runs/faults.test.ts',
-  'test/runs/model-faults.test.ts',
-  'test/tools/hostile-runs.test.ts',
+  'test/core/scheduling/minute.test.ts',
+  'test/core/models/connections/runs/faults.test.ts',
+  'test/core/execution/steps/model-faults.test.ts',
+  'test/core/integrations/tools/hostile-runs.test.ts',
 ];
 
 /** Starts the longest files of each project first, so that no file runs alone at the end of the project. */

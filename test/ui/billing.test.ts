@@ -5,7 +5,7 @@ import { paymentEnvironment } from '#dev/fakes/payments/local.ts';
 import { freePort } from '#dev/stack/ports.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
-import { hearEvents, priceOf, startProcessor } from '../billing/support.ts';
+import { hearEvents, priceOf, startProcessor } from '#test/core/accounts/billing/support.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
 import { failing, holding, photograph } from './support/photograph.ts';
 import { choosePlan, pay } from './support/steps/billing.ts';

@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
-import { API_KEY, startSignInFixture, UI_ORIGIN } from '#test/connections/sign-in-fixture.ts';
+import { API_KEY, startSignInFixture, UI_ORIGIN } from '#test/core/integrations/connections/sign-in-fixture.ts';
 import type { Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { connect, discovered, policyPath } from '#test/tools/support.ts';
+import { connect, discovered, policyPath } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, headed, holding, photograph } from './support/photograph.ts';
 import {

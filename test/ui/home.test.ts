@@ -1,10 +1,10 @@
 import { expect, onTestFinished } from 'vitest';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
-import { prices, typedRoutine } from '#test/results/world.ts';
+import { prices, typedRoutine } from '#test/core/execution/results/world.ts';
 import { signUp } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
-import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
+import { marker, routineWith, scriptCalls } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 import { newId } from '#lib/ids.ts';

@@ -11,7 +11,7 @@ import {
   runOut,
   startModelFixture,
   UI_ORIGIN,
-} from '#test/model-connections/fixture.ts';
+} from '#test/core/models/connections/fixture.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 import { enterCodeThere, getCode, letIntervalPass, openAccountDialog } from './support/steps/model-accounts.ts';

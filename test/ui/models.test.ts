@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { startGateway } from '#dev/fakes/gateway/server.ts';
 import { freePort } from '#dev/stack/ports.ts';
-import { gatewaysFile } from '#test/models/support.ts';
+import { gatewaysFile } from '#test/core/models/directory/support.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';

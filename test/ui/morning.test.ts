@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { prices, typedRoutine } from '#test/results/world.ts';
+import { prices, typedRoutine } from '#test/core/execution/results/world.ts';
 import { PASSWORD, signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { pressAtOnce } from './support/keys.ts';

@@ -1,6 +1,6 @@
 import { afterAll, expect } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
-import { startModelFixture, visitModelPage } from '#test/model-connections/fixture.ts';
+import { startModelFixture, visitModelPage } from '#test/core/models/connections/fixture.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';
 import { openAccountDialog } from './support/steps/model-accounts.ts';

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { typedRoutine, prices } from '#test/results/world.ts';
+import { typedRoutine, prices } from '#test/core/execution/results/world.ts';
 import { changeRuns } from '#test/support/given.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { marker } from '#test/tools/support.ts';
+import { marker } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { overflowOf, photograph, sequence } from './support/photograph.ts';
 import { longReport, HOSTILE } from './support/reports.ts';

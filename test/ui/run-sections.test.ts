@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
-import { activate, scheduledRun, startPage } from '#test/gate/support.ts';
-import { EVERYTHING, sendNow } from '#test/notifications/fixture.ts';
-import { startReceiver } from '#test/outbound/receiver.ts';
-import { prices, typedRoutine } from '#test/results/world.ts';
+import { activate, scheduledRun, startPage } from '#test/core/execution/gate/support.ts';
+import { EVERYTHING, sendNow } from '#test/core/delivery/notifications/fixture.ts';
+import { startReceiver } from '#test/lib/outbound/receiver.ts';
+import { prices, typedRoutine } from '#test/core/execution/results/world.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
 import { plantToolCalls } from '#test/support/given.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { marker, routineWith, toolSteps } from '#test/tools/support.ts';
+import { marker, routineWith, toolSteps } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { failing, photograph } from './support/photograph.ts';
 

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
-import { startReceiver } from '#test/outbound/receiver.ts';
+import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
-import { marker, routineWith, type Json } from '#test/tools/support.ts';
+import { marker, routineWith, type Json } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 

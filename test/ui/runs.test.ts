@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { signUp } from '#test/support/people.ts';
-import { marker } from '#test/tools/support.ts';
+import { marker } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { pressAtOnce } from './support/keys.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';

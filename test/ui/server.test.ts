@@ -4,7 +4,7 @@ import { createServer, request, type IncomingMessage, type Server, type ServerRe
 import { pino } from 'pino';
 import { expect } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
-import { requestBytes, sendRaw } from '#test/http/raw.ts';
+import { requestBytes, sendRaw } from '#test/api/http/raw.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
 
 const test = dashboardTest();

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
-import { alertExpressions, dashboardExpressions, metricsIn } from '#test/observability/expressions.ts';
-import { parseSamples, total } from '#test/observability/scrape.ts';
+import { alertExpressions, dashboardExpressions, metricsIn } from '#test/core/upkeep/observability/expressions.ts';
+import { parseSamples, total } from '#test/core/upkeep/observability/scrape.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';

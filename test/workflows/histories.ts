@@ -4,7 +4,7 @@ import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.
 import { Worker } from '@temporalio/worker';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
 
-const HISTORIES = path.resolve(import.meta.dirname, '..', 'histories');
+const HISTORIES = path.resolve(import.meta.dirname, 'histories');
 
 export interface Recorded {
   readonly name: string;

@@ -4,7 +4,7 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { WORKFLOW } from '#lib/temporal/index.ts';
-import { marker, routineWith, scriptCalls } from '#test/tools/support.ts';
+import { marker, routineWith, scriptCalls } from '#test/core/integrations/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';

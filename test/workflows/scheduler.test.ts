@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_TASK_QUEUE } from '#lib/task-queues.ts';
 import { SCHEDULER_WORKFLOW_ID, WORKFLOW } from '#lib/temporal/index.ts';
-import { occurrencesOf, plantRoutine } from '#test/scheduling/planted.ts';
+import { occurrencesOf, plantRoutine } from '#test/core/scheduling/planted.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { keepScheduler } from '#workers/scheduler.ts';
 

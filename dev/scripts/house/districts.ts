@@ -25,7 +25,7 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
   integrations: ['tools', 'connections'],
   accounts: ['settings', 'programs', 'identity', 'billing', 'organizations', 'leads'],
   foundation: ['timetable', 'rate-limits', 'outbox', 'engine', 'cost', 'audit'],
-  clients: ['mcp', 'oauth', 'json-schemas', 'calculate'],
+  clients: ['gateway', 'mcp', 'oauth', 'json-schemas', 'calculate'],
 };
 
 /** Paths of the subjects, from the top. */
@@ -49,6 +49,20 @@ export function pointsUp(from: string, to: string): boolean {
   const [importer, imported] = [placeOf(from), placeOf(to)];
   if (importer === imported) return false;
   return imported < importer || to !== `${SUBJECTS[imported]}/index.ts`;
+}
+
+/** Folders of tests that follow no folder of `core`, `api` or `lib`. */
+const WHOLE: ReadonlySet<string> = new Set(
+  'chart cli contract deploys dev docs faults image real runtime sdk support ui workers workflows'.split(' '),
+);
+
+/** Tells whether a test lies in no folder of what it tests; `folders` are those of the code, such as `lib/outbound`. */
+export function isAstray(file: string, folders: ReadonlySet<string>): boolean {
+  if (!file.startsWith('test/')) return false;
+  const [, room = '', folder, ...below] = file.split('/');
+  if (room === 'core') return !SUBJECTS.some((subject) => file.startsWith(`test/${subject}/`));
+  if (room === 'api' || room === 'lib') return below.length > 0 && !folders.has(`${room}/${folder}`);
+  return folder !== undefined && !WHOLE.has(room);
 }
 
 /** Returns the place of a file in the order, 0 at the top, and -1 for one in no subject. */

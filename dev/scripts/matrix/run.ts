@@ -1,7 +1,7 @@
 /**
  * Entry of `npm run test:matrix`: runs tests of the API and of runs on other versions than those of every day.
  *
- *     npm run test:matrix -- --postgres 15 --temporal 1.8.2 --node 22 --pooler [test/runs …]
+ *     npm run test:matrix -- --postgres 15 --temporal 1.8.2 --node 22 --pooler [test/core/usage …]
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,11 +19,13 @@ const CACHE = path.join(cacheDir(process.env), 'matrix');
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 /** What touches Postgres and Temporal in most ways. */
 const TESTS = [
-  'test/database/*.test.ts',
-  'test/runs/{end-to-end,events,cancel,admission,backfill,run-at,steps,limits}.test.ts',
-  'test/scheduling/{claim,tick,overlap,housekeeping}.test.ts',
-  'test/http/{idempotency,paging,quotas,readiness,small-pool}.test.ts',
-  'test/webhooks/*.test.ts',
+  'test/lib/database/*.test.ts',
+  'test/core/execution/runs/{end-to-end,cancel,limits}.test.ts',
+  'test/core/execution/admission/{admission,run-at}.test.ts',
+  'test/core/execution/{run-events/events,steps/steps}.test.ts',
+  'test/core/scheduling/{backfill,claim,tick,overlap,housekeeping}.test.ts',
+  'test/api/http/{idempotency,paging,quotas,readiness,small-pool}.test.ts',
+  'test/core/delivery/webhooks/*.test.ts',
   'test/deploys/{migrations,schema}.test.ts',
 ];
 /** Migrations are never made through a pooler. */

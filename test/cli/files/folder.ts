@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { ApiClient } from '#test/support/client.ts';
-import { environmentOf, terminal, type TerminalOptions } from '../terminal.ts';
+import { environmentOf, terminal, type TerminalOptions } from '#test/cli/terminal.ts';
 
 /** A folder with routines as files, and a user who runs `ras` in it. */
 export class Folder {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
-import { discovered } from '#test/tools/support.ts';
+import { discovered } from '#test/core/integrations/tools/support.ts';
 import { folderFor } from './folder.ts';
 
 const test = serviceTest({ worker: true }).extend('own', async ({ service }) => (await signUp(service)).key());

@@ -5,7 +5,7 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import { insertVersions } from '#core/authoring/routines/versions.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '#test/support/service.ts';
 import { plant, type Values } from './rows.ts';
 
 /** Puts active routines into a project with their first versions, by default due each minute. */

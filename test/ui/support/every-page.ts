@@ -1,7 +1,7 @@
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import type { Person } from '#test/support/people.ts';
 import { runOnce } from '#test/support/routines.ts';
-import { routineWith } from '#test/tools/support.ts';
+import { routineWith } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './fixtures.ts';
 
 /** Ids of what the pages show. */

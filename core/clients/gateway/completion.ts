@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { isJsonObject, jsonObjectsIn, type JsonObject } from '#lib/json.ts';
+import { faultIn, type Fault } from './events.ts';
+import { brokenOff } from './failure.ts';
+import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type FinishClass } from './finish-words.ts';
+import type { Refusal } from './refusal.ts';
+import { wholeCalls } from './streamed-calls.ts';
+
+/** Makes the error for what a server says with status 200 instead of a completion. */
+export type Refuse = (refused: {
+  readonly body: string;
+  readonly status: number;
+  /** What a person is told where the error names no status. */
+  readonly message?: string | undefined;
+  /** The finish reason of a response that does not count. */
+  readonly finishWord?: string | undefined;
+  /** A part of the response has come. */
+  readonly begun: boolean;
+  readonly usage?: unknown;
+}) => Refusal;
+
+/** The fields of a message in which servers send what a model reasoned, and in which some want it back. */
+export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
+
+/** Parts of a response that the model library does not read, as the field `beyond` of its body. */
+export interface Beyond {
+  /** Reasoning under the name in which it came, for the request that sends it back. */
+  readonly reasoning: Readonly<Record<string, unknown>>;
+  /** The finish reason as its server wrote it; null where it gave none. */
+  readonly finishWord: string | null;
+  /** True where the server counted tokens, which it does at the end of a response. */
+  readonly hasUsage: boolean;
+}
+
+/**
+ * Rewrites a completion so that the library reads it as it is meant: calls with ids of their own, counts as numbers,
+ * reasoning apart from the text.
+ * @throws {Refusal} for an error with status 200, and for a completion whose finish reason says that it is not whole
+ * @throws {GatewayFailure} for a completion without anything in it
+ */
+export function readCompletion(body: unknown, refuse: Refuse): unknown {
+  const values: unknown[] = Array.isArray(body) ? body : [body];
+  for (const each of values.filter(isJsonObject)) {
+    const fault = faultIn(each);
+    if (fault !== undefined) throw refuse({ ...refusedBy(fault), begun: false, usage: each['usage'] });
+  }
+  const [value] = values;
+  if (!isJsonObject(value) || !Array.isArray(value['choices'])) return value;
+  const { choices, usage } = value;
+  const choice: unknown = choices.find(isJsonObject);
+  if (!isJsonObject(choice)) throw brokenOff(false);
+  const message = choice['message'];
+  if (!isJsonObject(message)) return value;
+  const { content, refusal, tool_calls: _calls, function_call: _call, ...others }: Record<string, unknown> = message;
+  const reasoning = Object.fromEntries(
+    REASONING_FIELDS.flatMap((name) => (others[name] == null ? [] : [[name, others[name]]])),
+  );
+  for (const name of REASONING_FIELDS) delete others[name];
+  const calls = withOwnIds(wholeCalls(message));
+  const said = textOf(content);
+  const isRefused = said === '' && calls.length === 0 && typeof refusal === 'string' && refusal !== '';
+  const given = wordOf(choice);
+  const word = isRefused && (given === undefined || isGoodEnd(given)) ? REFUSED : given;
+  const kind = word === undefined ? 'whole' : finishClass(word);
+  if (word !== undefined && (kind === 'broken' || kind === 'unknown' || (kind === 'calls' && calls.length === 0))) {
+    const error = { body: '', status: 502, message: brokenInWords(word), finishWord: word };
+    throw refuse({ ...error, begun: true, usage });
+  }
+  const hasUsage = isJsonObject(usage) && Object.values(usage).some((count) => Number(count) > 0);
+  const isEmpty = said.trim() === '' && calls.length === 0 && Object.keys(reasoning).length === 0;
+  if (word === undefined && isEmpty) throw brokenOff(hasUsage);
+  const beyond: Beyond = { reasoning, finishWord: word ?? null, hasUsage };
+  const read = { ...others, content: isRefused ? refusal : said };
+  const last = calls.at(-1);
+  // Cut before its first argument, it would be a call without any.
+  if (kind === 'cut' && last?.function.arguments.trim() === '') last.function.arguments = '{';
+  return {
+    ...value,
+    ...(isJsonObject(usage) ? { usage: withNumbers(usage) } : {}),
+    choices: [
+      {
+        index: 0,
+        message: { ...read, ...(calls.length === 0 ? {} : { tool_calls: calls }) },
+        finish_reason: WORD_OF[kind],
+      },
+    ],
+    beyond,
+  };
+}
+
+/** The word by which the model library knows a class. */
+const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
+  whole: 'stop',
+  calls: 'tool_calls',
+  cut: 'length',
+  withheld: 'content_filter',
+};
+
+/** Returns what a fault is refused with: 502 where it names no status. */
+export function refusedBy({ status, ...fault }: Fault) {
+  const message = 'The model provider answered with an error.';
+  return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
+}
+
+/** Returns the finish reason of a choice; that of the host behind a router where it alone says that it is not whole. */
+function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObject): string | undefined {
+  const word = finishWord(reason);
+  const hosts = finishWord(native);
+  const isWorse = hosts !== undefined && !isGoodEnd(hosts) && finishClass(hosts) !== 'unknown';
+  return word !== undefined && isGoodEnd(word) && isWorse ? hosts : word;
+}
+
+/** Returns the text of a content, which some servers and the library send in parts. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  const texts = jsonObjectsIn(content).map(({ text }) => text);
+  return texts.filter((text) => typeof text === 'string').join('');
+}
+
+type WholeCall = ReturnType<typeof wholeCalls>[number];
+
+/** Gives an id of nine letters and digits, which Mistral asks for, to a call without one or with that of another. */
+function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
+  const seen = new Set<string | undefined>([undefined]);
+  return calls.map((call) => {
+    const isOwn = !seen.has(call.id);
+    seen.add(call.id);
+    return isOwn ? call : { ...call, id: randomBytes(8).toString('hex').slice(0, 9) };
+  });
+}
+
+const WHOLE_NUMBER = /^\d{1,15}$/;
+
+/** Reads the token counts that some gateways send as decimal texts. */
+function withNumbers(usage: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(usage).map(([name, value]) => {
+      if (name.endsWith('_tokens') && typeof value === 'string' && WHOLE_NUMBER.test(value)) {
+        return [name, Number(value)];
+      }
+      return [name, name.endsWith('_details') && isJsonObject(value) ? withNumbers(value) : value];
+    }),
+  );
+}

@@ -1,0 +1,100 @@
+import type { ModelAbilities } from './abilities.ts';
+import type { GatewayCall } from './call.ts';
+import type { Refusal } from './refusal.ts';
+
+/** Keeps what calls have shown of a model's server for later ones. */
+export interface AbilityMemory {
+  known(): ModelAbilities;
+  learn(learned: ModelAbilities): Promise<void>;
+  /** Forgets abilities that a request did well without. */
+  forget(learned: ModelAbilities): Promise<void>;
+}
+
+/** Requests beyond the first that one call makes for fields that were refused. */
+const MAX_LESSONS = 5;
+
+/** Follows what the refusals of one call say of its model's server. */
+export interface Learning {
+  /** The call as it goes out now. */
+  call(): GatewayCall;
+  /** Draws the lesson of a refusal. @returns whether the request is worth sending again */
+  learn(refusal: Refusal | undefined): boolean;
+  /** Remembers what was learned, now that a request which heeds it was accepted, and forgets what that did without. */
+  keep(outputTokens: number): Promise<void>;
+}
+
+/**
+ * Begins to learn in a call. A lesson holds for the requests of this call; it is remembered when one of them is
+ * accepted, so that no refusal by itself changes what later calls hold.
+ */
+export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learning {
+  const known = memory.known();
+  let abilities = input.abilities ?? {};
+  let learned: ModelAbilities = {};
+  let dropped: ModelAbilities = {};
+  let { maxOutputTokens } = input;
+  let lessons = 0;
+  /** Names of the output limit that the server has refused in this call. */
+  const refusedLimits = new Set<ModelAbilities['outputLimit']>();
+
+  function drop(): void {
+    dropped = known;
+    abilities = without(abilities, known);
+    learned = {};
+  }
+
+  function call(): GatewayCall {
+    const { outputLimit, ...others } = { ...abilities, ...without(known, dropped), ...learned };
+    const isKept = outputLimit !== undefined && (outputLimit !== 'none' || input.limitMayGo === true);
+    return { ...input, maxOutputTokens, abilities: isKept ? { ...others, outputLimit } : others };
+  }
+
+  /** Returns the lesson of a refusal of the output limit; undefined where no name is left for a limit that has to stay. */
+  function withLimit({ outputLimit, ...others }: ModelAbilities): ModelAbilities | undefined {
+    if (outputLimit === undefined) return others;
+    refusedLimits.add(outputLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens');
+    if (!refusedLimits.has(outputLimit)) return { ...others, outputLimit };
+    return input.limitMayGo === true ? { ...others, outputLimit: 'none' } : undefined;
+  }
+
+  if (input.afresh === true) drop();
+  return {
+    call,
+    learn(refusal) {
+      if (refusal === undefined || refusal.begun || lessons >= MAX_LESSONS) return false;
+      lessons += 1;
+      const { outputLeft, isOverflow } = refusal.lesson;
+      const lesson = refusal.lesson.learned && withLimit(refusal.lesson.learned);
+      if (outputLeft !== undefined && (maxOutputTokens ?? Infinity) > outputLeft) {
+        maxOutputTokens = outputLeft;
+      } else if (lesson === undefined || isHeld(lesson, call().abilities ?? {})) {
+        // The server was replaced or upgraded since, or refuses for another reason.
+        if (isOverflow || dropped === known || Object.keys(known).length === 0) return false;
+        if (refusal.status !== 400 && refusal.status !== 422) return false;
+        drop();
+        return true;
+      }
+      learned = { ...learned, ...lesson };
+      return true;
+    },
+    async keep(outputTokens) {
+      const { outputLimit, ...others } = learned;
+      // A server that took the limit by a name and wrote more did not read it.
+      const isObeyed = outputTokens <= (maxOutputTokens ?? Infinity);
+      const kept = outputLimit === undefined || !isObeyed ? others : learned;
+      const forgotten = Object.fromEntries(Object.entries(dropped).filter(([name]) => !(name in kept)));
+      if (Object.keys(forgotten).length > 0) await memory.forget(forgotten);
+      if (Object.keys(kept).length > 0) await memory.learn(kept);
+    },
+  };
+}
+
+/** Returns the abilities but for those that were learned, which the directory has joined. */
+function without(abilities: ModelAbilities, learned: ModelAbilities): ModelAbilities {
+  return Object.fromEntries(Object.entries(abilities).filter(([name]) => !(name in learned)));
+}
+
+function isHeld(lesson: ModelAbilities, held: ModelAbilities): boolean {
+  const values: Readonly<Record<string, unknown>> = { ...held };
+  return Object.entries(lesson).every(([name, value]) => values[name] === value);
+}

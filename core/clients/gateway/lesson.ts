@@ -1,0 +1,139 @@
+import { hash } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
+import type { ModelAbilities } from './abilities.ts';
+import type { ErrorBody } from './error-body.ts';
+
+/** What a refusal says about the request, as far as the request's own texts did not put the words into its mouth. */
+export interface Lesson {
+  /** Undefined where the refusal names no field that could be left out or sent otherwise. */
+  readonly learned: ModelAbilities | undefined;
+  /** Output tokens for which the server says that there is room; undefined where it refused for another reason. */
+  readonly outputLeft: number | undefined;
+  readonly isOverflow: boolean;
+}
+
+/** Statuses by which servers refuse a field; llama.cpp and Ministral's template answer 500, OpenRouter 404. */
+const REFUSING: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
+
+/**
+ * The wordings of OpenAI, llama.cpp, vLLM, LiteLLM, Mistral, Anthropic, Gemini and Ollama for a prompt that is too
+ * long.
+ */
+const OVERFLOW =
+  /exceed_context_size|context_length_exceeded|context[ _-]?(length|size|window)|maximum (model|sequence|prompt) length|(prompt|input)[^.]{0,40} (is )?too (long|large)|too many (input )?tokens|token count[^.]{0,40}exceeds|exceeds? the (available|maximum) context/i;
+
+/**
+ * Reads what a refusal says. A field is named by the `param` or `loc` of the error, or by the server's own words.
+ * @param own the words of the error without all that stands in the texts of the request
+ * @param sent the request that was refused
+ */
+export function lessonOf(status: number, { said, places }: ErrorBody, own: string, sent: JsonObject): Lesson {
+  const left = outputLeftIn(own, sent);
+  const isOverflow = OVERFLOW.test(own) && left === undefined;
+  const isRefusing = REFUSING.has(status) && !isOverflow;
+  return {
+    learned: isRefusing ? learnFrom({ said, own, places: fieldsAt(places, sent) }, sent) : undefined,
+    outputLeft: left,
+    isOverflow,
+  };
+}
+
+interface Named {
+  readonly said: string;
+  /** The words of the server's own. */
+  readonly own: string;
+  /** Places that begin with a field that was sent. */
+  readonly places: readonly string[];
+}
+
+function fieldsAt(places: readonly string[], sent: JsonObject): string[] {
+  return places.filter((place) => Object.hasOwn(sent, rootOf(place)));
+}
+
+function rootOf(place: string): string {
+  return place.split('.', 1)[0] ?? '';
+}
+
+/**
+ * Returns what a refusal says of the model's server, from the fields that it names among those that were sent.
+ * Source: the error texts that the servers send, as docs/models.md lists them.
+ */
+function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
+  const { said, own, places } = named;
+  // A place is exact; only a place among the messages leaves the rest to the words.
+  const words = places.every((place) => rootOf(place) === 'messages') ? own : '';
+  const isNamed = (field: string, pattern: RegExp) =>
+    Object.hasOwn(sent, field) && (places.some((place) => rootOf(place) === field) || pattern.test(words));
+  const most = numberIn(MOST_OUTPUT, own);
+  const limit = limitOf(sent);
+  if (most !== undefined && limit !== undefined) {
+    return most >= MIN_OUTPUT && most < limit ? { maxOutputTokens: most } : undefined;
+  }
+  const window = numberIn(WINDOW, own);
+  if (window !== undefined) return window >= MIN_WINDOW ? { contextTokens: window } : undefined;
+  // A server that only dislikes the number would take it under a name which it does not read.
+  if (UNKNOWN_FIELD.test(said) || /max_completion_tokens/.test(own)) {
+    if (isNamed('max_tokens', /max_tokens|max_completion_tokens/)) return { outputLimit: 'max_completion_tokens' };
+    if (isNamed('max_completion_tokens', /max_completion_tokens/)) return { outputLimit: 'max_tokens' };
+  }
+  if (isNamed('stream_options', /stream_options|include_usage/i)) return { streamUsage: false };
+  if (isNamed('parallel_tool_calls', /parallel_tool_calls/)) return { parallelToolCallsField: false };
+  const messages = JSON.stringify(sent['messages'] ?? []);
+  const hasCalls = messages.includes('"tool_calls":');
+  if (hasCalls && /(single|one|multiple|parallel) tool[-_ ]?calls?/i.test(words)) return { parallelToolCalls: false };
+  if (isNamed('response_format', /response_?format|json_schema|structured[ _]outputs?/i)) {
+    return speaksOfContent(named) ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
+  }
+  if (hasCalls && !Object.hasOwn(sent, 'tools') && /\btools?=?[`'" ]/i.test(words)) return { callsWithoutTools: false };
+  if (/"reasoning(_content|_details)?":/.test(messages) && /reasoning/i.test(`${words} ${places.join(' ')}`)) {
+    return { reasoningBack: false };
+  }
+  if (/system['"]? (role|message|prompt)[^.]{0,40}(not|un)/i.test(words)) return { systemRole: false };
+  if (isNamed('stream', /\bstream(ing|ed)?\b/i)) return { streaming: false };
+  return undefined;
+}
+
+/** The wordings of OpenAI, Groq and DeepSeek for an output limit above the model's own. */
+const MOST_OUTPUT =
+  /(?:at most|max(?:_completion)?_tokens[`'"]? (?:must be less than or equal to|(?:must|can)(?:not| not) exceed|is \[1,)) [`'"]?(\d+)/i;
+const WINDOW = /maximum (?:context|model) length (?:is|of) (\d+)/i;
+
+/** Below these no model is of use, so that a smaller number is a mistake, and would end every run. */
+const MIN_OUTPUT = 256;
+const MIN_WINDOW = 1_024;
+
+function numberIn(pattern: RegExp, words: string): number | undefined {
+  const number = Number(pattern.exec(words)?.[1]);
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+function limitOf(sent: JsonObject): number | undefined {
+  const limit = sent['max_tokens'] ?? sent['max_completion_tokens'];
+  return typeof limit === 'number' ? limit : undefined;
+}
+
+/** Reads the room that is left where only the output limit was too large, as vLLM and OpenAI's older models word it. */
+function outputLeftIn(words: string, sent: JsonObject): number | undefined {
+  const limit = limitOf(sent);
+  if (limit === undefined) return undefined;
+  const input = /(\d+) (?:input tokens|in the (?:messages|prompt))/i.exec(words)?.[1];
+  const left = numberIn(MOST_OUTPUT, words) ?? (numberIn(WINDOW, words) ?? Number.NaN) - Number(input);
+  return left >= MIN_OUTPUT && left < limit ? left : undefined;
+}
+
+/** Tells whether a refusal of `response_format` is about the schema in it, and not about the field as such. */
+function speaksOfContent({ said }: Named): boolean {
+  return CONTENT.test(said) || !UNKNOWN_FIELD.test(said);
+}
+
+const CONTENT =
+  /invalid schema|in context|propert(y|ies)\b|keyword|\brequired\b|\benum\b|\$ref|\$defs|pattern|nest(ed|ing)|depth|complex|too (many|large|long|deep|big)|grammar|recurs|anyOf|oneOf|allOf/i;
+
+const UNKNOWN_FIELD =
+  /(not|n't|un|never)[- _]?(be )?(support|recogni[sz]|know|avail|permit|allow|accept|implement)|extra_forbidden|unknown|no endpoints|cannot (be )?combine|only (be )?(text|json_object)/i;
+
+/** Returns the ability to take one schema, by the hash of that schema. @param format a `response_format` */
+export function schemaKey(format: unknown): `schema ${string}` {
+  const schema = isJsonObject(format) && isJsonObject(format['json_schema']) ? format['json_schema']['schema'] : format;
+  return `schema ${hash('sha256', JSON.stringify(schema) ?? '').slice(0, 16)}`;
+}

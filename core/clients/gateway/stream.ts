@@ -1,0 +1,172 @@
+import { createParser } from 'eventsource-parser';
+import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
+import { refusedBy, type Refuse } from './completion.ts';
+import { isErrorName, readEvents, type Fault } from './events.ts';
+import { brokenOff } from './failure.ts';
+import { finishWord, isGoodEnd } from './finish-words.ts';
+import { StreamedCalls } from './streamed-calls.ts';
+
+/**
+ * Collects the events of a streamed completion into the body that a server sends without streaming.
+ * @throws {Refusal} for an error among the events, wherever it comes
+ * @throws {GatewayFailure} when the stream ends before the completion does
+ */
+export async function collectStream(chunks: AsyncIterable<Uint8Array>, refuse: Refuse): Promise<JsonObject> {
+  const stream = new Collected();
+  const parser = createParser({
+    onEvent: ({ data, event }) => stream.addEvent(data, event),
+    // An error that a proxy or a framework wrote between the events, without `data:`.
+    onError: ({ field, value, line }) => {
+      if (field === 'error') stream.addEvent(value ?? '', 'error');
+      else stream.addStray(line ?? '');
+    },
+  });
+  const throwFault = (fault: Fault | undefined): void => {
+    if (fault !== undefined) throw refuse({ ...refusedBy(fault), begun: stream.hasBegun, usage: stream.usage });
+  };
+  const decoder = new TextDecoder();
+  for await (const chunk of chunks) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    throwFault(stream.fault);
+    if (stream.isDone) break;
+  }
+  if (!stream.isDone) {
+    stream.isOver = true;
+    parser.feed(`${decoder.decode()}\n\n`);
+  }
+  throwFault(stream.fault ?? stream.strayFault());
+  if (!stream.isWhole) throw brokenOff(stream.hasBegun);
+  return stream.body();
+}
+
+/** Length of text between events that is read for an error. */
+const MAX_STRAY = 64 * 1024;
+
+/** A completion in the making, from chunks in all the forms that servers send. */
+class Collected {
+  isDone = false;
+  /** The connection has ended: a text without its end is no event any more. */
+  isOver = false;
+  hasBegun = false;
+  fault: Fault | undefined;
+  usage: unknown;
+  private finishReason: unknown = null;
+  private nativeReason: unknown;
+  private head: JsonObject = {};
+  private readonly texts: Record<string, string> = {};
+  private readonly details = new Map<unknown, Record<string, unknown>>();
+  private readonly calls = new StreamedCalls();
+  private stray = '';
+
+  addEvent(data: string, name: string | undefined): void {
+    for (const event of readEvents(data, name)) {
+      if (this.isDone || this.fault !== undefined) return;
+      if (event.kind === 'done') this.isDone = true;
+      else if (event.kind === 'chunk') this.addChunk(event.chunk);
+      else if (event.kind === 'fault' && (isErrorName(name) || !this.passes(data))) this.fault = event.fault;
+    }
+  }
+
+  /** Tells whether a fault is only a part of an event, or an end in another form than usual. */
+  private passes(data: string): boolean {
+    if (parseJson(data) !== undefined) return false;
+    return finishWord(this.finishReason) !== undefined || (this.isOver && /^\s*[{["]/.test(data));
+  }
+
+  addStray(line: string): void {
+    if (/^\s*[{[]/.test(line) && parseJson(line) !== undefined) this.addEvent(line, undefined);
+    else if (this.stray.length < MAX_STRAY) this.stray += `${line}\n`;
+  }
+
+  /** The error in lines that are no events, where the stream does not end as a whole one. */
+  strayFault(): Fault | undefined {
+    if (this.isWhole || this.stray.trim() === '') return undefined;
+    const [event] = readEvents(this.stray);
+    return event?.kind === 'fault' ? event.fault : undefined;
+  }
+
+  /** True once the stream has said why it ends, or was ended in form after something had come. */
+  get isWhole(): boolean {
+    return finishWord(this.finishReason) !== undefined || (this.isDone && this.hasBegun);
+  }
+
+  private addChunk(chunk: JsonObject): void {
+    const { id, model, created, usage, choices } = chunk;
+    this.head = { id, model, created, ...definedOf(this.head) };
+    // Some send the usage so far with each chunk, and the whole of it last.
+    if (isJsonObject(usage)) this.usage = usage;
+    const choice: unknown = Array.isArray(choices)
+      ? choices.find((each) => isJsonObject(each) && (each['index'] ?? 0) === 0)
+      : undefined;
+    if (!isJsonObject(choice)) return;
+    this.addReason(choice);
+    if (isJsonObject(choice['usage'])) this.usage = choice['usage'];
+    const delta = choice['delta'] ?? choice['message'];
+    if (isJsonObject(delta)) this.addDelta(delta);
+  }
+
+  /** Keeps the last reason, but for a bad one that a good one follows. */
+  private addReason({ finish_reason: reason, native_finish_reason: native }: JsonObject): void {
+    const word = finishWord(reason);
+    if (word === undefined) return;
+    const before = finishWord(this.finishReason);
+    if (before !== undefined && !isGoodEnd(before) && isGoodEnd(word)) return;
+    this.finishReason = reason;
+    this.nativeReason = native;
+  }
+
+  private addDelta(delta: JsonObject): void {
+    for (const name of ['content', 'reasoning_content', 'reasoning', 'refusal']) this.addText(name, delta[name]);
+    for (const part of jsonObjectsIn(delta['content'])) this.addText('content', part['text']);
+    for (const detail of jsonObjectsIn(delta['reasoning_details'])) this.addDetail(detail);
+    if (this.calls.add(delta)) this.hasBegun = true;
+  }
+
+  private addText(name: string, text: unknown): void {
+    if (typeof text !== 'string' || text === '') return;
+    this.texts[name] = (this.texts[name] ?? '') + text;
+    this.hasBegun = true;
+  }
+
+  /** Joins the pieces of one block, which have its index. */
+  private addDetail(piece: JsonObject): void {
+    this.hasBegun = true;
+    const { index, type } = piece;
+    const key = index === undefined ? piece : JSON.stringify([index, type]);
+    const found = this.details.get(key);
+    if (found === undefined) {
+      this.details.set(key, { ...piece });
+      return;
+    }
+    for (const [name, value] of Object.entries(piece)) {
+      const before = found[name];
+      const joins = ['text', 'summary', 'data'].includes(name);
+      if (joins && typeof before === 'string' && typeof value === 'string') {
+        found[name] = before + value;
+      } else if (value !== null) found[name] = value;
+    }
+  }
+
+  body(): JsonObject {
+    const { content = '', ...texts } = this.texts;
+    const calls = this.calls.whole();
+    const message = {
+      role: 'assistant',
+      content,
+      ...texts,
+      ...(this.details.size === 0 ? {} : { reasoning_details: [...this.details.values()] }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    };
+    const reasons = { finish_reason: this.finishReason, native_finish_reason: this.nativeReason };
+    return {
+      ...definedOf(this.head),
+      object: 'chat.completion',
+      choices: [{ index: 0, message, ...reasons }],
+      ...(this.usage === undefined ? {} : { usage: this.usage }),
+    };
+  }
+}
+
+function definedOf(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
+}

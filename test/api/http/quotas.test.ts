@@ -1,0 +1,110 @@
+import { expect } from 'vitest';
+import { AT_ONCE, raw, sql, type Database, type Sql } from '#lib/database/index.ts';
+import { plantRoutines } from '#test/core/scheduling/planted.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { routineBody } from '#test/support/routines.ts';
+import {
+  changeKeys,
+  changeRoutines,
+  changeSkills,
+  plantConnections,
+  plantKeys,
+  plantSkills,
+  removeConnections,
+} from '#test/support/given.ts';
+
+const test = serviceTest();
+
+interface Limited {
+  readonly what: string;
+  readonly max: number;
+  /** Gives the project so many. */
+  readonly plant: (database: Database, owner: Person, count: number) => Promise<unknown>;
+  /** Takes one of them away. */
+  readonly remove: (database: Database, projectId: string) => Promise<void>;
+  readonly create: (client: ApiClient, owner: Person) => ReturnType<ApiClient['post']>;
+}
+
+/** Names the first row that a project has of a table. */
+function firstOf(table: string, projectId: string) {
+  const first = sql`select min(id) from ${raw(table)} where project_id = ${projectId}`;
+  return { id: (id: Sql) => sql`${id} = (${first})` };
+}
+
+/** Takes one away in which nothing ever is: it goes to another project. */
+function elsewhere(projectId: string) {
+  return { projectId: sql`(select min(id) from projects where id <> ${projectId})` };
+}
+
+const ARCHIVED = { state: 'archived', archivedAt: AT_ONCE };
+
+const LIMITED: readonly Limited[] = [
+  {
+    what: 'routines that are not archived',
+    max: 5_000,
+    plant: (database, { projectId, organizationId }, count) =>
+      plantRoutines(database, count, { beside: { id: '', projectId, organizationId } }),
+    remove: (database, projectId) => changeRoutines(database, firstOf('routines', projectId), ARCHIVED),
+    create: (client) => client.post('/v1/routines', routineBody()),
+  },
+  {
+    what: 'routines, archived ones included',
+    max: 50_000,
+    plant: async (database, { projectId, organizationId }, count) => {
+      await plantRoutines(database, count, { beside: { id: '', projectId, organizationId } });
+      await changeRoutines(database, { projectId }, ARCHIVED);
+    },
+    remove: (database, projectId) => changeRoutines(database, firstOf('routines', projectId), elsewhere(projectId)),
+    create: (client) => client.post('/v1/routines', routineBody()),
+  },
+  {
+    what: 'API keys that work',
+    max: 200,
+    // The test itself has one.
+    plant: (database, { projectId }, count) => plantKeys(database, projectId, count - 1),
+    remove: (database, projectId) => changeKeys(database, { projectId }, { revokedAt: AT_ONCE }),
+    create: (_client, { session }) => session.post('/v1/api-keys', { name: 'One more' }),
+  },
+  {
+    what: 'API keys, revoked ones included',
+    max: 20_000,
+    plant: (database, { projectId }, count) => plantKeys(database, projectId, count - 1, { revokedAt: AT_ONCE }),
+    remove: (database, projectId) => changeKeys(database, firstOf('api_keys', projectId), elsewhere(projectId)),
+    create: (_client, { session }) => session.post('/v1/api-keys', { name: 'One more' }),
+  },
+  {
+    what: 'custom skills',
+    max: 1_000,
+    plant: (database, { projectId }, count) => plantSkills(database, projectId, count),
+    remove: (database, projectId) => changeSkills(database, firstOf('skills', projectId), { deletedAt: AT_ONCE }),
+    create: (client) => client.post('/v1/skills', { name: 'One more', instructions: 'Keep it short, please.' }),
+  },
+  {
+    what: 'connections',
+    max: 1_000,
+    plant: (database, { projectId }, count) => plantConnections(database, projectId, count),
+    remove: (database, projectId) => removeConnections(database, firstOf('connections', projectId)),
+    // No server listens there; beyond the limit no request is sent.
+    create: (client) => client.post('/v1/connections', { name: 'One more', url: 'http://127.0.0.1:9/mcp' }),
+  },
+];
+
+test.for(LIMITED)(
+  'a project has at most $max $what, apart from those of others',
+  async ({ max, plant, remove, create }, { service }) => {
+    const { database } = service.deps;
+    const [one, other] = [await signUp(service), await signUp(service)];
+    const [key, othersKey] = [await one.key(), await other.key()];
+    const codeOf = async (client: ApiClient, owner: Person) => (await create(client, owner)).body.error?.code;
+    const accepted = await codeOf(othersKey, other);
+    expect(accepted).not.toBe('limit_reached');
+
+    await plant(database, one, max);
+    expect(await codeOf(key, one)).toBe('limit_reached');
+    expect(await codeOf(othersKey, other)).toBe(accepted);
+    await remove(database, one.projectId);
+    expect(await codeOf(key, one)).toBe(accepted);
+  },
+);

@@ -1,0 +1,71 @@
+import { describe, expect } from 'vitest';
+import { MANNERS, type MannerName } from '#dev/fakes/gateway/manners.ts';
+import { FORM } from '#test/core/execution/results/world.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { signUp } from '#test/support/people.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import type { Service } from '#test/support/service.ts';
+import type { Json } from '#test/core/integrations/tools/support.ts';
+
+// Each server refuses what the real one does; what it refuses by name is learned by the first run that meets it.
+const test = serviceTest({ worker: true, own: true });
+
+/** A key of an organization that has learned nothing yet. */
+async function newKey(service: Service): Promise<ApiClient> {
+  return (await signUp(service)).key();
+}
+
+const CALCULATE = { builtInTools: ['calculate'] };
+const LIMITED = { limits: { maxOutputTokens: 900, maxTotalTokens: 100_000 } };
+
+/** Routines, each with the end of its run. */
+const CASES: readonly (readonly [string, Record<string, unknown>, Record<string, unknown>])[] = [
+  ['a plain run', {}, {}],
+  ['a run with limits', LIMITED, {}],
+  ['a run that calls a tool', { ...CALCULATE, ...LIMITED }, { calls: 1 }],
+  ['a run that states its outcome', { outcome: 'required' }, { outcome: 'done' }],
+  ['a typed result', { ...FORM, ...LIMITED }, { typed: true }],
+  ['a typed result beside tools', { ...FORM, ...CALCULATE }, { typed: true, calls: 1 }],
+  [
+    'a typed result beside tools with an outcome',
+    { ...FORM, ...CALCULATE, outcome: 'required' },
+    { typed: true, calls: 1 },
+  ],
+];
+
+/** Without its parser for calls, vLLM refuses every request that offers tools, which nothing can mend from here. */
+const NO_TOOLS: ReadonlySet<MannerName> = new Set(['vllm-without-tools']);
+
+describe.for(Object.keys(MANNERS) as MannerName[])('a server in the manner of %s', (manner) => {
+  const cases = CASES.filter(([, fields]) => !NO_TOOLS.has(manner) || !offersTools(fields));
+
+  test.for(cases)('carries out %s', async ([, fields, expected], { service }) => {
+    service.gateway.control.manner(manner);
+    const key = await newKey(service);
+    const id = await createRoutine(key, { ...fields, instructions: 'Report what there is.' });
+    const run = await runOnce(key, id);
+    expect([run.state, run.reason, run.errorMessage]).toEqual(['succeeded', null, null]);
+    expect(run.steps.filter(({ kind }: Json) => kind === 'tool')).toHaveLength(Number(expected['calls'] ?? 0));
+    expect(run.data !== null).toBe(expected['typed'] === true);
+    if (expected['outcome'] !== undefined) expect(run.outcome).toBe(expected['outcome']);
+  });
+
+  test('takes a second run at its first attempt, without a refusal', async ({ service }) => {
+    service.gateway.control.manner(manner);
+    const key = await newKey(service);
+    const fields = NO_TOOLS.has(manner) ? LIMITED : { ...FORM, ...CALCULATE, ...LIMITED };
+    const id = await createRoutine(key, { ...fields, instructions: 'Report what there is.' });
+    await runOnce(key, id);
+    service.gateway.control.reset();
+    service.gateway.control.manner(manner);
+    const run = await runOnce(key, id);
+    expect(run.steps.map(({ attempt }: Json) => attempt)).toEqual(run.steps.map(() => 1));
+    const calls = service.gateway.control.requests().filter(({ path }) => path.includes('chat'));
+    expect(calls).toHaveLength(run.stepCount);
+  });
+});
+
+function offersTools(fields: Record<string, unknown>): boolean {
+  return 'builtInTools' in fields || 'outcome' in fields;
+}

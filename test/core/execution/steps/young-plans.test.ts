@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import { performModelStep } from '#core/execution/steps/index.ts';
+import { AT_ONCE, type Database } from '#lib/database/index.ts';
+import { plantRoutine, type Planted } from '#test/core/scheduling/planted.ts';
+import { createTestDatabase } from '#test/support/database.ts';
+import { serviceTest } from '#test/support/fixtures.ts';
+import { instantCaller, modelResponse } from '#test/support/model-caller.ts';
+import { buffersOf, explained } from '../../../../bench/harness/measure.ts';
+import { plantRun, plantRuns, plantSteps } from '#test/support/given.ts';
+
+const test = serviceTest();
+
+/** From the sixth time on, a connection uses a plan for any values, and keeps it until there are new statistics. */
+const UNTIL_PLANNED = 8;
+const GROWN = 20_000;
+
+const caller = instantCaller(modelResponse('Nothing is new.'));
+
+test.for([
+  { limits: 'no limit', budget: {} },
+  { limits: 'a budget', budget: { maxTokensPerDay: 100_000_000 } },
+])(
+  'a step with $limits, planned while there were few, costs no more when there are many',
+  async ({ budget }, { service }) => {
+    const testDatabase = await createTestDatabase();
+    const { database } = testDatabase;
+    try {
+      await keepStatistics(database);
+      const routine = await plantRoutine(database, budget);
+      await explained(testDatabase.url, async (connection, plans) => {
+        const performStep = async () => {
+          const runId = await plantRun(database, routine.id, { admittedAt: new Date() });
+          const deps = { ...service.deps, database: connection, caller };
+          const step = performModelStep(deps, { runId, index: 0 }, new AbortController().signal);
+          expect(await step).toEqual({ next: 'ended', state: 'succeeded' });
+        };
+        for (let n = 0; n < UNTIL_PLANNED; n++) await performStep();
+        plans.length = 0;
+        await performStep();
+        const young = buffersOf(plans);
+        plans.length = 0;
+        await grow(database, routine);
+        await performStep();
+        // Deeper indexes are 1.6 times; a statement that reads all steps once is more than 5 times.
+        expect(buffersOf(plans)).toBeLessThan(2.5 * young);
+      });
+    } finally {
+      await testDatabase.drop();
+    }
+  },
+);
+
+/** Keeps the statistics of empty tables, as they are for a minute after a burst, and longer after a restore. */
+async function keepStatistics(database: Database): Promise<void> {
+  for (const table of ['runs', 'steps', 'usage_ledger', 'usage_reservations'])
+    await database.query(`alter table ${table} set (autovacuum_enabled = false)`);
+}
+
+/** Adds runs that have ended, with a step each. */
+async function grow(database: Database, { id }: Planted): Promise<void> {
+  const ended = { state: 'succeeded', finishedAt: AT_ONCE } as const;
+  await plantSteps(database, await plantRuns(database, id, GROWN, ended));
+}
