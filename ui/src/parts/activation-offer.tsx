@@ -1,11 +1,10 @@
-import { errorInWords } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
-import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Button } from './button.tsx';
-import { FormError } from './field.tsx';
+import { ACTIVATE } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { TextLink } from './text-link.tsx';
+import { VerbButton } from './verb-button.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
 
@@ -23,11 +22,7 @@ function Offer({
 }) {
   const projectId = useProjectId();
   const project = useRead('/v1/projects/{projectId}', { path: { projectId } });
-  const activate = useSend('post', '/v1/routines/{routineId}/activate', {
-    refreshes: ['/v1/routines', '/v1/runs', '/v1/schedules'],
-    done: 'Routine active',
-    showsError: true,
-  });
+  const activate = useVerb(ACTIVATE);
   const edit = { to: '/p/$projectId/routines/$routineId/edit', params: { projectId, routineId } } as const;
   return (
     <section
@@ -41,24 +36,12 @@ function Offer({
         <p className="mt-0.5 text-sm text-muted">{recipientsInWords(notifications, webhookUrl, project.data)}</p>
       )}
       <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm">
-        <Button
-          kind="primary"
-          size="sm"
-          busy={activate.isSending}
-          onClick={() => activate.send({ path: { routineId } })}
-        >
-          Activate
-        </Button>
+        <VerbButton verb={activate} of={{ id: routineId }} kind="primary" size="sm" bare />
         <TextLink {...edit}>Change it</TextLink>
         <TextLink {...edit} hash="who-is-told">
           Who gets it
         </TextLink>
       </div>
-      {activate.error !== null && (
-        <div className="mt-2">
-          <FormError message={errorInWords(activate.error)} />
-        </div>
-      )}
     </section>
   );
 }

@@ -15,8 +15,8 @@ function TextValue({ text }: { text: string }) {
     <span
       title={isLong ? text : undefined}
       className={cx(
-        'wrap-break-word whitespace-pre-line print:line-clamp-none',
-        isLong ? 'in-[table]:line-clamp-2' : 'in-[table]:whitespace-nowrap',
+        'wrap-break-word whitespace-pre-line',
+        isLong ? 'in-[table]:line-clamp-2 print:line-clamp-none!' : 'in-[table]:whitespace-nowrap',
       )}
     >
       {text}

@@ -3,6 +3,8 @@ import { useRef, useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { RUN_AGAIN } from '#ui/api/verbs/runs.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { count, plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
@@ -71,10 +73,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   const list = useList(...NEWS, REFRESH);
   const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 1 } }, REFRESH);
   const mark = useSend('post', '/v1/results/read', { refreshes: ['/v1/results'] });
-  const again = useSend('post', '/v1/runs/{runId}/retry', {
-    refreshes: ['/v1/runs', '/v1/routines'],
-    done: 'Started again',
-  });
+  const again = useVerb(RUN_AGAIN);
   const rows = useRef<HTMLUListElement>(null);
   const [isLong, setLong] = useState(false);
   // With the earlier ones of its routine, which its row stands for.
@@ -84,7 +83,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   };
   useRowKeys(rows, {
     e: read,
-    a: (runId) => again.send({ path: { runId } }),
+    [RUN_AGAIN.key]: (id) => again.act({ id }),
   });
   return (
     <Await of={list} skeleton={<SkeletonRows rows={3} />} errorTitle="The results could not be read">
@@ -100,7 +99,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
                   later={later}
                   projectId={projectId}
                   onRead={() => read(group[0].runId)}
-                  onAgain={() => again.send({ path: { runId: group[0].runId } })}
+                  again={again}
                 />
               ))}
           </ul>

@@ -1,4 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
+import type { Doing } from '#ui/api/verbs/verb.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { money } from '#ui/format/numbers.ts';
 import { reasonOf } from '#ui/format/run-words.ts';
@@ -8,6 +9,7 @@ import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
 import { Badge, type Tone } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Differences, differencesOf, plainText } from './differences.tsx';
 import type { Group } from './result-groups.ts';
 
@@ -27,11 +29,11 @@ interface ItemProps {
   readonly later: NonNullable<Shape<'LastEndedRun'>> | undefined;
   readonly projectId: string;
   readonly onRead: () => void;
-  readonly onAgain: () => void;
+  readonly again: Doing<{ id: string }>;
 }
 
 /** Shows the latest result of a routine, how it begins and what is new in it. */
-export function ResultRow({ results: [result, ...earlier], later, projectId, onRead, onAgain }: ItemProps) {
+export function ResultRow({ results: [result, ...earlier], later, projectId, onRead, again }: ItemProps) {
   const [label, tone] = KINDS[result.kind];
   const differences = differencesOf(result);
   return (
@@ -66,9 +68,7 @@ export function ResultRow({ results: [result, ...earlier], later, projectId, onR
         <Button size="sm" kind="quiet" onClick={onRead}>
           Mark as read
         </Button>
-        <Button size="sm" kind="quiet" onClick={onAgain}>
-          Run again
-        </Button>
+        <VerbButton verb={again} of={{ id: result.runId }} size="sm" kind="quiet" bare />
       </div>
     </li>
   );

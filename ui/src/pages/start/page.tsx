@@ -6,6 +6,8 @@ import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { DataOf, InputOf } from '#ui/api/types.ts';
+import { RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
@@ -110,7 +112,7 @@ function Questions({ template, model }: QuestionsProps) {
     },
   });
   const create = useSend('post', '/v1/routines', { refreshes: ['/v1/routines'], showsError: true });
-  const run = useSend('post', '/v1/routines/{routineId}/run', { refreshes: ['/v1/runs'] });
+  const run = useVerb(RUN_NOW);
   const submit = form.handleSubmit(async ({ variables }) => {
     let routineId: string;
     try {
@@ -121,7 +123,7 @@ function Questions({ template, model }: QuestionsProps) {
       return;
     }
     // Should it not start, its own page says so, with a button to try again.
-    const started = await run.sendAsync({ path: { routineId } }).catch(() => undefined);
+    const started = await run.actAsync({ id: routineId }).catch(() => undefined);
     if (started === undefined) {
       await navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } });
     } else {
