@@ -28,7 +28,7 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
 
 /** Says once what is wrong with an empty value: that it breaks other rules too is no news. */
 function once(faults: readonly Fault[]): Fault[] {
-  const empty = new Map(faults.filter(({ message }) => message.startsWith(EMPTY)).map((each) => [each.path, each]));
+  const empty = new Map(faults.filter(({ message }) => message === EMPTY).map((each) => [each.path, each]));
   return faults.filter((each) => (empty.get(each.path) ?? each) === each);
 }
 

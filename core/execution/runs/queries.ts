@@ -1,4 +1,5 @@
 import { listMessages } from '#core/foundation/outbox/index.ts';
+import { readVersion } from '#core/authoring/routines/index.ts';
 import { listDeliveries } from '#core/delivery/webhooks/index.ts';
 import type { Outcome } from '#core/authoring/outcomes/index.ts';
 import { join, ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
@@ -7,6 +8,7 @@ import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { type Admission, waitsForBudget, waitsForConnection, waitOf } from '#core/execution/admission/index.ts';
 import type { RunState, Trigger } from '#core/execution/run-states/index.ts';
+import { findNearby } from './nearby.ts';
 import {
   comparedWith,
   runColumns,
@@ -150,7 +152,19 @@ export async function readRunDetail(
   ];
   const waits = run.state === 'queued' || run.waits;
   const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
-  return { ...run, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages };
+  const nearby = await findNearby(db, run);
+  const resultSchema = run.data === null ? null : await schemaOf(db, run);
+  return { ...run, ...nearby, resultSchema, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages };
+}
+
+/** Reads the schema by which the data of a run was made; null once its version is deleted. */
+async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run): Promise<RunDetail['resultSchema']> {
+  try {
+    return (await readVersion(db, { projectId, id: routineId }, routineRevision)).resultSchema;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'version_not_found') return null;
+    throw error;
+  }
 }
 
 /**

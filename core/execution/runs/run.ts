@@ -4,8 +4,10 @@ import type { ComparedResult, RunOutcome } from '#core/authoring/outcomes/index.
 import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import type { RunMessage } from '#core/foundation/outbox/index.ts';
 import type { Delivery } from '#core/delivery/webhooks/index.ts';
+import type { Definition } from '#core/authoring/definition/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import type { Wait } from '#core/execution/admission/index.ts';
+import type { Nearby } from './nearby.ts';
 import type {
   RunState,
   StepKind,
@@ -93,7 +95,7 @@ export interface Step {
   readonly finishedAt: Date | null;
 }
 
-export interface RunDetail extends Run {
+export interface RunDetail extends Run, Nearby {
   readonly routineName: string;
   readonly prompt: string | null;
   readonly briefing: string | null;
@@ -105,6 +107,8 @@ export interface RunDetail extends Run {
   readonly queuedSeconds: number | null;
   /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;
+  /** The schema by which its data was made; null without data, and once its version is deleted. */
+  readonly resultSchema: Definition['resultSchema'];
   readonly steps: readonly Step[];
   /** Index of the first step whose texts are left out; null where none is. */
   readonly textsLeftOutFrom: number | null;
