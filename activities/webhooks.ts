@@ -25,7 +25,7 @@ export function createWebhookActivities(
       const outcome = await withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal, after }));
       const seconds = (performance.now() - started) / 1_000;
       if (outcome !== 'not_due') deps.metrics.webhookAttempt({ outcome, seconds });
-      // The slot of this one is free for another.
+      // The slot of this attempt is free for another.
       await kickDeliveries(deps);
       return outcome;
     },
@@ -33,8 +33,8 @@ export function createWebhookActivities(
 }
 
 /**
- * Returns the number of the attempt at a delivery that an earlier attempt at this activity has claimed, should its
- * worker have died: the workflow is named after the first, see `startDelivery`. Undefined for the first.
+ * Returns the number of the delivery attempt that a dead worker's attempt at this activity claimed. The workflow is
+ * named after the first, see `startDelivery`. Undefined for the first.
  */
 function brokenOff({ attempt, workflowExecution }: Context['info']): number | undefined {
   const first = Number(workflowExecution?.workflowId.split('-').at(-1));

@@ -28,7 +28,7 @@ import { createRunFeed } from '#core/execution/run-events/index.ts';
 import { followPausesByService, skipQueued } from '#core/execution/runs/index.ts';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
-import { openDatabase } from '#lib/database/index.ts';
+import { keepClock, openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import { openMailer } from '#lib/mail.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
@@ -50,6 +50,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     applicationName: 'ras',
     onError: (err) => log.warn({ err }, 'an idle database connection was lost'),
   });
+  const clock = await keepClock(database, log);
   const { metrics, registry } = createMetrics();
   watchPool(registry, database);
   const retention = { contentDays: config.RUN_CONTENT_DAYS, runDays: config.RUN_DAYS };
@@ -180,9 +181,10 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     temporal,
     registry,
     async close() {
+      clock.stop();
       deps.runFeed.close();
-      await deps.runFeed.settled();
-      await deps.admission.settled();
+      await deps.runFeed.idle();
+      await deps.admission.idle();
       await accountMails?.settled();
       mailer?.close();
       // Before the client they speak through.

@@ -97,6 +97,8 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** What is wrong with the caller's input, where the message lists it. */
+  faults: readonly Fault[] = [];
 
   constructor(code: ErrorCode, message?: string, headers: Record<string, string> = {}) {
     super(message ?? ERRORS[code][1]);
@@ -117,13 +119,29 @@ export interface Fault {
 export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_request'): AppError {
   const shown = faults.slice(0, 20).map((fault) => `${fault.path}: ${fault.message}`);
   if (faults.length > shown.length) shown.push(`and ${faults.length - shown.length} more`);
-  return new AppError(code, shown.join('; '));
+  const error = new AppError(code, shown.join('; '));
+  error.faults = faults;
+  return error;
 }
 
-/** Returns the body of a failure. */
-export function failureBody(error: AppError, requestId: string): string {
+/** The most faults of one request that a response lists. */
+const MOST_DETAILS = 100;
+
+/** Matches a message about one field: its path, then what is wrong. */
+const ABOUT_FIELD = /^(?<path>[A-Za-z][\w-]*(?:\.[\w-]+|\[\d+\])*): (?<message>.+)$/s;
+
+function detailsOf({ faults, message, status }: AppError) {
+  const { path, message: about } = (status === 400 && ABOUT_FIELD.exec(message)?.groups) || {};
+  const all = faults.length === 0 && path !== undefined && about !== undefined ? [{ path, message: about }] : faults;
+  return all.slice(0, MOST_DETAILS).map((fault) => ({ param: fault.path, message: fault.message }));
+}
+
+/** Returns the body of a failure; its details are for callers who prefer them. */
+export function failureBody(error: AppError, requestId: string, { isDetailed = false } = {}): string {
+  const { code, message } = error;
+  const details = isDetailed ? detailsOf(error) : [];
   return JSON.stringify({
-    error: { code: error.code, message: error.message || ERRORS[error.code][1] },
+    error: { code, message: message || ERRORS[code][1], ...(details.length > 0 && { details }) },
     requestId,
   });
 }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { TRIGGERS } from '#core/execution/run-states/index.ts';
 import { EVENT_TYPES, type EventType } from '#core/delivery/webhooks/index.ts';
-import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../http/schemas.ts';
 import { changes, data, outcomeFields, usage } from '../v1/runs/result-schema.ts';
 
 const ids = {

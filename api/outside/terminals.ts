@@ -6,6 +6,7 @@ import {
   TERMINAL_SECONDS,
   UNKNOWN_CODE,
 } from '#core/accounts/programs/index.ts';
+import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, readJson } from '../http/body.ts';
@@ -16,10 +17,10 @@ import { validate } from '../http/validate.ts';
 const CODE_PATH = '/v1/auth/device/code';
 const TOKEN_PATH = '/v1/auth/device/token';
 const MAX_BODY_BYTES = 4 * 1024;
-/** Device codes of one network that no terminal has, above what terminals behind one address forget. */
+/** Unknown device codes of one network in a minute, above what terminals behind one address forget. */
 const WRONG_CODES_PER_MINUTE = 30;
 
-/** The only program that signs in this way: ours for the command line. */
+/** The only program that signs in this way: our command line. */
 const clientId = z.literal('ras-cli');
 
 const codeRequest = z.object({ client_id: clientId, host_name: z.string().max(255).optional() });
@@ -31,8 +32,8 @@ const tokenRequest = z.object({
 });
 
 /**
- * Serves the sign-in of a terminal (RFC 8628). It is no operation of the API: the standard lays down its form, which
- * has no envelope. A person approves it on the page `/device` of the user interface.
+ * Serves the sign-in of a terminal (RFC 8628). It is not an operation of the API: the standard defines its form, which
+ * has no envelope. A person approves it on the page `/device` of the dashboard.
  */
 export function terminalSignIn(deps: Deps): Middleware {
   const attempts = limitKeyAttempts(WRONG_CODES_PER_MINUTE);
@@ -91,7 +92,7 @@ async function giveKey(ctx: Context, { config, database, clientAddress }: Deps, 
   ctx.body = JSON.stringify({
     access_token: grant.key,
     token_type: 'Bearer',
-    expires_in: Math.floor((grant.expiresAt.getTime() - Date.now()) / 1_000),
+    expires_in: Math.floor((grant.expiresAt.getTime() - now()) / 1_000),
     scope: grant.scopes.join(' '),
     project_id: grant.projectId,
   });
@@ -108,7 +109,6 @@ function fail(ctx: Context, status: number, error: string, description: string):
   ctx.body = JSON.stringify({ error, error_description: description });
 }
 
-/** Takes what a host name has out of what a stranger sent: it is shown to a person who has to judge it. */
 function shownHost(name: string): string {
   const plain = name.normalize('NFKC').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
   return plain.slice(0, 63).replaceAll(/^[-.]+|[-.]+$/g, '') || 'unnamed-host';

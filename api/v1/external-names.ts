@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MANAGERS } from '#lib/external-keys.ts';
-import { timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
 
 /** A name that a program gives to a routine or a skill. */
 const externalKey = z

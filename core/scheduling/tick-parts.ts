@@ -71,10 +71,10 @@ export function createTickParts(deps: TickDeps): TickParts {
     claim: (signal) =>
       measured(deps, 'claim', async () => {
         const faults: unknown[] = [];
-        await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps), 0);
-        const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
+        await tryPart(deps, faults, 'reconcile', () => reconcileNextTimes(deps), 0);
+        const claimed = await tryPart(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
         // After the claim, which puts what was due on record as passed over.
-        await attempt(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
+        await tryPart(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
         // The part may have paused routines, which queues events.
         await kickDeliveries(deps);
         if (faults.length > 0) throw faults[0];
@@ -100,11 +100,11 @@ export function createTickParts(deps: TickDeps): TickParts {
           await queueDigests(deps, signal);
           await queueProjectDigests(deps, signal);
         };
-        await attempt(deps, faults, 'digests', queue, undefined);
-        await attempt(deps, faults, 'result digests', () => queueResultDigests(deps, signal), 0);
+        await tryPart(deps, faults, 'digests', queue, undefined);
+        await tryPart(deps, faults, 'result digests', () => queueResultDigests(deps, signal), 0);
         if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
         // Before the others: a person waits for each of these.
-        await attempt(deps, faults, 'mails about accounts', async () => deps.accountMails?.sendDue(signal), undefined);
+        await tryPart(deps, faults, 'mails about accounts', async () => deps.accountMails?.sendDue(signal), undefined);
         const sent = await sendMessages(deps, { signal, forMs });
         if (faults.length > 0) throw faults[0];
         return sent;
@@ -136,7 +136,7 @@ async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPar
 }
 
 /** Attempts one part of a tick. On an error, logs and collects it and returns `otherwise`. */
-export async function attempt<T>(
+export async function tryPart<T>(
   { log }: { readonly log: Log },
   faults: unknown[],
   part: string,

@@ -402,7 +402,7 @@ export async function claimRunOf(service: Service, key: ApiClient, routineId: st
   if (active.status !== 200) throw new Error(JSON.stringify(active.body));
   await fallDue(service, routineId);
   // The claim lets runs in in the background, which must not meet the room that a test announces next.
-  await service.deps.admission.settled();
+  await service.deps.admission.idle();
   const [run] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
   if (run?.state !== 'queued') throw new Error(`the claimed run is ${run?.state}`);
   return run.id;

@@ -91,7 +91,13 @@ const createRoutine = route({
   body: routineBody,
   idempotent: true,
   shownOnce: ['webhookSecret'],
-  success: { status: 201, data: createdRoutine, description: 'The draft.', headers: etag },
+  success: {
+    status: 201,
+    location: '/v1/routines/:id',
+    data: createdRoutine,
+    description: 'The draft.',
+    headers: etag,
+  },
   errors: ['limit_reached', ...saveErrors],
 }).to(async ({ access, body, deps, newId }) => {
   const id = newId('routine');
@@ -192,7 +198,7 @@ const putRoutine = route({
   return replyOfSaved(saved, true, { access, deps });
 });
 
-/** Responds with a saved routine, and warns of its forecast where it is active and may run more often now. */
+/** Responds with a saved routine. Where it is active and may run more often now, the forecast adds warnings. */
 async function replyOfSaved(
   saved: Awaited<ReturnType<typeof routines.patchRoutine>>,
   isPaced: boolean,
@@ -239,13 +245,11 @@ export const routineRoutes: readonly Route[] = [
   ...previewRoutes,
 ];
 
-/** Returns all slugs of a curated skill, former ones too, or the id as it is. */
 function namesOf(reference: string, { find }: SkillCatalogue): [string, ...string[]] {
   const skill = find(reference);
   return skill === undefined ? [reference] : [skill.slug, ...skill.formerly];
 }
 
-/** Drops the fields that Zod leaves `undefined`: a patch says nothing about an absent field. */
 function withoutUndefined(body: z.output<typeof routinePatch>): Parameters<typeof routines.patchRoutine>[1]['patch'] {
   const entries = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries);

@@ -4,7 +4,7 @@ import type { ErrorCode } from '#lib/errors.ts';
 import { namedFields, putFields, renamedFields } from '../external-names.ts';
 import { FIELDS } from './fields.ts';
 
-/** Tools are given to a routine by discovery and confirmation only, so a list of them in its body is refused. */
+/** Routines get tools by discovery and confirmation only, so a list of tools in the body is refused. */
 const inlineTools = z
   .array(z.unknown())
   .optional()

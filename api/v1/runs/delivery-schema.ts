@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MESSAGE_KINDS, MESSAGE_STATES, type RunMessage } from '#core/foundation/outbox/index.ts';
 import { EVENT_TYPES, FAILURE_REASONS, type Delivery } from '#core/delivery/webhooks/index.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
 
 export const delivery = z
   .strictObject({

@@ -9,7 +9,8 @@ import {
 } from '#core/execution/run-states/index.ts';
 import { WAITS, type Wait } from '#core/execution/admission/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
-import { anyId, EXAMPLE, idOf, pageQuery, timestamp, wordOf } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { anyId, EXAMPLE, idOf, pageQuery, wordOf } from '../../http/schemas.ts';
 import { delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
 import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld } from './result-schema.ts';

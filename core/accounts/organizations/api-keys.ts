@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { now } from '#lib/clock.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -24,7 +25,7 @@ export interface ApiKey {
   readonly name: string;
   readonly prefix: string;
   readonly scopes: readonly Scope[];
-  /** The person who made it; null when they have deleted their account. */
+  /** Person who made it; null when they have deleted their account. */
   readonly createdBy: { readonly id: string; readonly name: string } | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -51,7 +52,7 @@ interface NewApiKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
-  /** How the key was asked for, where it was not in the dashboard. */
+  /** How the key was requested, where not in the dashboard. */
   readonly through?: string;
 }
 
@@ -70,7 +71,7 @@ export async function createApiKey(
   if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
     throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
   }
-  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
+  if (expiresAt !== null && expiresAt.getTime() <= now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
   }
   await assertWithinKeptQuota(tx, {
@@ -150,7 +151,7 @@ export interface RevokedKey {
 
 /**
  * Revokes the API keys that a person made in an organization.
- * @param role what they are now: keys that this role could make go on; undefined for a person who leaves
+ * @param role their present role: keys that it could make stay; undefined for a person who leaves
  */
 export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
@@ -165,7 +166,6 @@ export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Pr
   );
 }
 
-/** Returns an SQL condition that is true of keys that a person of this role could not make. */
 function beyond(role: Role): Sql {
   return role === 'member' ? sql`exists (select from unnest(scopes) as scope where scope like '%:write')` : sql`false`;
 }
@@ -218,7 +218,7 @@ function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
-/** Returns what a presented key is looked up by; undefined where it is no well-formed key of this product. */
+/** Returns the prefix by which a presented key is looked up; undefined for a malformed key. */
 export function readApiKey(
   tag: string,
   presented: string,

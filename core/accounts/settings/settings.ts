@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { isDeepStrictEqual } from 'node:util';
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import {
@@ -21,7 +22,7 @@ import {
 } from './retention.ts';
 import { assertRecipients, type MailSettings } from './mail-settings.ts';
 
-/** Limits of what may be spent; null for no limit. */
+/** Spending limits; null for no limit. */
 export interface Budget {
   /** Input and output tokens per calendar day, UTC. */
   readonly maxTokensPerDay: number | null;
@@ -29,15 +30,31 @@ export interface Budget {
   readonly maxCostUsdPerMonth: string | null;
 }
 
+/** The fields of a budget as a caller sets them. */
+export const budgetFields = {
+  maxTokensPerDay: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000_000)
+    .nullable()
+    .meta({ description: 'Input and output tokens of a calendar day (UTC); null for no limit.' }),
+  maxCostUsdPerMonth: z
+    .string()
+    .regex(/^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,10})?$/, 'a positive decimal string, like "25.00"')
+    .nullable()
+    .meta({ description: 'US dollars of a calendar month (UTC); null for no limit.' }),
+};
+
 export interface OrganizationSettings extends Organization {
   readonly budget: Budget;
-  /** True when people need a second factor for every request in it; API keys work without one. */
+  /** True when people need a second factor for every request. API keys work without one. */
   readonly requiresSecondFactor: boolean;
 }
 
 export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
-  /** Settings of its routines that have none of their own; null for no mail. */
+  /** Mail settings of routines without their own; null for no mail. */
   readonly mail: MailSettings | null;
   /** False where no program reaches the project through `/mcp`. */
   readonly mcpEnabled: boolean;
@@ -106,7 +123,7 @@ export async function readProject(
 }
 
 /**
- * Changes an organization. Only an owner who has a second factor demands one from the others.
+ * Changes an organization. Only an owner who has a second factor can demand one.
  * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin,
  * `owner_required`, `second_factor_required`
  */
@@ -118,7 +135,7 @@ export async function patchOrganization(
 ): Promise<OrganizationSettings> {
   const key = { userId: by.id, id };
   const before = await readOrganization(tx, key);
-  // The organization before the role, as changes of its members take them.
+  // The organization before the role, in the order in which changes of members lock them.
   await lockOrganization(tx, id);
   const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
   await tx.run`update organizations set ${assignments(patch)} where id = ${id}`;
@@ -133,7 +150,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // This refuses a person who lacks the second factor that they demand.
+  // This refuses a person who demands a second factor and has none.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;
@@ -142,7 +159,7 @@ export async function patchOrganization(
 /**
  * Changes a project.
  * @throws {AppError} `project_not_found`, `forbidden` when the person is neither owner nor admin of its organization,
- * `invalid_request` when it is to keep runs for longer than the service does
+ * `invalid_request` for more days than the service keeps runs
  */
 export async function patchProject(
   tx: Db,
@@ -210,7 +227,6 @@ function assignMail(mail: MailSettings | null | undefined): Sql {
   return sql`notify_mail = ${mail === null ? null : JSON.stringify(mail)}::jsonb`;
 }
 
-/** Assigns what the patch names; a field that it leaves out keeps its value. */
 function assignments({ name, budget: { maxTokensPerDay, maxCostUsdPerMonth } = {} }: SettingsPatch): Sql {
   return sql`
     name = coalesce(${name ?? null}, name),

@@ -54,7 +54,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** A reference of any other length is no skill's, and refused like every other unknown one. */
+/** No skill has a reference of another length: it is refused like any unknown one. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {
@@ -183,7 +183,7 @@ export const DEFINITION = {
     shown: looseOf(limits, false),
     label: 'Limits',
     help: 'The steps, the time and the tokens that one run may take.',
-    parts: LIMIT_PARTS,
+    inside: LIMIT_PARTS,
     since: '0.1.0',
     merged: true,
   },

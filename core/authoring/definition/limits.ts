@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Said } from './field.ts';
 
-/** The runs at most that the median of `limits.abnormalFactor` is taken from. */
+/** The most runs of the median in `limits.abnormalFactor`. */
 export const MEDIAN_OF_RUNS = 20;
 
-/** Tokens from which a run is compared with others; one that has used fewer is cheap in any case. */
+/** A run below this many tokens is cheap in any case and is not compared with others. */
 export const ABNORMAL_FROM_TOKENS = 20_000;
 
 /** What one run may use. */

@@ -24,11 +24,11 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
 }
 
-/** Fields that a change leaves as they are, so that what has become of them since does not block a new name. */
+/** Fields that a change leaves as they are: faults that came to them later do not block a new name. */
 interface Untouched {
-  /** Skill references; one that was deleted since is not looked for. */
+  /** Skill references. Deleted ones are not looked for. */
   readonly attached?: readonly string[];
-  /** False when neither instructions nor variables nor skills nor facts change: a skill may have grown since. */
+  /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
 }
@@ -47,7 +47,7 @@ export async function checkRoutine(
   { attached = [], textChanged = true, scheduleChanged = true }: Untouched = {},
 ): Promise<void> {
   checkTimeZone(fields.timezone);
-  // One that was accepted before a rule was blocks no other change.
+  // A schedule that is older than a rule blocks no other change.
   if (scheduleChanged) checkSchedule(fields.schedule);
   const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
   if (unknown.length > 0) {
@@ -64,8 +64,7 @@ export async function checkRoutine(
   checkPatterns(fields.checks);
   const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
   if (textChanged) {
-    // The longest that facts may be, in UTF-16 code units: a later change of the facts must not make the text of a run
-    // too long.
+    // The longest facts, in UTF-16 code units: a later change of the facts must not make the text too long.
     const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
     checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
   }
@@ -102,7 +101,6 @@ async function checkForm(
   }
 }
 
-/** Refuses names of variables that the routine does not have. */
 function checkOverridable({ overridable, variables }: RoutineFields): void {
   const faults = (overridable ?? []).flatMap((name, index) =>
     Object.hasOwn(variables, name)
@@ -112,7 +110,7 @@ function checkOverridable({ overridable, variables }: RoutineFields): void {
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
-/** Stands in for the values of a run, with the longest texts that those may have. */
+/** The values of a run at their greatest length. */
 function builtInsOf({ name }: RoutineFields) {
   const now = new Date(0).toISOString();
   const carried = ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH);
@@ -143,7 +141,7 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
 }
 
 /**
- * Checks who is told: members only, and a monitor that the guarded client may reach.
+ * Checks the recipients: members only, and a monitor that the guarded client may reach.
  * @throws {AppError} `invalid_request`
  */
 export async function checkNotifications(

@@ -6,7 +6,7 @@ export { activateRoutine, archiveRoutine, pauseRoutine, retireRoutines, takeNewT
 export { hasProofRun, keepProofs } from './proof.ts';
 export { putRoutine } from './put.ts';
 export { listRoutines, lockRoutine, lockUsersOfConnection, readRoutine, type ProvenRoutine } from './queries.ts';
-export { POLICIES, ROUTINE_STATES, type Routine } from './routine.ts';
+export { ROUTINE_STATES, type Routine } from './routine.ts';
 export { createRoutine, patchRoutine, restoreVersion, rotateWebhookSecret } from './save.ts';
 export { SCHEDULE_ENDED, pauseRoutinesOn, pauseStopped } from './service-pauses.ts';
 export { ROUTINE_TRANSITIONS } from './states.ts';

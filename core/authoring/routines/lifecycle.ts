@@ -17,7 +17,7 @@ export interface ActivationInput {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** Judges a routine that could be activated. Called before the row is locked, as it may send a request. */
+  /** Judges a routine that could be activated. It may send a request, so it runs before the row is locked. */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
 }
 
@@ -34,7 +34,7 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
   const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
     if (!hasToMove(routine, 'active')) return takeNewerTexts(tx, by, routine);
-    // Another request changed it in between, so what was judged is not what would run: start again.
+    // Another request changed the routine after it was judged: start again.
     if (routine.version !== seen.version) return undefined;
     if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
@@ -175,7 +175,6 @@ function scheduleEnded({ endsAt }: Routine): AppError {
   return new AppError('schedule_ended', message);
 }
 
-/** Tells whether the routine still has to be moved to `to`. @throws {AppError} `routine_archived` */
 function hasToMove({ state }: Routine, to: StateMove): boolean {
   if (state === to) return false;
   if (!routineStatesBefore(to).includes(state)) throw new AppError('routine_archived');

@@ -7,9 +7,9 @@ import { createRoutine, patchRoutine, type SaveDeps, type SavedRoutine } from '.
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or gives these fields to the routine that has the key. Unchanged fields are not
- * checked; when all are unchanged, nothing is written.
- * @throws {AppError} `precondition_failed`, and what `createRoutine` and `patchRoutine` throw
+ * Creates the routine of a key, or gives its routine these fields. Unchanged fields are not checked, and without a
+ * change nothing is written.
+ * @throws {AppError} `precondition_failed`, and those of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(
   deps: SaveDeps,
@@ -47,7 +47,6 @@ export function putRoutine(
   });
 }
 
-/** Returns the fields that differ from the stored ones. */
 function differing(before: Routine, fields: RoutineFields): Partial<RoutineFields> {
   const { maxCostUsdPerMonth: cost, ...budget } = fields.budget;
   const maxCostUsdPerMonth = cost === null ? null : cost.replace(ZEROS, '');

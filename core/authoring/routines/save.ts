@@ -58,7 +58,7 @@ export async function createRoutine(
   const routine = await readRoutine(deps.database, projectId, id);
   const warnings = await routineWarnings(deps.database, deps, routine);
   if (created !== undefined) return { routine, webhookSecret, warnings };
-  // An earlier attempt of this request committed but its response was lost, so no one has seen the secret.
+  // An earlier attempt of this request committed and its response was lost: no one has seen the secret.
   const stored = await readWebhookSecret(deps.database, projectId, id);
   return {
     routine,
@@ -83,12 +83,12 @@ export async function patchRoutine(
     expectedVersions: readonly number[] | undefined;
     origin: VersionOrigin;
     by: Actor;
-    /** Set where the patch makes the routine what its manager keeps. */
+    /** Set where the patch is what the manager of the routine stores. */
     isPut?: true;
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // Checked before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
+  // Before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   const attached = patch.skills === undefined ? seen.skills : [];
@@ -99,17 +99,17 @@ export async function patchRoutine(
   const scheduleChanged = changed.schedule !== seen.schedule;
   await checkRoutine(deps.database, deps, projectId, changed, { attached, textChanged, scheduleChanged });
   await checkTiming(deps.database, changed, seen);
-  // Unchanged, it is not checked: a tool that was disabled since does not block a new name.
+  // An unchanged gate is not checked: a tool that was disabled later does not block a new name.
   if (patch.gate !== undefined) {
     await checkGate(deps.database, deps, { projectId, routineId: id }, patch.gate);
   }
-  // A person who has left since blocks no other change.
+  // A person who has left does not block other changes.
   if (patch.notifications !== undefined) await checkNotifications(deps, projectId, changed);
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
     assertPatchable(before, expectedVersions);
-    // Another request changed it in between, so what was checked is not what would be written: start again.
+    // Another request changed the routine after it was checked: start again.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
@@ -123,7 +123,7 @@ export async function patchRoutine(
       fields,
       version: material ? input.origin : undefined,
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
-      // Saving the URL, even the same one, says that its receiver works again.
+      // Saving the URL, even unchanged, says that its receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
       drift: driftOf(before, fields, { managedBy: patch.managedBy, isPut: input.isPut === true }),
     });
@@ -185,7 +185,7 @@ export async function rotateWebhookSecret(
 
 function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
-  // Written by this release, it would lose the fields of a newer one.
+  // This release would write it without the fields of a newer one.
   if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
   if (expected !== undefined && !expected.includes(routine.version)) {
     throw new AppError('precondition_failed');

@@ -1,14 +1,14 @@
-import { empty, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { DRIFT, freeKey } from '#lib/external-keys.ts';
-import { definitionForm } from '#core/authoring/definition/index.ts';
+import { definitionForm, settingsForm } from '#core/authoring/definition/index.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { routineStatesBefore, type StateMove } from './states.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
- * Inserts a draft with its first version. Undefined when an earlier attempt of the same request has inserted it.
+ * Inserts a draft with its first version. Undefined when an earlier attempt of the same request inserted it.
  * @throws {AppError} `external_key_taken`
  */
 export async function insertRoutine(
@@ -20,22 +20,14 @@ export async function insertRoutine(
     origin: VersionOrigin;
   },
 ): Promise<Routine | undefined> {
-  const { budget, notifications } = input;
   const inserted = await freeKey(
     db.row<RoutineRow>`
       with written as (
         insert into routines (
-          id, project_id, name, definition, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds,
-          overlap, misfire, max_tokens_per_day, max_cost_usd_per_month, pause_after_failures,
-          webhook_url, deliver, webhook_secret, notify_mail, success_ping_url, external_key, managed_by
+          id, project_id, definition, webhook_secret, external_key, managed_by, ${settingsForm.names}
         ) values (
-          ${input.id}, ${input.projectId}, ${input.name}, ${definitionForm.write(input)},
-          ${input.schedule}, ${input.timezone}, ${input.startsAt}, ${input.endsAt},
-          ${input.skipDates.toSorted()}, ${input.jitterSeconds},
-          ${input.overlap}, ${input.misfire}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
-          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.deliver}, ${input.webhookSecret},
-          ${jsonOrNull(notifications.mail)}::jsonb, ${notifications.successPingUrl},
-          ${input.externalKey}, ${input.managedBy}
+          ${input.id}, ${input.projectId}, ${definitionForm.write(input)}, ${input.webhookSecret},
+          ${input.externalKey}, ${input.managedBy}, ${settingsForm.values(input)}
         )
         on conflict (id) do nothing
         returning *
@@ -49,7 +41,7 @@ export async function insertRoutine(
 /** A change of a routine, as it is written to the row. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
-  /** The origin of the new version with which the routine returns to draft; undefined when nothing material changes. */
+  /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
   readonly version: VersionOrigin | undefined;
   /** The next time, unless the change is material. */
   readonly nextRunAt: Date | null;
@@ -65,20 +57,12 @@ export interface RoutineChange {
  */
 export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
   const { fields, version } = change;
-  const { budget, notifications } = fields;
   const updated = await freeKey(
     tx.row<RoutineRow>`
       with written as (
         update routines set
-          name = ${fields.name}, definition = ${definitionForm.write(fields)},
-          schedule = ${fields.schedule}, timezone = ${fields.timezone}, starts_at = ${fields.startsAt},
-          ends_at = ${fields.endsAt}, skip_dates = ${fields.skipDates.toSorted()},
-          jitter_seconds = ${fields.jitterSeconds}, overlap = ${fields.overlap}, misfire = ${fields.misfire},
-          max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
-          pause_after_failures = ${fields.pauseAfterFailures},
+          definition = ${definitionForm.write(fields)}, ${settingsForm.assignments(fields)},
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
-          webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver},
-          notify_mail = ${jsonOrNull(notifications.mail)}::jsonb, success_ping_url = ${notifications.successPingUrl},
           external_key = ${fields.externalKey}, managed_by = ${fields.managedBy},
           ${DRIFT[change.drift]}
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
@@ -156,13 +140,8 @@ export interface ReturnedToDraft {
   readonly wasActive: boolean;
 }
 
-/** Assigns the columns of a material change: a new revision without a proof run and a next time. */
 function draft(reason: string | null): Sql {
   return sql`state = 'draft', state_reason = ${reason}, revision = revision + 1, next_run_at = null`;
-}
-
-function jsonOrNull(value: object | null): string | null {
-  return value === null ? null : storableJson(value);
 }
 
 function mayMove(to: StateMove): Sql {

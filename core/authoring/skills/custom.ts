@@ -30,7 +30,7 @@ const shortColumns = sql`id, external_key as "externalKey", managed_by as "manag
   name, description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
-/** Postgres counts a character beyond the Basic Multilingual Plane as one, JavaScript as two. */
+/** Postgres counts a character outside the Basic Multilingual Plane as one, JavaScript as two. */
 const summaryColumns = sql`${shortColumns},
   length(instructions) + regexp_count(instructions, '[\\U00010000-\\U0010FFFF]') as length`;
 
@@ -78,7 +78,6 @@ export async function createSkill(
   return created ?? readCustomSkill(database, projectId, id);
 }
 
-/** Inserts the revision of each skill that the same statement has in `written`, unless it is there already. */
 function keepRevision(by: Actor): Sql {
   return sql`insert into skill_revisions (skill_id, revision, project_id, name, instructions, created_by)
           select id, revision, project_id, name, instructions, ${by.id} from written
@@ -155,7 +154,7 @@ export function updateSkill(
     patch: Partial<SkillFields>;
     /** The versions that the caller expects; undefined for any. */
     expectedVersions: readonly number[] | undefined;
-    /** Set where the patch makes the skill what its manager keeps. */
+    /** Set where the patch is what the manager of the skill stores. */
     isPut?: true;
   },
 ): Promise<CustomSkill> {

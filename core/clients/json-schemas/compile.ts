@@ -26,11 +26,11 @@ export interface SchemaJobResult {
 
 export interface ReadableSchema {
   readonly schema: JsonObject;
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly LeftOutPart[];
 }
 
 /** A keyword of a schema that cannot be read. */
-export interface LeftOut {
+export interface LeftOutPart {
   /** In dotted form, like `properties.year.pattern`. */
   readonly place: string;
   readonly reason: string;

@@ -1,6 +1,6 @@
 import { isJsonObject, JSON_POINTER, valueAt, type JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
-import { compileSchema, keywordFault, type LeftOut, type ReadableSchema } from './compile.ts';
+import { compileSchema, keywordFault, type LeftOutPart, type ReadableSchema } from './compile.ts';
 
 /** Keywords that hold a schema, or a list of them. */
 export const SUBSCHEMAS = [
@@ -58,7 +58,7 @@ interface Manner {
 }
 
 function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false }: Manner): ReadableSchema {
-  const leftOut: LeftOut[] = [];
+  const leftOut: LeftOutPart[] = [];
   /** The places of lists of properties that lost one. */
   const shortened = new Set<string>();
   const dialect = root['$schema'];

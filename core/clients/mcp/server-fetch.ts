@@ -149,7 +149,7 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
 }
 
 /** The response of a server that does not take the credentials of a request, and so has not carried it out. */
-export interface Refusal {
+export interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
   /** The scopes that the credentials, good otherwise, would have to cover too. Undefined in a plain 401. */
@@ -157,7 +157,7 @@ export interface Refusal {
 }
 
 /** Tells a refusal from other responses: 401, or 403 where a scope is missing (RFC 6750, section 3.1). */
-function refusalOf(response: Response): Refusal | undefined {
+function refusalOf(response: Response): ServerRefusal | undefined {
   const challenge = response.headers.get('www-authenticate') ?? undefined;
   if (response.status === 401) return { challenge, demandedScopes: undefined };
   if (response.status !== 403) return undefined;

@@ -1,5 +1,6 @@
 import { MEDIAN_OF_RUNS } from '#core/authoring/definition/index.ts';
 import type { Usage } from '#core/foundation/cost/index.ts';
+import { now } from '#lib/clock.ts';
 import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
@@ -75,7 +76,7 @@ export async function countRuns(
   { projectId, routineId }: Pick<VersionKey, 'projectId' | 'routineId'>,
   days: number,
 ): Promise<number> {
-  const since = firstIdAt('run', new Date(Date.now() - days * 86_400_000));
+  const since = firstIdAt('run', new Date(now() - days * 86_400_000));
   const counted = await db.row<{ count: number }>`
     select count(*) as count from runs
     where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and id >= ${since}

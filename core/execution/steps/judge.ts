@@ -38,7 +38,7 @@ import { runLimitInWords, type GrantedOutput } from './reserve.ts';
 import { CALL_REQUEST, wasAskedToCall, writtenCall } from './written-call.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
-export interface Judgement {
+export interface JudgedResponse {
   /** Undefined where the run goes on. */
   readonly ending: RunEnding | undefined;
   /** Results of searching the text for patterns, by the index of the check. */
@@ -58,7 +58,7 @@ export async function judgeResponse(
   run: StepRun,
   { option, countInput, call: { signal } }: PreparedStep,
   { granted, response }: { readonly granted: GrantedOutput; readonly response: ModelResponse },
-): Promise<Judgement> {
+): Promise<JudgedResponse> {
   const costUsd = costOf(response.usage, option.prices);
   const isFinal = response.toolCalls.every(({ name }) => name === FINISH);
   const written = isFinal ? writtenCall(response.text, run.tools) : undefined;

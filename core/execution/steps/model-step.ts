@@ -54,8 +54,8 @@ async function performInTime(deps: StepsCore, run: StepRun, deadline: Deadline):
   const step = await prepareStep(deps, run, deadline);
   const granted = await reserveStep(deps, run, step);
   const response = await askModel(deps, run, step, { granted, deadline });
-  const judgement = await judgeResponse(deps, run, step, { granted, response });
-  return recordStep(deps, run, step, { response, judgement, deadline });
+  const judged = await judgeResponse(deps, run, step, { granted, response });
+  return recordStep(deps, run, step, { response, judged, deadline });
 }
 
 /**

@@ -4,7 +4,7 @@ import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from '#core/
 import { persistently, transaction, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
 import { isAwaited, type StepRun } from './begin-step.ts';
-import { endingByChecks, type Judgement } from './judge.ts';
+import { endingByChecks, type JudgedResponse } from './judge.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import {
@@ -27,19 +27,19 @@ export async function recordStep(
   deps: AfterEndDeps,
   run: StepRun,
   step: PreparedStep,
-  { response, judgement, deadline }: { response: ModelResponse; judgement: Judgement; deadline: Deadline },
+  { response, judged, deadline }: { response: ModelResponse; judged: JudgedResponse; deadline: Deadline },
 ): Promise<StepOutcome> {
   const { runId, index, attempt } = run;
   const { prompt, briefing, skillRevisions, factsVersion } = step;
-  const { messages, costUsd, warnings } = judgement;
+  const { messages, costUsd, warnings } = judged;
   deps.metrics.modelCost(step.option.modelId, costUsd);
   const text = { prompt, briefing, skillRevisions, factsVersion };
   const record: ModelStepRecord = { runId, index, attempt, ...text, response, messages, costUsd, warnings };
   // A response that could not be recorded would be paid for a second time.
-  const recorded = await persistently(() => recordJudgement(deps.database, run, record, judgement), deadline.signal);
+  const recorded = await persistently(() => recordJudged(deps.database, run, record, judged), deadline.signal);
   if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {
-    const { steps, names } = judgement.calls;
+    const { steps, names } = judged.calls;
     const nextIndex = index + 1 + steps.length;
     return { next: 'continue', toolCalls: names, nextIndex, remainingMs: deadline.remainingMs() };
   }
@@ -48,11 +48,11 @@ export async function recordStep(
 }
 
 /** @returns undefined where the step or the end of the run had been recorded; the usage alone was added then */
-async function recordJudgement(
+async function recordJudged(
   database: Database,
   run: StepRun,
   record: ModelStepRecord,
-  { ending, patterns, calls }: Judgement,
+  { ending, patterns, calls }: JudgedResponse,
 ): Promise<RecordedEnd | 'goes_on' | undefined> {
   if (ending === undefined) {
     const recorded = await recordStepWithNews(database, run, record, calls.steps);

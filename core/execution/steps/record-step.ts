@@ -3,23 +3,13 @@ import { callCounted, callHolds, callSucceeded } from '#core/models/calls/index.
 import { hasAudience, notifySpending } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
 import { isLimited, isSettled, releaseAttempt, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
-import type { Usage } from '#core/foundation/cost/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { othersWait } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import type { RunEnding, StepWarning } from '#core/execution/run-states/index.ts';
 import { outcomeOf, type RecordedEnd } from '#core/execution/runs/index.ts';
 import type { PlannedCall } from '#core/integrations/tools/index.ts';
-import {
-  empty,
-  sql,
-  storable,
-  storableJson,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { sql, storable, storableJson, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import type { StepRun } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
 
@@ -36,8 +26,7 @@ export interface ModelStepRecord extends Attempt {
 }
 
 /**
- * Records a model step with its usage, its settlement, the run's new totals and the tool calls that it asks for, in one
- * statement: `live`, `step`, `call` of model connections, `ledger` to `settled` of usage, `calls`.
+ * Records a model step with its usage, its settlement, the run's new totals and the tool calls that it asks for.
  * @returns false, without any change, when the step had been recorded or the run had ended before
  */
 export async function recordModelStep(
@@ -45,17 +34,41 @@ export async function recordModelStep(
   record: ModelStepRecord,
   calls: readonly PlannedCall[],
 ): Promise<boolean> {
+  const { runId, index, response, messages, prompt, briefing, skillRevisions, factsVersion } = record;
+  const { call } = response;
+  const used = spentBy(record);
+  const steps = calls.map(({ error, ...tool }, offset) => ({
+    index: index + 1 + offset,
+    state: error === null ? 'pending' : 'failed',
+    error_message: error,
+    tool,
+  }));
   const recorded = await db.row`
     with live as (
       select id, organization_id, routine_id from runs
-      where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update
+      where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} for update
     ), step as (
-      ${updateStep(sql`live`, record)}
-    ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
-      ${insertCalls(sql`step`, record.index + 1, calls)}
+      -- The run's id is said twice: a plan that Postgres makes while the table is young finds a step by its index alone.
+      update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
+        messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
+        warnings = ${warningsJson(record)}::jsonb, ${addUsage(used, sql`usage_estimated`)}, finished_at = now()
+      from live
+      where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'
+      returning run_id, index, live.organization_id, project_id, live.routine_id, model_id, 1 as new_steps
+    ), call as (
+      ${call === undefined ? sql`select` : callSucceeded(call, sql`step`)}
+    ), ${settlement(sql`step`, used)}, calls as (
+      insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
+      select step.run_id, s.index, step.project_id, 'tool', s.state, s.error_message, s.tool,
+        case when s.state = 'failed' then now() end
+      from step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
+        as s(index integer, state text, error_message text, tool jsonb)
+      on conflict do nothing
     )
-    update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
-      step_count = step_count + 1
+    update runs set step_count = step_count + 1, ${addUsage(used, sql`estimated_usage`)},
+      prompt = coalesce(prompt, ${storable(prompt)}), briefing = coalesce(briefing, ${briefing && storable(briefing)}),
+      skill_revisions = coalesce(skill_revisions, ${skillRevisions && JSON.stringify(skillRevisions)}::jsonb),
+      facts_version = coalesce(facts_version, ${factsVersion}::integer)
     from step where runs.id = step.run_id
     returning runs.id
   `;
@@ -91,8 +104,7 @@ function isWatched({ hasAudience, budgets }: StepRun): boolean {
 }
 
 /**
- * Records the last step of a run and its success in one statement, which is all that most runs need: `live`, `step`,
- * `call` of model connections, `ledger` to `settled` of usage, `ended`, `routine` of routines, `breaker`.
+ * Records the last step of a run and its success in one statement, which is all that most runs need.
  * @returns undefined, without any change, when the end has to be reported, the step had been recorded or the
  * run had ended before
  */
@@ -101,26 +113,38 @@ export async function recordStepAndSuccess(
   record: ModelStepRecord,
   ending: RunEnding,
 ): Promise<Pick<RecordedEnd, 'othersWait'> | undefined> {
-  const ended = await db.row<Pick<RecordedEnd, 'othersWait'>>`
+  const { runId, index, response, messages, prompt, briefing, skillRevisions, factsVersion } = record;
+  const { call } = response;
+  const used = spentBy(record);
+  return db.row<Pick<RecordedEnd, 'othersWait'>>`
     with live as (
       select id, organization_id, routine_id from runs
-      where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} and not exists (
+      where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} and not exists (
         select 1 from routines r where r.id = runs.routine_id
           and ((r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)}))
       for update
     ), step as (
-      ${updateStep(sql`live`, record)}
-    ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
+      -- The run's id is said twice: a plan that Postgres makes while the table is young finds a step by its index alone.
+      update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
+        messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
+        warnings = ${warningsJson(record)}::jsonb, ${addUsage(used, sql`usage_estimated`)}, finished_at = now()
+      from live
+      where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'
+      returning run_id, index, live.organization_id, project_id, live.routine_id, model_id, 1 as new_steps
+    ), call as (
+      ${call === undefined ? sql`select` : callSucceeded(call, sql`step`)}
+    ), ${settlement(sql`step`, used)}, ended as (
       -- After the settlement: its locks come before the routine's.
-      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
-        step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)},
-        finished_at = now()
+      update runs set state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now(),
+        step_count = step_count + 1, ${addUsage(used, sql`estimated_usage`)},
+        prompt = coalesce(prompt, ${storable(prompt)}), briefing = coalesce(briefing, ${briefing && storable(briefing)}),
+        skill_revisions = coalesce(skill_revisions, ${skillRevisions && JSON.stringify(skillRevisions)}::jsonb),
+        facts_version = coalesce(facts_version, ${factsVersion}::integer)
       from step, settled where runs.id = step.run_id
       returning runs.*
     ), ${routineAfterRun({ state: 'succeeded', ownFault: false, isWhole: true })}, ${breakerAfterRun(ending)}
     select ${othersWait} as "othersWait" from ended, routine
   `;
-  return ended;
 }
 
 /**
@@ -133,6 +157,7 @@ export async function recordStepAndSuccess(
 export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promise<void> {
   const { runId, response, index } = record;
   const { call } = response;
+  const used = spentBy(record);
   // A statement of its own: the next one sees what the last holder of the run recorded.
   await tx.row`select id from runs where id = ${runId} for update`;
   const settled = await tx.run`
@@ -144,87 +169,30 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
       where r.id = ${runId} and not ${isSettled(record)}
     ), step as (
       update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}),
-      ${addUsage(usageIn(record), sql`usage_estimated`)}
+      ${addUsage(used, sql`usage_estimated`)}
       from late
       where run_id = ${runId} and run_id = late.id and index = ${index}
       returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
-    ), ${settlement(sql`step`, spentBy(record))}
-    update runs set ${addUsage(usageIn(record), sql`estimated_usage`)} from step, settled where runs.id = step.run_id
+    ), ${settlement(sql`step`, used)}
+    update runs set ${addUsage(used, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
   `;
   if (settled === 0) await releaseAttempt(tx, record);
 }
 
-function spentBy({ response: { usage }, ...record }: ModelStepRecord): Spent {
-  return { ...record, usage };
+function spentBy({ runId, index, attempt, response: { usage }, costUsd }: ModelStepRecord): Spent {
+  return { runId, index, attempt, usage, costUsd };
 }
 
-/** Returns the condition, beyond the usual ones, of recording a response from an account; the gateway's have none. */
-function whileCallHolds({ response: { call } }: ModelStepRecord): Sql {
-  return call === undefined ? empty : sql`and ${callHolds(call)}`;
-}
-
-/** Records the call of a step on an account, as the common table expression `call`, which reads `step`. */
-function recordCall({ response: { call } }: ModelStepRecord): Sql {
-  return sql`call as (${call === undefined ? sql`select` : callSucceeded(call, sql`step`)})`;
+function warningsJson({ warnings }: ModelStepRecord): string | null {
+  return warnings.length === 0 ? null : JSON.stringify(warnings);
 }
 
 /**
- * Updates the step's row and returns what its settlement needs; no row when the step had been recorded. The run's id is
- * said a second time, because a plan that Postgres makes while the table is young finds the step by its index alone.
- * @param live relation with `id`, `organization_id` and `routine_id` of the run, empty when nothing may be recorded
- */
-function updateStep(live: Sql, record: ModelStepRecord): Sql {
-  const { runId, index, response, messages, warnings } = record;
-  return sql`update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
-          messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
-          warnings = ${warnings.length === 0 ? null : JSON.stringify(warnings)}::jsonb,
-          ${addUsage(usageIn(record), sql`usage_estimated`)}, finished_at = now()
-        from ${live} live
-        where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'
-        returning run_id, index, live.organization_id, project_id, live.routine_id, model_id,
-          1 as new_steps`;
-}
-
-/**
- * Inserts the calls that the step asks for, as steps of their own from `firstIndex` on.
- * @param step relation with what `updateStep` returns
- */
-function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[]): Sql {
-  const steps = calls.map(({ error, ...tool }, offset) => ({
-    index: firstIndex + offset,
-    state: error === null ? 'pending' : 'failed',
-    error_message: error,
-    tool,
-  }));
-  return sql`insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
-        select step.run_id, s.index, step.project_id, 'tool', s.state, s.error_message, s.tool,
-          case when s.state = 'failed' then now() end
-        from ${step} step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
-          as s(index integer, state text, error_message text, tool jsonb)
-        on conflict do nothing`;
-}
-
-/** Stores the text that the first step rendered: assignments for an update of `runs`. */
-function textOfRun({ prompt, briefing, skillRevisions, factsVersion }: ModelStepRecord): Sql {
-  return sql`prompt = coalesce(prompt, ${storable(prompt)}),
-        briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)}),
-        skill_revisions = coalesce(skill_revisions,
-        ${skillRevisions === null ? null : JSON.stringify(skillRevisions)}::jsonb),
-        facts_version = coalesce(facts_version, ${factsVersion}::integer)`;
-}
-
-function usageIn({ response: { usage }, costUsd }: ModelStepRecord) {
-  return { usage, costUsd };
-}
-
-/**
- * Adds the usage of a call: assignments for an update of `runs` or `steps`.
+ * Adds the usage of a call, as assignments for an update of `runs` or `steps`: to `input_tokens`,
+ * `cached_input_tokens`, `output_tokens`, `reasoning_tokens` and `cost_usd`.
  * @param estimated the column that tells whether any of it was estimated
  */
-export function addUsage(
-  { usage, costUsd }: { readonly usage: Usage; readonly costUsd: string | null },
-  estimated: Sql,
-): Sql {
+export function addUsage({ usage, costUsd }: Spent, estimated: Sql): Sql {
   return sql`input_tokens = input_tokens + ${usage.inputTokens},
         cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
         output_tokens = output_tokens + ${usage.outputTokens},

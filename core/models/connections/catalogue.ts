@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelProviders, ModelRuntime } from '#core/models/providers/index.ts';
+import { now } from '#lib/clock.ts';
 import { transaction, sql, type Db } from '#lib/database/index.ts';
 import { CallFailure } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -76,7 +77,7 @@ async function fetchModels(
   signal: AbortSignal,
 ): Promise<readonly CatalogueModel[]> {
   const { modelCredentials } = deps;
-  const deadline = Date.now() + CALL_MS;
+  const deadline = now() + CALL_MS;
   const first = await modelCredentials.forCall(ref, { deadline, signal });
   try {
     return await askProvider(deps, runtime, ref, first, deadline, signal);

@@ -6,7 +6,7 @@ import { isJsonObject } from '#lib/json.ts';
 /** The most tokens that a model may write in one check. A reasoning model needs some for its reasoning alone. */
 export const MAX_CHECK_OUTPUT = 1_024;
 
-export interface Verdict {
+export interface CheckVerdict {
   readonly passed: boolean;
   /** What came back, in one sentence. */
   readonly words: string;
@@ -20,7 +20,7 @@ export const CHECKS = ['text', 'tool', 'schema'] as const;
 export interface Check {
   readonly kind: (typeof CHECKS)[number];
   readonly request: Pick<ModelCall, 'instructions' | 'messages' | 'tools' | 'resultSchema'>;
-  readonly judge: (response: ModelResponse) => Verdict;
+  readonly judge: (response: ModelResponse) => CheckVerdict;
   /** Returns the abilities that a refusal in these words shows. */
   readonly refused: (words: string) => ModelAbilities;
 }

@@ -8,7 +8,7 @@ import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type Check } from './checks.ts';
 
-export interface CheckResult {
+export interface MadeCheck {
   readonly kind: Check['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
   /** Words that came back, the provider's own where it refused; null for a check that was not made. */
@@ -26,7 +26,7 @@ export interface TestEstimate {
 
 export interface ModelTest {
   readonly estimate: TestEstimate;
-  readonly checks: readonly CheckResult[];
+  readonly checks: readonly MadeCheck[];
   /** Null where no check was made. */
   readonly usage: Usage | null;
   readonly costUsd: string | null;
@@ -93,7 +93,7 @@ export async function testModel(
   const charged = await chargeBeforehand(database, limits, most);
   let usage = NOTHING;
   let steps = 0;
-  const checks: CheckResult[] = [];
+  const checks: MadeCheck[] = [];
   try {
     for (const check of CHECKS_TO_MAKE) {
       const made = await make(deps, { option, check, organizationId: where.organizationId });
@@ -120,7 +120,7 @@ export async function testModel(
 }
 
 interface Made {
-  readonly result: CheckResult;
+  readonly result: MadeCheck;
   readonly usage: Usage;
   readonly shows: ModelAbilities;
   /** True where no later check can end better. */
@@ -138,7 +138,7 @@ async function make({ caller }: ModelTestDeps, { option, check, organizationId }
   const afresh = check.kind === 'text';
   const call = { ...callOf(option, check, AbortSignal.timeout(CHECK_MS)), organizationId, afresh };
   const started = performance.now();
-  const result = (passed: boolean, words: string): CheckResult => ({
+  const result = (passed: boolean, words: string): MadeCheck => ({
     kind: check.kind,
     state: passed ? 'passed' : 'failed',
     words,
@@ -184,7 +184,7 @@ function estimateOf(option: TestedModel): TestEstimate {
   return { inputTokens, outputTokens, costUsd: costOf(most, option.prices) };
 }
 
-function notMade(kind: Check['kind']): CheckResult {
+function notMade(kind: Check['kind']): MadeCheck {
   return { kind, state: 'not_made', words: null, durationMs: null };
 }
 

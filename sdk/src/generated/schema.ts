@@ -6,71 +6,14 @@ export interface components {
             id: string;
             name: string;
         };
-        AccountError: {
-            error: {
-                code: string;
-                message: string;
-            };
-            requestId: string;
-        };
         AccountModel: {
             contextTokens: number | null;
             modelId: string;
             name: string;
         };
-        ActivatedRoutine: {
-            archivedAt: components["schemas"]["Timestamp"] | null;
-            budget: components["schemas"]["RoutineBudget"];
-            builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            carryResult: components["schemas"]["RoutineCarryResult"];
-            checks: components["schemas"]["RoutineChecks"];
-            createdAt: components["schemas"]["Timestamp"];
-            deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
-            facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
-            /** @description Id of the routine. */
-            id: string;
-            instructions: components["schemas"]["RoutineInstructions"];
-            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
-            lastRunAt: components["schemas"]["Timestamp"] | null;
-            limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
-            misfire: components["schemas"]["RoutineMisfire"];
-            model: components["schemas"]["RoutineModel"];
-            name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: components["schemas"]["Timestamp"] | null;
-            notifications: components["schemas"]["RoutineNotifications"];
-            outcome: components["schemas"]["RoutineOutcome"];
-            overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
-            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
-            /** @description Counts material changes. */
-            revision: number;
-            schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
-            scheduleInWords: string;
-            skills: components["schemas"]["RoutineSkills"];
-            skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
-            /** @enum {string} */
-            state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
-            stateReason: string | null;
-            timezone: components["schemas"]["RoutineTimezone"];
-            updatedAt: components["schemas"]["Timestamp"];
-            variables: components["schemas"]["RoutineVariables"];
+        ActivatedRoutine: components["schemas"]["Routine"] & {
             /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
             warnings: components["schemas"]["RoutineWarning"][];
-            /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         ActivateRoutine: {
             /**
@@ -95,67 +38,73 @@ export interface components {
         };
         Attention: {
             /** @description Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first. */
-            budgets: {
-                /** @enum {string} */
-                limit: "maxTokensPerDay" | "maxCostUsdPerMonth";
-                name: string;
-                percent: number;
-                /** @enum {string} */
-                scope: "routine" | "project" | "organization";
-                scopeId: string;
-            }[];
+            budgets: components["schemas"]["AttentionBudgetsItem"][];
             /** @description Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped. */
-            failed: {
-                errorMessage: string | null;
-                finishedAt: components["schemas"]["Timestamp"];
-                reason: string | null;
-                /** @description Id of the routine. */
-                routineId: string;
-                routineName: string;
-                /** @description The latest failed run. */
-                runId: string;
-                /** @description Failed runs of these 24 hours. */
-                runs: number;
-            }[];
+            failed: components["schemas"]["AttentionFailedItem"][];
             /** @description Model accounts and connections that need another sign-in. */
-            signIns: {
-                id: string;
-                /** @enum {string} */
-                kind: "model_account" | "connection";
-                name: string;
-                /** @description The person who can sign in again; null where each member can. */
-                ownerId: string | null;
-                ownerName: string | null;
-                updatedAt: components["schemas"]["Timestamp"];
-            }[];
+            signIns: components["schemas"]["AttentionSignInsItem"][];
             /** @description Active routines that run an older text of a skill than the newest, until a proof run with that and another activation. */
-            skillsBehind: {
-                /** @description Id of the routine. */
-                routineId: string;
-                routineName: string;
-                /** @description Names of the skills. */
-                skills: string[];
-            }[];
+            skillsBehind: components["schemas"]["AttentionSkillsBehindItem"][];
             /** @description Routines that the service has taken off their schedules, and why. */
-            stopped: {
-                reason: string;
-                /** @description Id of the routine. */
-                routineId: string;
-                routineName: string;
-                state: string;
-                updatedAt: components["schemas"]["Timestamp"];
-            }[];
+            stopped: components["schemas"]["AttentionStoppedItem"][];
             /** @description Whether a list has more than its 20 entries. */
             truncated: boolean;
             /** @description Routines whose last run, within 24 hours, succeeded without the tools that it called (`warnings` of the run). */
-            withoutTools: {
-                finishedAt: components["schemas"]["Timestamp"];
-                /** @description Id of the routine. */
-                routineId: string;
-                routineName: string;
-                /** @description Id of the run. */
-                runId: string;
-            }[];
+            withoutTools: components["schemas"]["AttentionWithoutToolsItem"][];
+        };
+        AttentionBudgetsItem: {
+            /** @enum {string} */
+            limit: "maxTokensPerDay" | "maxCostUsdPerMonth";
+            name: string;
+            percent: number;
+            /** @enum {string} */
+            scope: "routine" | "project" | "organization";
+            scopeId: string;
+        };
+        AttentionFailedItem: {
+            errorMessage: string | null;
+            finishedAt: components["schemas"]["Timestamp"];
+            reason: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description The latest failed run. */
+            runId: string;
+            /** @description Failed runs of these 24 hours. */
+            runs: number;
+        };
+        AttentionSignInsItem: {
+            id: string;
+            /** @enum {string} */
+            kind: "model_account" | "connection";
+            name: string;
+            /** @description The person who can sign in again; null where each member can. */
+            ownerId: string | null;
+            ownerName: string | null;
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        AttentionSkillsBehindItem: {
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description Names of the skills. */
+            skills: string[];
+        };
+        AttentionStoppedItem: {
+            reason: string;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            state: string;
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        AttentionWithoutToolsItem: {
+            finishedAt: components["schemas"]["Timestamp"];
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description Id of the run. */
+            runId: string;
         };
         Backfill: {
             /** @description Id of the backfill. */
@@ -168,11 +117,7 @@ export interface components {
             /** @description The version that its runs execute. */
             routineRevision: number;
             /** @description The queued runs and their instants, the earliest first. */
-            runs: {
-                /** @description Id of the run. */
-                id: string;
-                scheduledFor: components["schemas"]["Timestamp"];
-            }[];
+            runs: components["schemas"]["BackfillRunsItem"][];
         };
         BackfillForecast: {
             leftOut: components["schemas"]["LeftOut"];
@@ -180,28 +125,14 @@ export interface components {
             limits: components["schemas"]["LimitForecast"][];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
             nextFrom: components["schemas"]["Timestamp"] | null;
-            occurrences: {
-                count: number;
-                first: components["schemas"]["Timestamp"] | null;
-                last: components["schemas"]["Timestamp"] | null;
-            };
+            occurrences: components["schemas"]["RoutineForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
-            runsOut: {
-                /** @enum {string} */
-                limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
-                /** Format: date */
-                on: string;
-                /** @enum {string} */
-                scope: "routine" | "project" | "organization" | "operator" | "plan";
-            } | null;
-            total: {
-                p50: components["schemas"]["ForecastAmount"];
-                p95: components["schemas"]["ForecastAmount"];
-            };
+            runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
+            total: components["schemas"]["RoutineForecastTotal"];
         };
         BackfillRoutine: {
             /** @default false */
@@ -218,6 +149,11 @@ export interface components {
              * @description The last instant of the window; not in the future.
              */
             to: string;
+        };
+        BackfillRunsItem: {
+            /** @description Id of the run. */
+            id: string;
+            scheduledFor: components["schemas"]["Timestamp"];
         };
         CallableTool: {
             /** @description Null for a built-in tool, which has no policy either. */
@@ -263,10 +199,7 @@ export interface components {
             checkedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description Why the connection is not ready. */
-            error: {
-                code: string;
-                message: string;
-            } | null;
+            error: components["schemas"]["ConnectionError"] | null;
             /** @description Id of the connection. */
             id: string;
             /** @enum {string} */
@@ -277,17 +210,16 @@ export interface components {
             /** @description Granted by the provider. */
             scopes: string[];
             /** @description What the tool server says of itself. */
-            server: {
-                name: string;
-                protocolVersion: string;
-                title: string | null;
-                version: string;
-            } | null;
+            server: components["schemas"]["ConnectionServer"] | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
             updatedAt: components["schemas"]["Timestamp"];
             /** @description The MCP endpoint; values of its query are `[redacted]`. */
             url: string | null;
+        };
+        ConnectionError: {
+            code: string;
+            message: string;
         };
         ConnectionProvider: {
             /**
@@ -312,6 +244,19 @@ export interface components {
             /** @description Where its tools come from; null where it runs no tool server. */
             toolServer: string | null;
         };
+        ConnectionServer: {
+            name: string;
+            protocolVersion: string;
+            title: string | null;
+            version: string;
+        };
+        ConnectWithApiKeyBody: {
+            apiKey: string;
+            /** @description Of the connection whose key this one replaces. */
+            connectionId?: string;
+            /** @description Of a new connection. */
+            name?: string;
+        };
         CreateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -323,76 +268,13 @@ export interface components {
             /** @description The MCP endpoint (Streamable HTTP) of the tool server. The values of its query are stored encrypted. */
             url: string;
         };
-        CreatedRoutine: {
-            archivedAt: components["schemas"]["Timestamp"] | null;
-            budget: components["schemas"]["RoutineBudget"];
-            builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            carryResult: components["schemas"]["RoutineCarryResult"];
-            checks: components["schemas"]["RoutineChecks"];
-            createdAt: components["schemas"]["Timestamp"];
-            deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
-            facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
-            /** @description Id of the routine. */
-            id: string;
-            instructions: components["schemas"]["RoutineInstructions"];
-            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
-            lastRunAt: components["schemas"]["Timestamp"] | null;
-            limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
-            misfire: components["schemas"]["RoutineMisfire"];
-            model: components["schemas"]["RoutineModel"];
-            name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: components["schemas"]["Timestamp"] | null;
-            notifications: components["schemas"]["RoutineNotifications"];
-            outcome: components["schemas"]["RoutineOutcome"];
-            overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
-            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
-            /** @description Counts material changes. */
-            revision: number;
-            schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
-            scheduleInWords: string;
-            skills: components["schemas"]["RoutineSkills"];
-            skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
-            /** @enum {string} */
-            state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
-            stateReason: string | null;
-            timezone: components["schemas"]["RoutineTimezone"];
-            updatedAt: components["schemas"]["Timestamp"];
-            variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
-            warnings: components["schemas"]["RoutineWarning"][];
-            /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+        CreatedRoutine: components["schemas"]["ActivatedRoutine"] & {
             /** @description Shown once, where there is a webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         CreateRoutine: {
             /** @default {} */
-            budget?: {
-                /**
-                 * @description US dollars of a calendar month (UTC); null for no limit.
-                 * @default null
-                 */
-                maxCostUsdPerMonth?: string | null;
-                /**
-                 * @description Input and output tokens of a calendar day (UTC); null for no limit.
-                 * @default null
-                 */
-                maxTokensPerDay?: number | null;
-            };
+            budget?: components["schemas"]["CreateRoutineBudget"];
             /**
              * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
              * @default []
@@ -415,7 +297,7 @@ export interface components {
              */
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
-            endsAt?: (string & (unknown & unknown)) | null;
+            endsAt?: string | null;
             /** @default null */
             externalKey?: string | null;
             /**
@@ -424,7 +306,7 @@ export interface components {
              */
             facts?: boolean;
             /** @default null */
-            gate?: components["schemas"]["GateInput"];
+            gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
              * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
@@ -432,37 +314,9 @@ export interface components {
              */
             jitterSeconds?: number;
             /** @default {} */
-            limits?: {
-                /**
-                 * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
-                 * @default 5
-                 */
-                abnormalFactor?: number | null;
-                /**
-                 * @description Output tokens of one model step; null leaves them to the provider.
-                 * @default null
-                 */
-                maxOutputTokens?: number | null;
-                /**
-                 * @description How long a run may wait for its first step before it is skipped.
-                 * @default 21600
-                 */
-                maxQueueSeconds?: number;
-                /**
-                 * @description Model steps of one run.
-                 * @default 25
-                 */
-                maxSteps?: number;
-                /**
-                 * @description Input and output tokens of one run. A step gets at most what is left.
-                 * @default null
-                 */
-                maxTotalTokens?: number | null;
-                /** @default 900 */
-                timeoutSeconds?: number;
-            };
+            limits?: components["schemas"]["CreateRoutineLimits"];
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"];
+            managedBy?: components["schemas"]["ManagedBy"] | null;
             /**
              * @default run_once
              * @enum {string}
@@ -471,18 +325,7 @@ export interface components {
             model: components["schemas"]["ModelReference"];
             name: string;
             /** @default {} */
-            notifications?: {
-                /**
-                 * @description Null follows the project. At most one mail an hour.
-                 * @default null
-                 */
-                mail?: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @default null
-                 */
-                successPingUrl?: string | null;
-            };
+            notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @default optional
@@ -502,7 +345,7 @@ export interface components {
             /** @default 5 */
             pauseAfterFailures?: number;
             /** @default null */
-            resultKey?: components["schemas"]["ResultKey"];
+            resultKey?: components["schemas"]["ResultKey"] | null;
             /**
              * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
              * @default null
@@ -523,7 +366,7 @@ export interface components {
              */
             skipDates?: string[];
             /** @description The schedule has no times before this one; null for no such bound. */
-            startsAt?: (string & (unknown & unknown)) | null;
+            startsAt?: string | null;
             /**
              * @description IANA name.
              * @default UTC
@@ -543,41 +386,72 @@ export interface components {
             /** @default null */
             webhookUrl?: string | null;
         };
-        DeletedConnection: {
-            accountLabel: string | null;
-            /** @enum {string} */
-            auth: "none" | "bearer" | "headers" | "oauth" | "api_key";
-            /** @description When its server last passed the check. */
-            checkedAt: components["schemas"]["Timestamp"] | null;
-            createdAt: components["schemas"]["Timestamp"];
+        CreateRoutineBudget: {
+            /**
+             * @description US dollars of a calendar month (UTC); null for no limit.
+             * @default null
+             */
+            maxCostUsdPerMonth?: string | null;
+            /**
+             * @description Input and output tokens of a calendar day (UTC); null for no limit.
+             * @default null
+             */
+            maxTokensPerDay?: number | null;
+        };
+        CreateRoutineLimits: {
+            /**
+             * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
+             * @default 5
+             */
+            abnormalFactor?: number | null;
+            /**
+             * @description Output tokens of one model step; null leaves them to the provider.
+             * @default null
+             */
+            maxOutputTokens?: number | null;
+            /**
+             * @description How long a run may wait for its first step before it is skipped.
+             * @default 21600
+             */
+            maxQueueSeconds?: number;
+            /**
+             * @description Model steps of one run.
+             * @default 25
+             */
+            maxSteps?: number;
+            /**
+             * @description Input and output tokens of one run. A step gets at most what is left.
+             * @default null
+             */
+            maxTotalTokens?: number | null;
+            /** @default 900 */
+            timeoutSeconds?: number;
+        };
+        CreateRoutineNotifications: {
+            /**
+             * @description Null follows the project. At most one mail an hour.
+             * @default null
+             */
+            mail?: components["schemas"]["MailSettings"] | null;
+            /**
+             * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+             * @default null
+             */
+            successPingUrl?: string | null;
+        };
+        CreateSkillBody: {
+            description?: string | null;
+            /** @default null */
+            externalKey?: string | null;
+            /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
+            instructions: string;
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            name: string;
+        };
+        DeletedConnection: components["schemas"]["Connection"] & {
             /** @description Routines that used it and went back to draft. */
             draftedRoutineIds: string[];
-            /** @description Why the connection is not ready. */
-            error: {
-                code: string;
-                message: string;
-            } | null;
-            /** @description Id of the connection. */
-            id: string;
-            /** @enum {string} */
-            kind: "tool_server" | "managed";
-            name: string;
-            /** @description Of a managed connection. */
-            provider: string | null;
-            /** @description Granted by the provider. */
-            scopes: string[];
-            /** @description What the tool server says of itself. */
-            server: {
-                name: string;
-                protocolVersion: string;
-                title: string | null;
-                version: string;
-            } | null;
-            /** @enum {string} */
-            state: "pending_authorization" | "ready" | "needs_reauthorization";
-            updatedAt: components["schemas"]["Timestamp"];
-            /** @description The MCP endpoint; values of its query are `[redacted]`. */
-            url: string | null;
         };
         Discovery: {
             added: number;
@@ -597,8 +471,22 @@ export interface components {
             unchanged: number;
             vanished: number;
         };
+        Error: {
+            /** @description Names the error for programs. The list may grow. */
+            code: string;
+            /** @description Each fault of the request, up to 100, where `Prefer: error-details` asks for them. */
+            details?: components["schemas"]["ErrorDetail"][];
+            /** @description Says what is wrong, and lists the faults of the request. */
+            message: string;
+        };
+        ErrorDetail: {
+            /** @description What is wrong with it. */
+            message: string;
+            /** @description Path of the field. */
+            param: string;
+        };
         /** @description What programs call it; null where none does. */
-        ExternalKey: string | null;
+        ExternalKey: string;
         /** @description Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
             /** @description The version that scheduled runs are told; null for none. */
@@ -606,17 +494,18 @@ export interface components {
             newest: number;
             /** @description The version that the latest proof was told, which activating again has scheduled runs be told; null for none. */
             proven: number | null;
-        } | null;
+        };
         /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
         FactsChanges: {
             /** @description The first five, cut at 300 characters. */
             added: string[];
-            counts: {
-                added: number;
-                removed: number;
-            };
+            counts: components["schemas"]["FactsChangesCounts"];
             /** @description The first five, cut at 300 characters. */
             removed: string[];
+        };
+        FactsChangesCounts: {
+            added: number;
+            removed: number;
         };
         FactsVersion: {
             /** @description The text of the version before; null for the first one, and where it is no longer kept. */
@@ -637,6 +526,11 @@ export interface components {
             length: number;
             version: number;
         };
+        Failure: {
+            error: components["schemas"]["Error"];
+            /** @description Names the request in the logs of the service. */
+            requestId: string;
+        };
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
             costUsd: string | null;
@@ -650,13 +544,7 @@ export interface components {
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
-            tool: {
-                arguments: {
-                    [key: string]: unknown;
-                };
-                /** @description Id of the policy. */
-                policyId: string;
-            } | null;
+            tool: components["schemas"]["GateInputTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
@@ -664,8 +552,8 @@ export interface components {
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
-        } | null;
-        GateInput: ({
+        };
+        GateInput: {
             /**
              * @description After so long without a run that woke its model, the next one does in any case.
              * @default null
@@ -680,13 +568,7 @@ export interface components {
              * @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with.
              * @default null
              */
-            tool?: {
-                arguments: {
-                    [key: string]: unknown;
-                };
-                /** @description Id of the policy. */
-                policyId: string;
-            } | null;
+            tool?: components["schemas"]["GateInputTool"] | null;
             /**
              * @description An address to GET, of at most 64 kB; without credentials.
              * @default null
@@ -698,29 +580,18 @@ export interface components {
              * @enum {string}
              */
             wakeOn?: "changed" | "not_empty";
-        } | {
-            tool: Record<string, never>;
-            url?: null;
-        } | {
-            tool?: null;
-            url: string;
-        }) | null;
+        };
+        GateInputTool: {
+            arguments: {
+                [key: string]: unknown;
+            };
+            /** @description Id of the policy. */
+            policyId: string;
+        };
         /** @description What its gate saw; null when it asked none. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
-            asked: {
-                /** @description False when it was refused, or never arrived. */
-                sent: boolean;
-                /** @description HTTP status of the response. */
-                status: number | null;
-                tool: {
-                    name: string | null;
-                    /** @description Id of the policy. */
-                    policyId: string;
-                } | null;
-                /** @description Without its query. */
-                url: string | null;
-            };
+            asked: components["schemas"]["GateVerdictAsked"];
             at: components["schemas"]["Timestamp"];
             /** @description Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said. */
             changed: boolean | null;
@@ -735,7 +606,21 @@ export interface components {
             valueLength: number | null;
             /** @description The first 200 characters of the value. */
             valuePreview: string | null;
-        } | null;
+        };
+        GateVerdictAsked: {
+            /** @description False when it was refused, or never arrived. */
+            sent: boolean;
+            /** @description HTTP status of the response. */
+            status: number | null;
+            tool: components["schemas"]["GateVerdictAskedTool"] | null;
+            /** @description Without its query. */
+            url: string | null;
+        };
+        GateVerdictAskedTool: {
+            name: string | null;
+            /** @description Id of the policy. */
+            policyId: string;
+        };
         /** @description The latest that succeeded, failed or was cancelled; null without one. */
         LastEndedRun: {
             errorMessage: string | null;
@@ -749,7 +634,7 @@ export interface components {
             resultPreview: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-        } | null;
+        };
         /** @description How many instants of the window get no run, and why. */
         LeftOut: {
             /** @description Another backfill has made a run for it. */
@@ -769,14 +654,15 @@ export interface components {
             /** @description Who may raise it. */
             raisedBy: string;
             /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices. */
-            runsOutOn: {
-                p50: string | null;
-                p95: string | null;
-            } | null;
+            runsOutOn: components["schemas"]["LimitForecastRunsOutOn"] | null;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
             /** @description What all have used of the present day, month or period. */
             used: string;
+        };
+        LimitForecastRunsOutOn: {
+            p50: string | null;
+            p95: string | null;
         };
         MailSettings: {
             /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all. */
@@ -784,8 +670,11 @@ export interface components {
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
-        /** @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change. */
-        ManagedBy: "files" | null;
+        /**
+         * @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change.
+         * @enum {string}
+         */
+        ManagedBy: "files";
         MarkResultsRead: {
             runIds?: string[];
             /** Format: date-time */
@@ -805,23 +694,12 @@ export interface components {
             availableFrom: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description Why the account cannot be used: one of a fixed list. */
-            error: {
-                code: string;
-                message: string;
-            } | null;
+            error: components["schemas"]["ConnectionError"] | null;
             /** @description Id of the modelConnection. */
             id: string;
             lastUsedAt: components["schemas"]["Timestamp"] | null;
             modelCount: number;
-            owner: {
-                id: string;
-                name: string | null;
-                /**
-                 * @deprecated
-                 * @description The same as `id`.
-                 */
-                userId: string;
-            };
+            owner: components["schemas"]["ModelConnectionOwner"];
             /** @enum {string} */
             provider: "provider-a" | "provider-b" | "provider-c";
             providerName: string;
@@ -836,6 +714,15 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When the provider last accepted it. */
             validatedAt: components["schemas"]["Timestamp"] | null;
+        };
+        ModelConnectionOwner: {
+            id: string;
+            name: string | null;
+            /**
+             * @deprecated
+             * @description The same as `id`.
+             */
+            userId: string;
         };
         ModelConnectionRevocation: {
             /** @description Routines that were paused with it. */
@@ -855,28 +742,30 @@ export interface components {
             connectionId: string | null;
             contextTokens: number | null;
             /** @description Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown. */
-            figures: {
-                contextTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
-                maxOutputTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
-                prices: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
-            };
+            figures: components["schemas"]["ModelOptionFigures"];
             /** @description The most tokens of one response; null where it is not known. */
             maxOutputTokens: number | null;
             /** @description With several model sources, most ids begin with the name of their source. */
             modelId: string;
             name: string;
             /** @description US dollars a token, as decimal strings; null where none are known. Where they depend on the length of the prompt, those of short ones. */
-            prices: {
-                cachedInput: string | null;
-                input: string;
-                output: string;
-            } | null;
+            prices: components["schemas"]["ModelOptionPrices"] | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
             /** @description The model source, of `GET /v1/model-sources`; null on a personal account. */
             source: string | null;
             /** @description Whether the model is held to a `resultSchema` by the request itself; others are only told. */
             structuredOutputs: boolean;
+        };
+        ModelOptionFigures: {
+            contextTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+            maxOutputTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+            prices: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+        };
+        ModelOptionPrices: {
+            cachedInput: string | null;
+            input: string;
+            output: string;
         };
         ModelProvider: {
             /**
@@ -895,25 +784,27 @@ export interface components {
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
             /** @description The page to read before connecting. */
-            terms: {
-                page: string;
-                /** @enum {string} */
-                thirdPartyUse: "allowed" | "by_agreement" | "forbidden";
-            } | null;
+            terms: components["schemas"]["ModelProviderTerms"] | null;
             viewer: components["schemas"]["ModelProviderViewer"];
+        };
+        ModelProviderTerms: {
+            page: string;
+            /** @enum {string} */
+            thirdPartyUse: "allowed" | "by_agreement" | "forbidden";
         };
         ModelProviderViewer: {
             canConnect: boolean;
             /** @enum {string} */
             kind: "session" | "api_key";
             /** @description Why this viewer cannot connect an account. */
-            reason: {
-                /** @enum {string} */
-                code: "managed" | "session_required" | "provider_disabled" | "provider_mismatch" | "runtime_unavailable";
-                message: string;
-            } | null;
+            reason: components["schemas"]["ModelProviderViewerReason"] | null;
             /** @description Of the session; null for an API key. */
             userId: string | null;
+        };
+        ModelProviderViewerReason: {
+            /** @enum {string} */
+            code: "managed" | "session_required" | "provider_disabled" | "provider_mismatch" | "runtime_unavailable";
+            message: string;
         };
         /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
         ModelReference: {
@@ -957,6 +848,11 @@ export interface components {
              */
             state: "ready" | "stale" | "unavailable";
         };
+        /** @description Where `page=body` asks for it. Null on the last page. */
+        NextPage: {
+            /** @description The `cursor` of the next page. */
+            nextCursor: string | null;
+        };
         PauseRoutine: {
             /**
              * @description Also cancels the runs of the routine that are open.
@@ -982,7 +878,7 @@ export interface components {
             length: number;
             /** @description 0 where there are none. */
             version: number;
-        } | null;
+        };
         /** @description What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
         PreviewedGate: {
             /** @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may. */
@@ -992,13 +888,7 @@ export interface components {
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
-            tool: {
-                arguments: {
-                    [key: string]: unknown;
-                };
-                /** @description Id of the policy. */
-                policyId: string;
-            } | null;
+            tool: components["schemas"]["GateInputTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
@@ -1006,7 +896,7 @@ export interface components {
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
-        } | null;
+        };
         PreviewedTool: {
             connectionId: string | null;
             description: string | null;
@@ -1038,59 +928,51 @@ export interface components {
             /** @enum {string} */
             groupBy: "day" | "routine" | "model";
             /** @description Days in order; routines and models by their tokens, the 1000 with most. */
-            groups: {
-                /** @description Part of the input. */
-                cachedInputTokens: number;
-                /** @description US dollars, a decimal string; null when no step had a price. */
-                costUsd: string | null;
-                inputTokens: number;
-                /** @description The day, the id of the routine or the id of the model. */
-                key: string;
-                outputTokens: number;
-                /** @description With `splitBy`: what the 4 that used most in this time have used on this day, and the others together. */
-                parts?: {
-                    /** @description US dollars, a decimal string; null when no step had a price. */
-                    costUsd: string | null;
-                    /** @description The id of the routine or of the model; null for all others. */
-                    key: string | null;
-                    totalTokens: number;
-                }[];
-                /** @description Part of the output. */
-                reasoningTokens: number;
-                /** @description Model steps. */
-                steps: number;
-                totalTokens: number;
-            }[];
+            groups: components["schemas"]["ProjectUsageGroupsItem"][];
             /** Format: date */
             to: string;
-            total: {
-                /** @description Part of the input. */
-                cachedInputTokens: number;
-                /** @description US dollars, a decimal string; null when no step had a price. */
-                costUsd: string | null;
-                inputTokens: number;
-                outputTokens: number;
-                /** @description Part of the output. */
-                reasoningTokens: number;
-                /** @description Model steps. */
-                steps: number;
-                totalTokens: number;
-            };
+            total: components["schemas"]["ProjectUsageTotal"];
+        };
+        ProjectUsageGroupsItem: {
+            /** @description Part of the input. */
+            cachedInputTokens: number;
+            /** @description US dollars, a decimal string; null when no step had a price. */
+            costUsd: string | null;
+            inputTokens: number;
+            /** @description The day, the id of the routine or the id of the model. */
+            key: string;
+            outputTokens: number;
+            /** @description With `splitBy`: what the 4 that used most in this time have used on this day, and the others together. */
+            parts?: components["schemas"]["ProjectUsageGroupsItemPartsItem"][];
+            /** @description Part of the output. */
+            reasoningTokens: number;
+            /** @description Model steps. */
+            steps: number;
+            totalTokens: number;
+        };
+        ProjectUsageGroupsItemPartsItem: {
+            /** @description US dollars, a decimal string; null when no step had a price. */
+            costUsd: string | null;
+            /** @description The id of the routine or of the model; null for all others. */
+            key: string | null;
+            totalTokens: number;
+        };
+        ProjectUsageTotal: {
+            /** @description Part of the input. */
+            cachedInputTokens: number;
+            /** @description US dollars, a decimal string; null when no step had a price. */
+            costUsd: string | null;
+            inputTokens: number;
+            outputTokens: number;
+            /** @description Part of the output. */
+            reasoningTokens: number;
+            /** @description Model steps. */
+            steps: number;
+            totalTokens: number;
         };
         PutRoutine: {
             /** @default {} */
-            budget?: {
-                /**
-                 * @description US dollars of a calendar month (UTC); null for no limit.
-                 * @default null
-                 */
-                maxCostUsdPerMonth?: string | null;
-                /**
-                 * @description Input and output tokens of a calendar day (UTC); null for no limit.
-                 * @default null
-                 */
-                maxTokensPerDay?: number | null;
-            };
+            budget?: components["schemas"]["CreateRoutineBudget"];
             /**
              * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
              * @default []
@@ -1113,14 +995,14 @@ export interface components {
              */
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
-            endsAt?: (string & (unknown & unknown)) | null;
+            endsAt?: string | null;
             /**
              * @description Tells each run the facts of its project.
              * @default false
              */
             facts?: boolean;
             /** @default null */
-            gate?: components["schemas"]["GateInput"];
+            gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
              * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
@@ -1128,37 +1010,9 @@ export interface components {
              */
             jitterSeconds?: number;
             /** @default {} */
-            limits?: {
-                /**
-                 * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
-                 * @default 5
-                 */
-                abnormalFactor?: number | null;
-                /**
-                 * @description Output tokens of one model step; null leaves them to the provider.
-                 * @default null
-                 */
-                maxOutputTokens?: number | null;
-                /**
-                 * @description How long a run may wait for its first step before it is skipped.
-                 * @default 21600
-                 */
-                maxQueueSeconds?: number;
-                /**
-                 * @description Model steps of one run.
-                 * @default 25
-                 */
-                maxSteps?: number;
-                /**
-                 * @description Input and output tokens of one run. A step gets at most what is left.
-                 * @default null
-                 */
-                maxTotalTokens?: number | null;
-                /** @default 900 */
-                timeoutSeconds?: number;
-            };
+            limits?: components["schemas"]["CreateRoutineLimits"];
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"];
+            managedBy?: components["schemas"]["ManagedBy"] | null;
             /**
              * @default run_once
              * @enum {string}
@@ -1167,18 +1021,7 @@ export interface components {
             model: components["schemas"]["ModelReference"];
             name: string;
             /** @default {} */
-            notifications?: {
-                /**
-                 * @description Null follows the project. At most one mail an hour.
-                 * @default null
-                 */
-                mail?: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @default null
-                 */
-                successPingUrl?: string | null;
-            };
+            notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @default optional
@@ -1198,7 +1041,7 @@ export interface components {
             /** @default 5 */
             pauseAfterFailures?: number;
             /** @default null */
-            resultKey?: components["schemas"]["ResultKey"];
+            resultKey?: components["schemas"]["ResultKey"] | null;
             /**
              * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
              * @default null
@@ -1219,7 +1062,7 @@ export interface components {
              */
             skipDates?: string[];
             /** @description The schedule has no times before this one; null for no such bound. */
-            startsAt?: (string & (unknown & unknown)) | null;
+            startsAt?: string | null;
             /**
              * @description IANA name.
              * @default UTC
@@ -1244,7 +1087,7 @@ export interface components {
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions: string;
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"];
+            managedBy?: components["schemas"]["ManagedBy"] | null;
             name: string;
         };
         RecentRun: {
@@ -1272,7 +1115,7 @@ export interface components {
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
-            lines: components["schemas"]["ResultLines"];
+            lines: components["schemas"]["ResultLines"] | null;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
             /** @description The run of the routine that succeeded before it. */
@@ -1297,69 +1140,53 @@ export interface components {
             /** @description The run that was delivered last; null for the first, to which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
-            by: {
-                key: string;
-                list: string;
-            } | null;
+            by: components["schemas"]["RunChangesBy"] | null;
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
         };
-        ResultCheck: {
-            /** @constant */
-            type: "result_not_empty";
-        } | {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
-            pattern: string;
-            /** @constant */
-            type: "result_matches";
-        } | {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
-            pattern: string;
-            /** @constant */
-            type: "result_does_not_match";
-        } | {
+        ResultCheck: components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckResultMatches"] | components["schemas"]["ResultCheckResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"];
+        ResultCheckDistinctSources: {
             atLeast: number;
-            /** @constant */
+            /** @enum {string} */
             type: "distinct_sources";
-        } | {
+        };
+        ResultCheckNoRefusedCalls: {
+            /** @enum {string} */
+            type: "no_refused_calls";
+        };
+        ResultCheckOutput: components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckResultMatches"] | components["schemas"]["ResultCheckResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckOutputToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"];
+        ResultCheckOutputToolSucceeded: {
+            /** @default 1 */
+            atLeast: number;
+            /** @description The `name` of one of the `callableTools`, or the id of its policy. */
+            tool: string;
+            /** @enum {string} */
+            type: "tool_succeeded";
+        };
+        ResultCheckResultDoesNotMatch: {
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            pattern: string;
+            /** @enum {string} */
+            type: "result_does_not_match";
+        };
+        ResultCheckResultMatches: {
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            pattern: string;
+            /** @enum {string} */
+            type: "result_matches";
+        };
+        ResultCheckResultNotEmpty: {
+            /** @enum {string} */
+            type: "result_not_empty";
+        };
+        ResultCheckToolSucceeded: {
             /** @default 1 */
             atLeast?: number;
             /** @description The `name` of one of the `callableTools`, or the id of its policy. */
             tool: string;
-            /** @constant */
+            /** @enum {string} */
             type: "tool_succeeded";
-        } | {
-            /** @constant */
-            type: "no_refused_calls";
-        };
-        ResultCheckOutput: {
-            /** @constant */
-            type: "result_not_empty";
-        } | {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
-            pattern: string;
-            /** @constant */
-            type: "result_matches";
-        } | {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
-            pattern: string;
-            /** @constant */
-            type: "result_does_not_match";
-        } | {
-            atLeast: number;
-            /** @constant */
-            type: "distinct_sources";
-        } | {
-            /** @default 1 */
-            atLeast: number;
-            /** @description The `name` of one of the `callableTools`, or the id of its policy. */
-            tool: string;
-            /** @constant */
-            type: "tool_succeeded";
-        } | {
-            /** @constant */
-            type: "no_refused_calls";
         };
         /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`. */
         ResultKey: {
@@ -1367,133 +1194,42 @@ export interface components {
             key: string;
             /** @description From the data to the list; empty where it is the list. */
             list: string;
-        } | null;
+        };
         /** @description What differs in its text from the result before, of the first 20,000 characters of each: lines that one has and the other has not. Null where it has data. */
         ResultLines: {
             added: string[];
-            counts: {
-                added: number;
-                removed: number;
-            };
+            counts: components["schemas"]["FactsChangesCounts"];
             removed: string[];
-        } | null;
+        };
         ResultsByDay: {
             /** @description Today last. */
-            days: {
-                /** Format: date */
-                date: string;
-                failed: number;
-                startsAt: components["schemas"]["Timestamp"];
-                succeeded: number;
-            }[];
+            days: components["schemas"]["ResultsByDayDaysItem"][];
             /** @description Whether there are more than the 20,000 newest, which are counted. */
             truncated: boolean;
         };
-        RotatedRoutine: {
-            archivedAt: components["schemas"]["Timestamp"] | null;
-            budget: components["schemas"]["RoutineBudget"];
-            builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            carryResult: components["schemas"]["RoutineCarryResult"];
-            checks: components["schemas"]["RoutineChecks"];
-            createdAt: components["schemas"]["Timestamp"];
-            deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
-            facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
-            /** @description Id of the routine. */
-            id: string;
-            instructions: components["schemas"]["RoutineInstructions"];
-            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
-            lastRunAt: components["schemas"]["Timestamp"] | null;
-            limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
-            misfire: components["schemas"]["RoutineMisfire"];
-            model: components["schemas"]["RoutineModel"];
-            name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: components["schemas"]["Timestamp"] | null;
-            notifications: components["schemas"]["RoutineNotifications"];
-            outcome: components["schemas"]["RoutineOutcome"];
-            overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
-            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
-            /** @description Counts material changes. */
-            revision: number;
-            schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
-            scheduleInWords: string;
-            skills: components["schemas"]["RoutineSkills"];
-            skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
-            /** @enum {string} */
-            state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
-            stateReason: string | null;
-            timezone: components["schemas"]["RoutineTimezone"];
-            updatedAt: components["schemas"]["Timestamp"];
-            variables: components["schemas"]["RoutineVariables"];
-            /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+        ResultsByDayDaysItem: {
+            /** Format: date */
+            date: string;
+            failed: number;
+            startsAt: components["schemas"]["Timestamp"];
+            succeeded: number;
+        };
+        RotatedRoutine: components["schemas"]["Routine"] & {
             /** @description Shown once; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret: string | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
-        Routine: {
-            archivedAt: components["schemas"]["Timestamp"] | null;
-            budget: components["schemas"]["RoutineBudget"];
-            builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            carryResult: components["schemas"]["RoutineCarryResult"];
-            checks: components["schemas"]["RoutineChecks"];
-            createdAt: components["schemas"]["Timestamp"];
-            deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
-            facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
-            /** @description Id of the routine. */
-            id: string;
+        RotateWebhookSecretBody: {
+            /**
+             * @description Also drops a previous secret that still signs.
+             * @default false
+             */
+            force?: boolean;
+        };
+        Routine: components["schemas"]["RoutineSummary"] & {
+            gate: components["schemas"]["RoutineGate"] | null;
             instructions: components["schemas"]["RoutineInstructions"];
-            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
-            lastRunAt: components["schemas"]["Timestamp"] | null;
-            limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
-            misfire: components["schemas"]["RoutineMisfire"];
-            model: components["schemas"]["RoutineModel"];
-            name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: components["schemas"]["Timestamp"] | null;
-            notifications: components["schemas"]["RoutineNotifications"];
-            outcome: components["schemas"]["RoutineOutcome"];
-            overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
-            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
-            /** @description Counts material changes. */
-            revision: number;
-            schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
-            scheduleInWords: string;
-            skills: components["schemas"]["RoutineSkills"];
-            skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
-            /** @enum {string} */
-            state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
-            stateReason: string | null;
-            timezone: components["schemas"]["RoutineTimezone"];
-            updatedAt: components["schemas"]["Timestamp"];
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             variables: components["schemas"]["RoutineVariables"];
-            /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         RoutineBudget: {
             maxCostUsdPerMonth: string | null;
@@ -1510,103 +1246,54 @@ export interface components {
          * @enum {string}
          */
         RoutineDeliver: "always" | "changed" | "failed";
-        RoutineDetail: {
+        RoutineDetail: components["schemas"]["ActivatedRoutine"] & {
             activation: components["schemas"]["Activation"];
-            archivedAt: components["schemas"]["Timestamp"] | null;
-            budget: components["schemas"]["RoutineBudget"];
-            builtInTools: components["schemas"]["RoutineBuiltInTools"];
             /** @description What a run that began now would be offered. */
             callableTools: components["schemas"]["CallableTool"][];
-            carryResult: components["schemas"]["RoutineCarryResult"];
-            checks: components["schemas"]["RoutineChecks"];
-            createdAt: components["schemas"]["Timestamp"];
-            deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
-            facts: components["schemas"]["RoutineFacts"];
-            factsBehind: components["schemas"]["FactsBehind"];
-            gate: components["schemas"]["RoutineGate"];
-            /** @description Id of the routine. */
-            id: string;
-            instructions: components["schemas"]["RoutineInstructions"];
-            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
-            lastRunAt: components["schemas"]["Timestamp"] | null;
-            limits: components["schemas"]["RoutineLimits"];
+            factsBehind: components["schemas"]["FactsBehind"] | null;
             /**
              * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
-            managedBy: components["schemas"]["ManagedBy"];
-            misfire: components["schemas"]["RoutineMisfire"];
-            model: components["schemas"]["RoutineModel"];
-            name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: components["schemas"]["Timestamp"] | null;
             /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
             nextRuns: components["schemas"]["Timestamp"][];
-            notifications: components["schemas"]["RoutineNotifications"];
-            outcome: components["schemas"]["RoutineOutcome"];
-            overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
-            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
-            /** @description Counts material changes. */
-            revision: number;
-            schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
-            scheduleInWords: string;
-            skills: components["schemas"]["RoutineSkills"];
             /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
-            skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
-            /** @enum {string} */
-            state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
-            stateReason: string | null;
-            timezone: components["schemas"]["RoutineTimezone"];
-            updatedAt: components["schemas"]["Timestamp"];
-            variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
-            warnings: components["schemas"]["RoutineWarning"][];
-            /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
-        RoutineEndsAt: components["schemas"]["Timestamp"] | null;
+        RoutineEndsAt: components["schemas"]["Timestamp"];
         /** @description Tells each run the facts of its project. */
         RoutineFacts: boolean;
         RoutineForecast: {
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            occurrences: {
-                count: number;
-                first: components["schemas"]["Timestamp"] | null;
-                last: components["schemas"]["Timestamp"] | null;
-            };
+            occurrences: components["schemas"]["RoutineForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
-            runsOut: {
-                /** @enum {string} */
-                limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
-                /** Format: date */
-                on: string;
-                /** @enum {string} */
-                scope: "routine" | "project" | "organization" | "operator" | "plan";
-            } | null;
-            total: {
-                p50: components["schemas"]["ForecastAmount"];
-                p95: components["schemas"]["ForecastAmount"];
-            };
+            runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
+            total: components["schemas"]["RoutineForecastTotal"];
             until: components["schemas"]["Timestamp"];
+        };
+        RoutineForecastOccurrences: {
+            count: number;
+            first: components["schemas"]["Timestamp"] | null;
+            last: components["schemas"]["Timestamp"] | null;
+        };
+        RoutineForecastRunsOut: {
+            /** @enum {string} */
+            limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
+            /** Format: date */
+            on: string;
+            /** @enum {string} */
+            scope: "routine" | "project" | "organization" | "operator" | "plan";
+        };
+        RoutineForecastTotal: {
+            p50: components["schemas"]["ForecastAmount"];
+            p95: components["schemas"]["ForecastAmount"];
         };
         RoutineGate: components["schemas"]["Gate"];
         RoutineInstructions: string;
@@ -1638,28 +1325,29 @@ export interface components {
         /** @enum {string} */
         RoutineOverlap: "skip" | "queue" | "cancel_previous" | "allow";
         /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
-        RoutineOverridable: string[] | null;
+        RoutineOverridable: string[];
         RoutinePauseAfterFailures: number;
         RoutinePausedEvent: {
-            data: {
-                name: string;
-                /** @description Id of the project. */
-                projectId: string;
-                /** @description In the words that the routine shows as `stateReason`. */
-                reason: string;
-                /** @description Id of the routine. */
-                routineId: string;
-                /** @description The run that led to it, if one did. */
-                runId: string | null;
-                /** @constant */
-                state: "paused";
-            };
+            data: components["schemas"]["RoutinePausedEventData"];
             timestamp: components["schemas"]["Timestamp"];
-            /** @constant */
+            /** @enum {string} */
             type: "routine.paused";
         };
+        RoutinePausedEventData: {
+            name: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description In the words that the routine shows as `stateReason`. */
+            reason: string;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description The run that led to it, if one did. */
+            runId: string | null;
+            /** @enum {string} */
+            state: "paused";
+        };
         RoutineRecentRuns: {
-            lastEnded: components["schemas"]["LastEndedRun"];
+            lastEnded: components["schemas"]["LastEndedRun"] | null;
             /** @description Id of the routine. */
             routineId: string;
             /** @description Newest first. */
@@ -1669,14 +1357,14 @@ export interface components {
         /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
         RoutineResultSchema: {
             [key: string]: unknown;
-        } | null;
+        };
         /** @description Five cron fields, or @hourly to @yearly. */
         RoutineSchedule: string;
         /** @description Curated slugs or custom skill ids, in order. */
         RoutineSkills: string[];
         /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
         RoutineSkipDates: string[];
-        RoutineStartsAt: components["schemas"]["Timestamp"] | null;
+        RoutineStartsAt: components["schemas"]["Timestamp"];
         RoutineSummary: {
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
@@ -1687,15 +1375,15 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
+            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
             /** @description Id of the routine. */
             id: string;
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1704,9 +1392,9 @@ export interface components {
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -1714,7 +1402,7 @@ export interface components {
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
+            startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
@@ -1723,7 +1411,7 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
         /** @description IANA name. */
         RoutineTimezone: string;
@@ -1741,16 +1429,16 @@ export interface components {
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
+            gate: components["schemas"]["RoutineGate"] | null;
             instructions: components["schemas"]["RoutineInstructions"];
             limits: components["schemas"]["RoutineLimits"];
             model: components["schemas"]["RoutineModel"];
             outcome: components["schemas"]["RoutineOutcome"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
@@ -1798,7 +1486,7 @@ export interface components {
             /** @description The attached skill that it is about. */
             skill?: string;
         };
-        RoutineWebhookUrl: string | null;
+        RoutineWebhookUrl: string;
         Run: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
@@ -1813,22 +1501,18 @@ export interface components {
             /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
-            failureClass: components["schemas"]["RunFailureClass"];
+            failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the run. */
             id: string;
-            model: {
-                connectionId: string | null;
-                modelId: string;
-                provider: string;
-            } | null;
+            model: components["schemas"]["RunModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            reason: components["schemas"]["RunReason"];
+            reason: components["schemas"]["RunReason"] | null;
             /** @description The text of its last step. */
             result: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
@@ -1841,11 +1525,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: {
-                count: number;
-                from: components["schemas"]["Timestamp"];
-                until: components["schemas"]["Timestamp"];
-            } | null;
+            skipped: components["schemas"]["RunSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -1869,10 +1549,7 @@ export interface components {
             /** @description The run that was delivered last; null for the first, to which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
-            by: {
-                key: string;
-                list: string;
-            } | null;
+            by: components["schemas"]["RunChangesBy"] | null;
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
@@ -1881,6 +1558,10 @@ export interface components {
             /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
             unchangedRuns: number;
         };
+        RunChangesBy: {
+            key: string;
+            list: string;
+        };
         RunChangesSummary: {
             /** @description The run that was delivered last; null for the first, to which everything is new. */
             against: string | null;
@@ -1888,98 +1569,36 @@ export interface components {
             /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
             unchangedRuns: number;
         };
-        RunDetail: {
-            /** @description The backfill that it belongs to. */
-            backfillId: string | null;
+        RunDetail: components["schemas"]["Run"] & {
             /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
             briefing: string | null;
-            cancelRequestedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Null unless it has data. */
-            changes: components["schemas"]["RunChanges"] | null;
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
-            checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
-            contentErasedAt: components["schemas"]["Timestamp"] | null;
-            createdAt: components["schemas"]["Timestamp"];
-            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
-            data: unknown;
-            errorMessage: string | null;
             /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
-            failureClass: components["schemas"]["RunFailureClass"];
-            finishedAt: components["schemas"]["Timestamp"] | null;
-            gate: components["schemas"]["GateVerdict"];
-            /** @description Id of the run. */
-            id: string;
+            gate: components["schemas"]["GateVerdict"] | null;
             /** @description The newest earlier run of the routine that succeeded. */
             lastGoodRunId: string | null;
-            model: {
-                connectionId: string | null;
-                modelId: string;
-                provider: string;
-            } | null;
             /** @description The result after it, found in the same way. */
             nextResultId: string | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
-            outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
-            outcomeSummary: string | null;
-            /** @description Whether it is kept beyond the retention of its project. */
-            pinned: boolean;
             /** @description The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same. */
             previousResultId: string | null;
             /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
-            reason: components["schemas"]["RunReason"];
-            /** @description The text of its last step. */
-            result: string | null;
             /** @description The `resultSchema` by which its data was made; null without data, and where its version is deleted. */
             resultSchema: {
                 [key: string]: unknown;
             } | null;
-            /** @description The run that it repeats, which may have been deleted since. */
-            retryOf: string | null;
-            /** @description Id of the routine. */
-            routineId: string;
             /** @description The name of the routine as it is now. */
             routineName: string;
-            routineRevision: number;
-            /** @description The time that it was asked for, before which it does not start. */
-            runAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
-            scheduledFor: components["schemas"]["Timestamp"] | null;
-            /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: {
-                count: number;
-                from: components["schemas"]["Timestamp"];
-                until: components["schemas"]["Timestamp"];
-            } | null;
-            startedAt: components["schemas"]["Timestamp"] | null;
-            /** @enum {string} */
-            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-            /** @description Model steps on record. */
-            stepCount: number;
             steps: components["schemas"]["Step"][];
             /** @description Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
             textsLeftOutFrom: number | null;
-            /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
-            usage: components["schemas"]["Usage"];
-            /** @description This run's own values. */
-            variables: {
-                [key: string]: string;
-            };
             /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `connection` (the provider of a connection is away, so that an expired sign-in cannot be renewed; its clock stands still, and it asks again), `start` (it has been let in and its workflow is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
-            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
-            warnings: "tools_failed"[];
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
             /** @description Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
         };
@@ -1988,10 +1607,7 @@ export interface components {
             /** @description The run that it is compared with. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
-            by: {
-                key: string;
-                list: string;
-            } | null;
+            by: components["schemas"]["RunChangesBy"] | null;
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
@@ -2015,69 +1631,82 @@ export interface components {
             sampleSize: number;
         };
         RunEvent: {
-            data: {
-                changes: components["schemas"]["RunChanges"] | null;
-                /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
-                checks: components["schemas"]["CheckResult"][];
-                createdAt: components["schemas"]["Timestamp"];
-                /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
-                data: unknown;
-                errorMessage: string | null;
-                finishedAt: components["schemas"]["Timestamp"];
-                /** @description Id of the run. */
-                id: string;
-                /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
-                outcome: ("done" | "nothing_to_report" | "partial") | null;
-                /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
-                outcomeSummary: string | null;
-                /** @description Id of the project. */
-                projectId: string;
-                /** @description The list may grow. */
-                reason: string | null;
-                result: string | null;
-                /** @description The result of the run itself is longer. */
-                resultTruncated: boolean;
-                /** @description Id of the routine. */
-                routineId: string;
-                scheduledFor: components["schemas"]["Timestamp"] | null;
-                startedAt: components["schemas"]["Timestamp"] | null;
-                /** @enum {string} */
-                state: "succeeded" | "failed" | "cancelled";
-                /** @enum {string} */
-                trigger: "schedule" | "manual" | "backfill";
-                usage: components["schemas"]["Usage"];
-                /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
-                warnings: "tools_failed"[];
-            };
+            data: components["schemas"]["RunEventData"];
             timestamp: components["schemas"]["Timestamp"];
             /** @enum {string} */
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
-        RunEventOutput: {
-            data: components["schemas"]["Run"];
-            /** @constant */
-            event: "state";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+        RunEventData: {
+            changes: components["schemas"]["RunChanges"] | null;
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            checks: components["schemas"]["CheckResult"][];
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+            data: unknown;
+            errorMessage: string | null;
+            finishedAt: components["schemas"]["Timestamp"];
+            /** @description Id of the run. */
             id: string;
-        } | {
-            data: components["schemas"]["Step"];
-            /** @constant */
-            event: "step";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
-            id: string;
-        } | {
-            data: {
-                message: string;
-                /** @enum {string} */
-                reason: "access_ended" | "server_stopping" | "time_limit";
-            };
-            /** @constant */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            outcomeSummary: string | null;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description The list may grow. */
+            reason: string | null;
+            result: string | null;
+            /** @description The result of the run itself is longer. */
+            resultTruncated: boolean;
+            /** @description Id of the routine. */
+            routineId: string;
+            scheduledFor: components["schemas"]["Timestamp"] | null;
+            startedAt: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            state: "succeeded" | "failed" | "cancelled";
+            /** @enum {string} */
+            trigger: "schedule" | "manual" | "backfill";
+            usage: components["schemas"]["Usage"];
+            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            warnings: "tools_failed"[];
+        };
+        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputEnd"];
+        RunEventOutputEnd: {
+            data: components["schemas"]["RunEventOutputEndData"];
+            /** @enum {string} */
             event: "end";
             /** @description The `retry` field: when to come again. */
             retryMs: number;
         };
-        /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator). */
-        RunFailureClass: ("routine" | "provider" | "platform") | null;
+        RunEventOutputEndData: {
+            message: string;
+            /** @enum {string} */
+            reason: "access_ended" | "server_stopping" | "time_limit";
+        };
+        RunEventOutputState: {
+            data: components["schemas"]["Run"];
+            /** @enum {string} */
+            event: "state";
+            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            id: string;
+        };
+        RunEventOutputStep: {
+            data: components["schemas"]["Step"];
+            /** @enum {string} */
+            event: "step";
+            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            id: string;
+        };
+        /**
+         * @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator).
+         * @enum {string}
+         */
+        RunFailureClass: "routine" | "provider" | "platform";
+        RunModel: {
+            connectionId: string | null;
+            modelId: string;
+            provider: string;
+        };
         RunNotification: {
             /** @description When it reached its state; while it waits, when it was queued. */
             at: components["schemas"]["Timestamp"];
@@ -2101,32 +1730,53 @@ export interface components {
         RunPreview: {
             /** @description What is another text in every run: its time, tools, limits and the previous result. It says of a run by hand. */
             briefing: string | null;
-            estimate: {
-                /** @description The input of the first step, counted from its texts and the definitions of its tools: more than common tokenizers make of them. */
-                inputTokens: number | null;
-                /** @description The input of the first step alone. */
-                least: components["schemas"]["ForecastAmount"];
-                /** @description The most that the limits allow. */
-                most: components["schemas"]["ForecastAmount"];
-                typical: components["schemas"]["RunEstimate"];
-            };
-            facts: components["schemas"]["PreviewedFacts"];
-            gate: components["schemas"]["PreviewedGate"];
+            estimate: components["schemas"]["RunPreviewEstimate"];
+            facts: components["schemas"]["PreviewedFacts"] | null;
+            gate: components["schemas"]["PreviewedGate"] | null;
             /** @description The first words of every run of every routine. */
             preamble: string;
             preflight: components["schemas"]["PreflightVerdict"];
             /** @description Instructions, skills and facts, rendered; null where they would be too large. */
             prompt: string | null;
             /** @description In order, without those that were deleted since. */
-            skills: {
-                name: string;
-                /** @description Slug or id. */
-                reference: string;
-            }[];
+            skills: components["schemas"]["RunPreviewSkillsItem"][];
             tools: components["schemas"]["PreviewedTool"][];
         };
+        RunPreviewEstimate: {
+            /** @description The input of the first step, counted from its texts and the definitions of its tools: more than common tokenizers make of them. */
+            inputTokens: number | null;
+            /** @description The input of the first step alone. */
+            least: components["schemas"]["ForecastAmount"];
+            /** @description The most that the limits allow. */
+            most: components["schemas"]["ForecastAmount"];
+            typical: components["schemas"]["RunEstimate"];
+        };
+        RunPreviewSkillsItem: {
+            name: string;
+            /** @description Slug or id. */
+            reference: string;
+        };
         /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
-        RunReason: string | null;
+        RunReason: string;
+        RunRoutineBody: {
+            /**
+             * Format: date-time
+             * @description When it starts: in the future, within a year.
+             */
+            runAt?: string;
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+        };
+        RunSkipped: {
+            count: number;
+            from: components["schemas"]["Timestamp"];
+            until: components["schemas"]["Timestamp"];
+        };
         RunSummary: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
@@ -2138,22 +1788,18 @@ export interface components {
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             errorMessage: string | null;
-            failureClass: components["schemas"]["RunFailureClass"];
+            failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the run. */
             id: string;
-            model: {
-                connectionId: string | null;
-                modelId: string;
-                provider: string;
-            } | null;
+            model: components["schemas"]["RunModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            reason: components["schemas"]["RunReason"];
+            reason: components["schemas"]["RunReason"] | null;
             /** @description The first 200 characters of the result. */
             resultPreview: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
@@ -2168,11 +1814,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: {
-                count: number;
-                from: components["schemas"]["Timestamp"];
-                until: components["schemas"]["Timestamp"];
-            } | null;
+            skipped: components["schemas"]["RunSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -2186,61 +1828,9 @@ export interface components {
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
         };
-        SavedRoutine: {
-            archivedAt: components["schemas"]["Timestamp"] | null;
-            budget: components["schemas"]["RoutineBudget"];
-            builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            carryResult: components["schemas"]["RoutineCarryResult"];
-            checks: components["schemas"]["RoutineChecks"];
-            createdAt: components["schemas"]["Timestamp"];
-            deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
-            facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
-            /** @description Id of the routine. */
-            id: string;
-            instructions: components["schemas"]["RoutineInstructions"];
-            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
-            lastRunAt: components["schemas"]["Timestamp"] | null;
-            limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
-            misfire: components["schemas"]["RoutineMisfire"];
-            model: components["schemas"]["RoutineModel"];
-            name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: components["schemas"]["Timestamp"] | null;
-            notifications: components["schemas"]["RoutineNotifications"];
-            outcome: components["schemas"]["RoutineOutcome"];
-            overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
-            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
-            /** @description Counts material changes. */
-            revision: number;
-            schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
-            scheduleInWords: string;
-            skills: components["schemas"]["RoutineSkills"];
-            skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
-            /** @enum {string} */
-            state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
-            stateReason: string | null;
-            timezone: components["schemas"]["RoutineTimezone"];
-            updatedAt: components["schemas"]["Timestamp"];
-            variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
-            warnings: components["schemas"]["RoutineWarning"][];
-            /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: components["schemas"]["Timestamp"] | null;
+        SavedRoutine: components["schemas"]["ActivatedRoutine"] & {
             /** @description Shown once, when the webhook URL is first set. */
             webhookSecret?: string;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
         };
         ScheduledOccurrence: {
             /** @description Id of the routine. */
@@ -2264,51 +1854,18 @@ export interface components {
             /** @description The next five times, fewer up to `endsAt`. */
             times: components["schemas"]["Timestamp"][];
             /** @description What saving it would warn of; see the warnings of a routine. */
-            warnings: {
-                /** @enum {string} */
-                code: "either_day" | "no_time_in_window";
-                message: string;
-            }[];
+            warnings: components["schemas"]["SchedulePreviewWarningsItem"][];
         };
-        Skill: {
-            /** @description How often a curated skill is best run; null for a custom one. */
-            cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
-            category: string | null;
-            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
-            check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
-            /** @description When the facts of a curated skill were last checked. */
-            checked: string | null;
-            createdAt: components["schemas"]["Timestamp"] | null;
-            description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            externalKey: components["schemas"]["ExternalKey"];
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
-            formerly: string[];
-            /** @description Of a custom skill; null for a curated one. */
-            id: string | null;
+        SchedulePreviewWarningsItem: {
+            /** @enum {string} */
+            code: "either_day" | "no_time_in_window";
+            message: string;
+        };
+        Skill: components["schemas"]["SkillSummary"] & {
             instructions: string;
-            /** @description Characters of the instructions. */
-            length: number;
-            managedBy: components["schemas"]["ManagedBy"];
-            name: string;
-            /** @description What the tools of a routine should offer; empty for a custom skill. */
-            needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
             /** @description Counts the changes of name and text; null for a curated skill. */
             revision: number | null;
-            /** @description Of a curated skill; null for a custom one. */
-            slug: string | null;
-            /** @description How many sources those facts have; the skill itself lists them. */
-            sourceCount: number;
-            sources: {
-                backs: string;
-                name: string;
-                url: string;
-            }[];
-            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
-            suggestedSchedule: string | null;
-            updatedAt: components["schemas"]["Timestamp"] | null;
-            version: string | null;
+            sources: components["schemas"]["SkillSourcesItem"][];
         };
         SkillBehind: {
             /** @description The revision that scheduled runs take. */
@@ -2320,47 +1877,9 @@ export interface components {
             /** @description Id of the skill. */
             skill: string;
         };
-        SkillDetail: {
-            /** @description How often a curated skill is best run; null for a custom one. */
-            cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
-            category: string | null;
-            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
-            check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
-            /** @description When the facts of a curated skill were last checked. */
-            checked: string | null;
-            createdAt: components["schemas"]["Timestamp"] | null;
-            description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            externalKey: components["schemas"]["ExternalKey"];
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
-            formerly: string[];
-            /** @description Of a custom skill; null for a curated one. */
-            id: string | null;
-            instructions: string;
+        SkillDetail: components["schemas"]["Skill"] & {
             /** @description How many active routines run which revision of a custom skill, the newest first: those that it was activated with. */
             inUse: components["schemas"]["SkillRevisionInUse"][];
-            /** @description Characters of the instructions. */
-            length: number;
-            managedBy: components["schemas"]["ManagedBy"];
-            name: string;
-            /** @description What the tools of a routine should offer; empty for a custom skill. */
-            needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
-            /** @description Counts the changes of name and text; null for a curated skill. */
-            revision: number | null;
-            /** @description Of a curated skill; null for a custom one. */
-            slug: string | null;
-            /** @description How many sources those facts have; the skill itself lists them. */
-            sourceCount: number;
-            sources: {
-                backs: string;
-                name: string;
-                url: string;
-            }[];
-            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
-            suggestedSchedule: string | null;
-            updatedAt: components["schemas"]["Timestamp"] | null;
-            version: string | null;
         };
         SkillRevision: {
             /** @description What differs from the revision before; empty for the first one. */
@@ -2376,6 +1895,11 @@ export interface components {
             revision: number;
             routines: number;
         };
+        SkillSourcesItem: {
+            backs: string;
+            name: string;
+            url: string;
+        };
         SkillSummary: {
             /** @description How often a curated skill is best run; null for a custom one. */
             cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
@@ -2388,14 +1912,14 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            externalKey: components["schemas"]["ExternalKey"];
+            externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             /** @description Characters of the instructions. */
             length: number;
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -2439,10 +1963,7 @@ export interface components {
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
             /** @description What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow. */
-            warnings: {
-                code: string;
-                message: string;
-            }[];
+            warnings: components["schemas"]["ConnectionError"][];
         };
         /**
          * Format: date-time
@@ -2455,14 +1976,7 @@ export interface components {
             /** @description Characters before the cut. */
             argumentsLength: number | null;
             /** @description What the response held besides text; only its description is kept. */
-            attachments: {
-                bytes: number | null;
-                /** @enum {string} */
-                kind: "image" | "audio" | "resource" | "link";
-                mimeType: string | null;
-                sha256: string | null;
-                uri: string | null;
-            }[];
+            attachments: components["schemas"]["ToolCallAttachmentsItem"][];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
             /** @description Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased. */
@@ -2482,6 +1996,14 @@ export interface components {
             structuredLength: number | null;
             /** @description As its server calls it; null if the run has no such tool. */
             toolName: string | null;
+        };
+        ToolCallAttachmentsItem: {
+            bytes: number | null;
+            /** @enum {string} */
+            kind: "image" | "audio" | "resource" | "link";
+            mimeType: string | null;
+            sha256: string | null;
+            uri: string | null;
         };
         ToolPolicy: {
             /** @description Claims of the server, such as `readOnlyHint`; they are not verified. */
@@ -2553,12 +2075,7 @@ export interface components {
             url?: string;
         };
         UpdateRoutine: {
-            budget?: {
-                /** @description US dollars of a calendar month (UTC); null for no limit. */
-                maxCostUsdPerMonth?: string | null;
-                /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
-                maxTokensPerDay?: number | null;
-            };
+            budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
             builtInTools?: "calculate"[];
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
@@ -2571,33 +2088,21 @@ export interface components {
              */
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
-            endsAt?: (string & (unknown & unknown)) | null;
+            endsAt?: string | null;
             externalKey?: string | null;
             /** @description Tells each run the facts of its project. */
             facts?: boolean;
-            gate?: components["schemas"]["GateInput"];
+            gate?: components["schemas"]["GateInput"] | null;
             instructions?: string;
             /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds?: number;
-            limits?: {
-                abnormalFactor?: number | null;
-                maxOutputTokens?: number | null;
-                maxQueueSeconds?: number;
-                maxSteps?: number;
-                maxTotalTokens?: number | null;
-                timeoutSeconds?: number;
-            };
-            managedBy?: components["schemas"]["ManagedBy"];
+            limits?: components["schemas"]["UpdateRoutineLimits"];
+            managedBy?: components["schemas"]["ManagedBy"] | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
             name?: string;
-            notifications?: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail?: components["schemas"]["MailSettings"] | null;
-                /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
-                successPingUrl?: string | null;
-            };
+            notifications?: components["schemas"]["UpdateRoutineNotifications"];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @enum {string}
@@ -2608,7 +2113,7 @@ export interface components {
             /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
             overridable?: string[] | null;
             pauseAfterFailures?: number;
-            resultKey?: components["schemas"]["ResultKey"];
+            resultKey?: components["schemas"]["ResultKey"] | null;
             /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
             resultSchema?: {
                 [key: string]: unknown;
@@ -2620,7 +2125,7 @@ export interface components {
             /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
             skipDates?: string[];
             /** @description The schedule has no times before this one; null for no such bound. */
-            startsAt?: (string & (unknown & unknown)) | null;
+            startsAt?: string | null;
             /** @description IANA name. */
             timezone?: string;
             /** @description Only an empty list: tools come from a saved connection. */
@@ -2633,8 +2138,36 @@ export interface components {
             };
             webhookUrl?: string | null;
         };
+        UpdateRoutineBudget: {
+            /** @description US dollars of a calendar month (UTC); null for no limit. */
+            maxCostUsdPerMonth?: string | null;
+            /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
+            maxTokensPerDay?: number | null;
+        };
+        UpdateRoutineLimits: {
+            abnormalFactor?: number | null;
+            maxOutputTokens?: number | null;
+            maxQueueSeconds?: number;
+            maxSteps?: number;
+            maxTotalTokens?: number | null;
+            timeoutSeconds?: number;
+        };
+        UpdateRoutineNotifications: {
+            /** @description Null follows the project. At most one mail an hour. */
+            mail?: components["schemas"]["MailSettings"] | null;
+            /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
+            successPingUrl?: string | null;
+        };
         UpdateRun: {
             pinned: boolean;
+        };
+        UpdateSkillBody: {
+            description?: string | null;
+            externalKey?: string | null;
+            /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
+            instructions?: string;
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            name?: string;
         };
         UpdateToolPolicy: {
             /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
@@ -2664,15 +2197,7 @@ export interface components {
             totalTokens: number;
         };
         WebhookDelivery: {
-            attempts: {
-                durationMs: number | null;
-                error: string | null;
-                index: number;
-                /** @description The first 1 kB of the response. */
-                responseExcerpt: string | null;
-                startedAt: components["schemas"]["Timestamp"];
-                status: number | null;
-            }[];
+            attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
             createdAt: components["schemas"]["Timestamp"];
             /**
              * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why.
@@ -2687,6 +2212,15 @@ export interface components {
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";
+        };
+        WebhookDeliveryAttemptsItem: {
+            durationMs: number | null;
+            error: string | null;
+            index: number;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            startedAt: components["schemas"]["Timestamp"];
+            status: number | null;
         };
         WriteFacts: {
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
@@ -2707,6 +2241,8 @@ export interface components {
         "If-Match": string;
         /** @description Items a page, at most 200. */
         limit: number;
+        /** @description With `body`, the cursor of the next page is in the body too. */
+        page: "body";
         /** @description Id of the project. */
         projectId: string;
         /** @description Id of the routine. */
@@ -2715,8 +2251,6 @@ export interface components {
         runId: string;
         /** @description Id of a custom skill, or slug of a curated one. */
         skillId: string;
-        /** @description Selects the project of a session; a key has its own. */
-        "X-Project-Id": string;
     };
     requestBodies: never;
     headers: never;
@@ -2742,6 +2276,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -2749,6 +2285,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -2858,13 +2395,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    apiKey: string;
-                    /** @description Of the connection whose key this one replaces. */
-                    connectionId?: string;
-                    /** @description Of a new connection. */
-                    name?: string;
-                };
+                "application/json": components["schemas"]["ConnectWithApiKeyBody"];
             };
         };
         responses: {
@@ -2897,6 +2428,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -2904,6 +2437,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3024,6 +2558,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the project. */
@@ -3035,6 +2571,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FactsVersionSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3068,6 +2605,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Only those that ended at this time or later. */
                 since?: string;
                 /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
@@ -3081,6 +2620,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Result"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3145,6 +2685,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -3160,6 +2702,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3407,20 +2950,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: date-time
-                     * @description When it starts: in the future, within a year.
-                     */
-                    runAt?: string;
-                    /**
-                     * @description Values of the `{{placeholders}}` in the instructions.
-                     * @default {}
-                     */
-                    variables?: {
-                        [key: string]: string;
-                    };
-                };
+                "application/json": components["schemas"]["RunRoutineBody"];
             };
         };
         responses: {
@@ -3445,6 +2975,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Created at or after this time. */
                 since?: string;
                 /** @description Only those in this state. */
@@ -3464,6 +2996,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3477,6 +3010,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the routine. */
@@ -3488,6 +3023,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3526,6 +3062,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the routine. */
@@ -3537,6 +3075,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineVersionSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3592,13 +3131,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Also drops a previous secret that still signs.
-                     * @default false
-                     */
-                    force?: boolean;
-                };
+                "application/json": components["schemas"]["RotateWebhookSecretBody"];
             };
         };
         responses: {
@@ -3646,6 +3179,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Created at or after this time. */
                 since?: string;
                 /** @description Only those in this state. */
@@ -3661,6 +3196,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3790,6 +3326,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the run. */
@@ -3801,6 +3339,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Step"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3834,6 +3373,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description The runs of one routine. */
                 perRoutine?: number;
             };
@@ -3843,6 +3384,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineRecentRuns"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3853,9 +3395,9 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Times after this one. */
-                from: string & (unknown & unknown);
+                from: string;
                 /** @description Up to and including this one. */
-                to: string & (unknown & unknown);
+                to: string;
             };
         };
         responses: {
@@ -3873,7 +3415,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description No times after this one. */
-                endsAt?: string & (unknown & unknown);
+                endsAt?: string;
                 /** @description Checked only: how much later a run starts is decided by the id of its routine. */
                 jitterSeconds?: number;
                 /** @description Five cron fields, or @hourly to @yearly. */
@@ -3881,7 +3423,7 @@ export interface operations {
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;
                 /** @description No times before this one. */
-                startsAt?: string & (unknown & unknown);
+                startsAt?: string;
                 /** @description IANA name. */
                 timezone?: string;
             };
@@ -3908,6 +3450,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -3915,6 +3459,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -3924,16 +3469,7 @@ export interface operations {
     createSkill: {
         requestBody: {
             content: {
-                "application/json": {
-                    description?: string | null;
-                    /** @default null */
-                    externalKey?: string | null;
-                    /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
-                    instructions: string;
-                    /** @default null */
-                    managedBy?: components["schemas"]["ManagedBy"];
-                    name: string;
-                };
+                "application/json": components["schemas"]["CreateSkillBody"];
             };
         };
         responses: {
@@ -3992,14 +3528,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    description?: string | null;
-                    externalKey?: string | null;
-                    /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
-                    instructions?: string;
-                    managedBy?: components["schemas"]["ManagedBy"];
-                    name?: string;
-                };
+                "application/json": components["schemas"]["UpdateSkillBody"];
             };
         };
         responses: {
@@ -4020,6 +3549,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of a custom skill, or slug of a curated one. */
@@ -4031,6 +3562,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { faultsOf, readHouse } from '#dev/scripts/house/measure.ts';
 
-const BODY = 'export const filler = 0;\n'.repeat(40);
+const BODY = 'const filler = 0;\n'.repeat(40);
 
 async function houseOf(files: Readonly<Record<string, string>>) {
   const root = await mkdtemp(path.join(tmpdir(), 'house-'));
@@ -19,8 +19,8 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
   const names = Array.from({ length: 41 }, (_, nth) => `name${nth}`).join(', ');
   const faults = await houseOf({
     'core/accounts/leads/index.ts': `export { ${names} } from './small.ts';\n`,
-    'core/accounts/leads/small.ts': 'export function read() {}\n',
-    'core/usage/long.ts': `${BODY.repeat(8)}export async function read() {}\n`,
+    'core/accounts/leads/small.ts': 'export function read() {}\nexport interface Lead {}\n',
+    'core/usage/long.ts': `${BODY.repeat(8)}export async function read() {}\nexport const Lead = 1;\n`,
     'workflows/run.ts': BODY.repeat(9),
     'docs/page.md': 'Tokens are sold for want of room.\n',
   });
@@ -32,7 +32,7 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
     'files of core outside the districts': [],
     'tests in no folder of the code': [],
     'imports of core that point up': [],
-    'functions of core with the name of another': ['read'],
+    'exports of core with the name of another': ['read', 'Lead'],
     'files with barred words': ['docs/page.md'],
   });
 });

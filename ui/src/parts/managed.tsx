@@ -4,7 +4,7 @@ import { Notice } from './feedback.tsx';
 import { Badge } from './state.tsx';
 
 interface Managed {
-  readonly managedBy: Shape<'ManagedBy'>;
+  readonly managedBy: Shape<'ManagedBy'> | null;
   readonly driftedAt: string | null;
 }
 

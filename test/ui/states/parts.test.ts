@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
-import { dashboardTest } from './support/fixtures.ts';
-import { photograph } from './support/photograph.ts';
+import { pageTest } from '../support/fixtures.ts';
+import { photograph } from '../support/photograph.ts';
 import { expect } from 'vitest';
 
-const test = dashboardTest();
+const test = pageTest();
 
 test('all parts hold to the policy in all their states', async ({ visit }) => {
   const click = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).click();

@@ -12,19 +12,19 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { checkedSchemas, isRepeatable, type ToolPolicy, notReadOnly } from './policy.ts';
 import { type ToolTarget, findPolicy } from './queries.ts';
 
-/** A call that a model wants to make, with what is on record of it. */
+/** A call that a model asks for, with its record. */
 export interface WantedCall {
   /** Undefined where the policy or its connection is gone. */
   readonly target: ToolTarget | undefined;
   readonly input: unknown;
   readonly runStartedAt: Date;
-  /** The calls that the run has sent before under the same policy. */
+  /** Calls that the run has sent before under the same policy. */
   readonly earlierCalls: number;
-  /** True when an earlier attempt has noted that it sends this very call. */
+  /** True when an earlier attempt recorded that it sends this very call. */
   readonly maybeSent: boolean;
 }
 
-/** A call that may be made: under this policy, with these arguments, of the tool as it was found. */
+/** A call that may be made: its policy, its arguments, and the tool as the server defines it. */
 export interface AllowedCall<Found> {
   readonly kind: 'allowed';
   readonly policy: ToolPolicy;
@@ -32,22 +32,22 @@ export interface AllowedCall<Found> {
   readonly found: Found;
 }
 
-/** A call that an earlier attempt may have sent, and that may do harm when it is made again. */
+/** A call that an earlier attempt may have sent, and that must not be repeated. */
 export interface MaybeSent {
   readonly kind: 'maybe_sent';
 }
 
 /**
- * Decides whether a call may be made: a person has confirmed the tool before the run began, the run keeps to what was
- * confirmed, and the server still defines the tool as it did then. Nothing else decides that; right before the call is
- * sent, the statement that notes the sending only holds the decision against what has changed since.
- * @param findNow finds the tool at its server, with the hash of its definition, once everything else holds; undefined
+ * Decides whether a call may be made: a person confirmed the tool before the run began, the run keeps to the policy,
+ * and the server still defines the tool as confirmed. Nothing else decides that; the statement that records the sending
+ * only checks that the decision still stands.
+ * @param findNow finds the tool at its server with the hash of its definition, once everything else holds; undefined
  * when it is gone
  */
-export async function decideCall<Found extends { readonly hash: string }>(
+export async function judgeCall<Found extends { readonly hash: string }>(
   wanted: WantedCall,
   findNow: (target: ToolTarget) => Promise<Found | undefined>,
-): Promise<AllowedCall<Found> | Refusal | MaybeSent> {
+): Promise<AllowedCall<Found> | RefusedCall | MaybeSent> {
   const target = confirmedInTime(wanted);
   if (wanted.maybeSent && (target === undefined || !isRepeatable(target.policy))) {
     return { kind: 'maybe_sent' };
@@ -71,18 +71,14 @@ export async function decideCall<Found extends { readonly hash: string }>(
   return { kind: 'allowed', policy, args, found };
 }
 
-/**
- * Returns the target where its policy was confirmed before the run began: nothing that happens during a run gives it
- * more.
- */
+/** Returns the target if its policy was confirmed before the run began: nothing during a run extends its rights. */
 function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | undefined {
   if (target === undefined || target.policy.state !== 'automatic') return undefined;
   const { confirmedAt } = target.policy;
   return confirmedAt !== null && confirmedAt <= runStartedAt ? target : undefined;
 }
 
-/** Holds the arguments against the server's schema and the policy's. @throws {SchemaError} */
-async function unfitArguments(policy: ToolPolicy, args: JsonObject): Promise<Refusal | undefined> {
+async function unfitArguments(policy: ToolPolicy, args: JsonObject): Promise<RefusedCall | undefined> {
   const { projectId, argumentSchema } = policy;
   const { inputSchema } = checkedSchemas(policy);
   const own = await schemaFault(projectId, inputSchema, args);
@@ -92,14 +88,13 @@ async function unfitArguments(policy: ToolPolicy, args: JsonObject): Promise<Ref
   return narrowed === undefined ? undefined : refused('arguments_not_confirmed', narrowed);
 }
 
-function uncheckable(error: unknown): Refusal {
+function uncheckable(error: unknown): RefusedCall {
   if (!(error instanceof SchemaError)) throw error;
   return refused('arguments_uncheckable');
 }
 
 type Declares = Pick<ToolPolicy, 'projectId' | 'inputSchema' | 'outputSchema' | 'readable'>;
 
-/** Tells before anything is sent whether a result of the tool could be checked. */
 async function canCheckResult(policy: Declares): Promise<boolean> {
   const { outputSchema } = checkedSchemas(policy);
   if (outputSchema === null) return true;
@@ -113,9 +108,9 @@ async function canCheckResult(policy: Declares): Promise<boolean> {
 }
 
 /**
- * Says what is wrong with a result by the output schema of its tool, or undefined: where a tool declares one,
- * structured content has to be there and to fit it (MCP, "Tools: Output Schema"). An error that the tool reports is
- * exempt, as it has no result.
+ * Names the fault of a result by its tool's output schema; undefined without one. A tool that declares a schema must
+ * send structured content that fits it (MCP, "Tools: Output Schema"). An error that the tool reports has no result and
+ * is exempt.
  */
 export async function resultFault(
   policy: Declares,
@@ -136,7 +131,7 @@ export async function resultFault(
   }
 }
 
-/** The reasons for which a call is not made, in words for the model and for the step of the run. */
+/** Why a call is not made, in words for the model and for the step of the run. */
 const REFUSALS = {
   not_automatic: 'no person has confirmed that this tool may be used without being asked',
   call_limit_reached: 'this tool may be called {} times in a run',
@@ -153,26 +148,26 @@ const REFUSALS = {
 export type RefusalReason = keyof typeof REFUSALS;
 
 /** A call that is not made. Nothing of it was sent to the server. */
-export interface Refusal {
+export interface RefusedCall {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
   readonly why: string;
 }
 
-/** @param detail stands where the words leave a place for it */
-export function refused(reason: RefusalReason, detail: string | number = ''): Refusal {
+/** @param detail fills the place in the words */
+export function refused(reason: RefusalReason, detail: string | number = ''): RefusedCall {
   return { kind: 'refused', reason, why: REFUSALS[reason].replace('{}', () => String(detail)) };
 }
 
-/** A call whose arguments a person has fixed beforehand. */
+/** A call with arguments that a person fixed beforehand. */
 export interface FixedCall {
   readonly policyId: string;
   readonly arguments: JsonObject;
 }
 
 /**
- * Says what keeps a routine from making a fixed call of a tool that only reads, as far as the record tells; whether it
- * may really be made is decided when it is (`callOnce`).
+ * Finds why a routine may not make a fixed call of a read-only tool, as far as the record shows. The call itself is
+ * decided when it is made (`callOnce`).
  * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
  */
 export async function fixedCallFault(

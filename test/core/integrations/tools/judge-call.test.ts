@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ToolDefinition } from '#core/clients/mcp/index.ts';
-import { decideCall, type WantedCall } from '#core/integrations/tools/decide-call.ts';
+import { judgeCall, type WantedCall } from '#core/integrations/tools/judge-call.ts';
 import { definitionHash } from '#core/integrations/tools/write-discovered.ts';
 import type { ToolTarget } from '#core/integrations/tools/queries.ts';
 
@@ -41,7 +41,7 @@ async function decided({ wanted, policy, connection, live = DEFINITION }: Change
     connection: { state: 'ready', ...connection },
   } as ToolTarget;
   const asked: ToolTarget[] = [];
-  const decision = await decideCall(
+  const decision = await judgeCall(
     {
       target,
       input: { to: 'a' },
