@@ -1,5 +1,5 @@
 export { DEFINITION, variables, type Definition, type Limits, type OutcomeRule } from './definition.ts';
-export { creationOf, patchOf, shortFields, shownOf, type Field, type Fields, type Said } from './field.ts';
+export { creationOf, patchOf, shortFields, shownOf, type Field, type Fields } from './field.ts';
 export { gate, type Gate } from './gate.ts';
 export { ABNORMAL_FROM_TOKENS, MEDIAN_OF_RUNS } from './limits.ts';
 export { asksFor, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';

@@ -7,7 +7,6 @@ import type { Delivery } from '#core/delivery/webhooks/index.ts';
 import type { Definition } from '#core/authoring/definition/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import type { Wait } from '#core/execution/admission/index.ts';
-import type { Nearby } from './nearby.ts';
 import type {
   RunState,
   StepKind,
@@ -93,6 +92,15 @@ export interface Step {
   readonly usage: RunUsage;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
+}
+
+/** Ids of the runs of the same routine that a reader of one goes to; each null where there is none. */
+export interface Nearby {
+  /** The newest earlier run that succeeded, or failed and has a result all the same. */
+  readonly previousResultId: string | null;
+  readonly nextResultId: string | null;
+  /** The newest earlier run that succeeded. */
+  readonly lastGoodRunId: string | null;
 }
 
 export interface RunDetail extends Run, Nearby {

@@ -212,7 +212,7 @@ function Head({
           className="ring-inside inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink"
         >
           {title}
-          {order !== undefined && <Icon aria-hidden className="size-3" />}
+          {order !== undefined && <Icon aria-hidden className="size-3 print:hidden" />}
         </button>
       )}
     </th>

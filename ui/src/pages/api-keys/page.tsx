@@ -1,7 +1,6 @@
 import { KeyRound, Plus, RefreshCw, Unplug } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
-import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { useVerb, verb } from '#ui/api/verbs/verb.ts';
 import { plural } from '#ui/format/numbers.ts';
