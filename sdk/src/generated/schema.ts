@@ -1864,12 +1864,22 @@ export interface components {
             /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
             gate: components["schemas"]["GateVerdict"] | null;
+            /** @description The newest earlier run of the routine that succeeded. */
+            lastGoodRunId: string | null;
+            /** @description The result after it, found in the same way. */
+            nextResultId: string | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
+            /** @description The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same. */
+            previousResultId: string | null;
             /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
+            /** @description The `resultSchema` by which its data was made; null without data, and where its version is deleted. */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description The name of the routine as it is now. */
             routineName: string;
             steps: components["schemas"]["Step"][];
