@@ -1,4 +1,10 @@
-export { listModelsOfAccount, listOfferedModels, refreshCatalogues, type OfferedModel } from './catalogue.ts';
+export {
+  accountKinds,
+  listModelsOfAccount,
+  listOfferedModels,
+  queueStaleCatalogues,
+  type OfferedModel,
+} from './catalogue.ts';
 export type { AccountsCore } from './core.ts';
 export {
   MODEL_CONNECTION_ERRORS,

@@ -16,7 +16,7 @@ test('claiming routines with budgets costs no more after a month of spending tha
     const claimed = async () => {
       // Else autovacuum may come between the two, and other statistics make another plan.
       await database.run`vacuum (analyze)`;
-      const plans = await explained(url, (db) => claimDueRoutines({ ...selfHosted, database: db }, DUE));
+      const plans = await explained(url, (db) => claimDueRoutines(selfHosted(db), DUE));
       expect(plans.join('\n')).not.toContain('usage_ledger');
       return buffersOf(plans);
     };
