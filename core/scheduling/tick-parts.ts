@@ -4,7 +4,6 @@ import { digestKind, queueResultDigests } from '#core/upkeep/digests/index.ts';
 import { expireCalls } from '#core/models/calls/index.ts';
 import {
   accountKinds,
-  queueStaleCatalogues,
   sweepModelConnections,
   type AccountsCore,
   type ModelCredentials,
@@ -124,7 +123,7 @@ export function createTickParts(deps: TickDeps): TickParts {
       }),
     catalogues: (signal) =>
       measured(deps, 'catalogues', async () => {
-        await queueStaleCatalogues(deps.database, deps.modelProviders);
+        await sweepModelConnections(deps);
         return off('catalogue', signal, CATALOGUES_MS);
       }),
     payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),

@@ -10,7 +10,8 @@ import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import type { ModelConnectionRef } from './connection.ts';
 import type { AccountsCore } from './core.ts';
 import type { CallCredential, ModelCredentials } from './credentials.ts';
-import { revocationKind } from './revoke.ts';
+import { adoptRevocations, revocationKind } from './revoke.ts';
+import { sweepAttempts } from './sign-in/attempt-queries.ts';
 import { findUsableConnection, isUsable, markNotReady, readModelConnection } from './store/queries.ts';
 
 type CatalogueCore = Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 'modelRuntime'> & {
@@ -196,7 +197,7 @@ export async function listModelsOfAccount(
 const PAUSE = sql`interval '5 minutes'`;
 
 /** Queues the catalogues that are no longer fresh. Accounts that cannot be used are passed over. */
-export async function queueStaleCatalogues(db: Db, providers: ModelProviders): Promise<void> {
+async function queueStaleCatalogues(db: Db, providers: ModelProviders): Promise<void> {
   if (providers.enabled.length === 0) return;
   await db.run`
     with stale as (
@@ -211,4 +212,14 @@ export async function queueStaleCatalogues(db: Db, providers: ModelProviders): P
     ${addWork(sql`select 'catalogue', id, project_id, coalesce(catalogue_fresh_until, ${AT_ONCE}),
       jsonb_build_object('projectId', project_id) from stale`)}
   `;
+}
+
+/** Ends sign-ins that have run out, finds revocations of the release before, and queues catalogues that are stale. */
+export async function sweepModelConnections({
+  database,
+  modelProviders,
+}: Pick<AccountsCore, 'database' | 'modelProviders'>): Promise<void> {
+  await sweepAttempts(database);
+  await adoptRevocations(database);
+  await queueStaleCatalogues(database, modelProviders);
 }

@@ -5,7 +5,6 @@ import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ModelConnectionRef, RevokedReason, ProviderRevocation } from './connection.ts';
 import type { AccountsCore } from './core.ts';
 import { revokeTokens } from './oauth/server.ts';
-import { sweepAttempts } from './sign-in/attempt-queries.ts';
 import { openCredential, modelCredential, type ModelCredential } from './store/credential.ts';
 
 interface Revocation {
@@ -13,7 +12,7 @@ interface Revocation {
   readonly connectionId: string;
   readonly by: Actor;
   readonly reason: RevokedReason;
-  /** Routines that were paused because of it, which the record tells. */
+  /** Ids of the routines that were paused because of it, for the audit record. */
   readonly pausedRoutines: number;
 }
 
@@ -103,7 +102,7 @@ export async function keepForRevocation(
 const NOT_THERE = sql`'infinity'::timestamptz`;
 
 /** Moves revocations that the release before has left, or leaves while it still runs, into the queue of work. */
-async function adoptRevocations(db: Db): Promise<void> {
+export async function adoptRevocations(db: Db): Promise<void> {
   await db.run`
     with left_behind as (
       update model_revocations set next_attempt_at = ${NOT_THERE}
@@ -172,10 +171,4 @@ async function attempt(deps: AccountsCore, connectionId: string): Promise<WorkOu
 
 function place(connectionId: string) {
   return { table: 'model_revocations', row: connectionId, column: 'sealed' };
-}
-
-/** Ends sign-ins that have run out, and finds revocations of the release before. */
-export async function sweepModelConnections({ database }: Pick<AccountsCore, 'database'>): Promise<void> {
-  await sweepAttempts(database);
-  await adoptRevocations(database);
 }

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { addWork, workOff, type Kinds, type RecordKind, type RequestKind } from '#core/foundation/work/index.ts';
-import { claimWork } from '#core/foundation/work/queue.ts';
+import {
+  addWork,
+  claimWork,
+  workOff,
+  type Kinds,
+  type RecordKind,
+  type RequestKind,
+} from '#core/foundation/work/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import { parseSamples, total } from '#test/core/upkeep/observability/scrape.ts';
