@@ -9,5 +9,6 @@ export {
   giveUpDeliveries,
   hasOpenDelivery,
 } from './erase.ts';
-export { EVENT_TYPES, type ReportedRun, type EventType } from './event.ts';
+export { EVENT_TYPES, eventBody, TEST_EVENT, type ReportedRun, type EventType } from './event.ts';
 export { redeliver, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';
+export { sendTestEvent } from './send.ts';
