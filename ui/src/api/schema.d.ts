@@ -3089,7 +3089,11 @@ export interface components {
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description Id of the run. */
             id: string;
+            /** @description The newest earlier run of the routine that succeeded. */
+            lastGoodRunId: string | null;
             model: components["schemas"]["RunModel"] | null;
+            /** @description The result after it, found in the same way. */
+            nextResultId: string | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
@@ -3098,6 +3102,8 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
+            /** @description The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same. */
+            previousResultId: string | null;
             /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
@@ -3105,6 +3111,10 @@ export interface components {
             reason: components["schemas"]["RunReason"] | null;
             /** @description The text of its last step. */
             result: string | null;
+            /** @description The `resultSchema` by which its data was made; null without data, and where its version is deleted. */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description The run that it repeats, which may have been deleted since. */
             retryOf: string | null;
             /** @description Id of the routine. */

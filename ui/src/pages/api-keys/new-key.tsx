@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Field } from '#ui/parts/field.tsx';
@@ -78,7 +78,7 @@ export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyPro
       <Field label="Stops working" error={errors.expiresAt?.message}>
         <Select
           options={EXPIRIES}
-          value={form.watch('expiresAt')}
+          value={useWatch({ control: form.control, name: 'expiresAt' })}
           onChange={(value) => form.setValue('expiresAt', value)}
         />
       </Field>
