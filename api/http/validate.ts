@@ -99,6 +99,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Error of each path parameter that names nothing. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   apiKeyId: 'api_key_not_found',
+  ciTrustId: 'ci_trust_not_found',
   assistantId: 'assistant_not_found',
   attemptId: 'attempt_not_found',
   connectionId: 'connection_not_found',

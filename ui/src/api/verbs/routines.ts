@@ -1,4 +1,4 @@
-import { Archive, CirclePlay, Pause, Play } from 'lucide-react';
+import { Archive, ArchiveRestore, CirclePlay, Pause, Play } from 'lucide-react';
 import type { InputOf, Shape } from '../types.ts';
 import { verb } from './verb.ts';
 
@@ -59,12 +59,20 @@ export const ARCHIVE = verb<Known>()('delete', '/v1/routines/{routineId}', {
   unless: ifArchived,
   question: ({ name = 'this routine' }) => ({
     title: `Archive ${name}?`,
-    description: 'It never runs again, and cannot be brought back. Its runs and versions stay.',
+    description: 'It runs no more. Its runs and versions stay, and you can restore it as a draft.',
     action: 'Archive routine',
   }),
   input: ({ id }) => ({ path: { routineId: id } }),
   changes: CHANGES,
   done: 'Routine archived',
+});
+
+export const RESTORE = verb<Known>()('post', '/v1/routines/{routineId}/restore', {
+  label: 'Restore',
+  icon: ArchiveRestore,
+  input: ({ id }) => ({ path: { routineId: id } }),
+  changes: CHANGES,
+  done: 'Routine restored as a draft',
 });
 
 function ifArchived({ state }: Omit<Known, 'id'>): string | undefined {

@@ -12,6 +12,7 @@ import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { CiSignIns } from './ci-sign-ins.tsx';
 
 // Loaded when it is first opened.
 const NewKeyDialog = lazy(() => import('./new-key.tsx'));
@@ -77,6 +78,7 @@ export function ApiKeysPage() {
           )
         }
       </Await>
+      <CiSignIns />
       <Suspense>
         {isMaking && <NewKeyDialog replaces={replaced} onClose={() => setMaking(false)} onCreated={setSecret} />}
       </Suspense>

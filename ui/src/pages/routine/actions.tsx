@@ -1,9 +1,11 @@
-import { CalendarClock, History, KeyRound, Rewind, Wrench } from 'lucide-react';
+import { CalendarClock, History, KeyRound, Rewind, Send, Wrench } from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { useSend } from '#ui/api/send.ts';
+import { toast } from '#ui/api/toast.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { ARCHIVE, PAUSE, RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { ARCHIVE, PAUSE, RESTORE, RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { Menu } from '#ui/parts/menu.tsx';
 import { itemOf, VerbButton } from '#ui/parts/verb-button.tsx';
@@ -26,7 +28,18 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
   });
   const pause = useVerb(PAUSE);
   const archive = useVerb(ARCHIVE);
-  const archivedReason = state === 'archived' ? 'It is archived.' : undefined;
+  const restore = useVerb(RESTORE);
+  const test = useSend('post', '/v1/routines/{routineId}/webhook-test', {
+    onDone: ({ status, error }) => {
+      if (status !== null && status < 300) toast.done(`The receiver took the test event (status ${status})`);
+      else {
+        const message = `The receiver did not take the test event: ${error ?? `status ${status}`}`;
+        toast.failed({ message, requestId: undefined });
+      }
+    },
+  });
+  const isArchived = state === 'archived';
+  const archivedReason = isArchived ? 'It is archived.' : undefined;
   return (
     <>
       <VerbButton verb={run} of={routine} kind="primary" />
@@ -69,13 +82,19 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
                 }),
             },
             {
+              label: 'Send a test event',
+              icon: Send,
+              onSelect: () => test.send({ path: { routineId } }),
+              disabledReason: archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
+            },
+            {
               label: 'Replace the webhook secret',
               icon: KeyRound,
               onSelect: () => setOpen('secret'),
               disabledReason: archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
             },
           ],
-          [itemOf(archive, routine)],
+          [isArchived ? itemOf(restore, routine) : itemOf(archive, routine)],
         ]}
       />
       <Suspense>

@@ -40,7 +40,7 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule, scheduleInWo
     <Section
       title={state === 'active' ? 'Next runs' : 'Next times'}
       description={
-        state === 'active' ? undefined : state === 'archived' ? 'It never runs again.' : 'Once it is active.'
+        state === 'active' ? undefined : state === 'archived' ? 'Once it is restored and active.' : 'Once it is active.'
       }
       boxed
     >
