@@ -273,7 +273,7 @@ test('the composer in all its states', async ({ api, visit }) => {
           ...models,
           routine({
             checks: [{ type: 'distinct_sources', atLeast: 3 }],
-            gate: sample('Gate', { url: 'https://example.com/feed.json' }),
+            gate: sample('Checked before it runs', { url: 'https://example.com/feed.json' }),
             model: { provider: 'gateway', connectionId: null, modelId: model.modelId },
           }),
         ),
@@ -282,7 +282,7 @@ test('the composer in all its states', async ({ api, visit }) => {
       name: 'settings',
       path,
       async act(page) {
-        for (const title of ['Results', 'Gate', 'Limits', 'When', 'Who is told']) {
+        for (const title of ['Results', 'Checked before it runs', 'Limits', 'When', 'Who is told']) {
           await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
         }
       },
