@@ -273,7 +273,7 @@ test('the composer in all its states', async ({ api, visit }) => {
           ...models,
           routine({
             checks: [{ type: 'distinct_sources', atLeast: 3 }],
-            gate: sample('Checked before it runs', { url: 'https://example.com/feed.json' }),
+            gate: sample('Gate', { url: 'https://example.com/feed.json' }),
             model: { provider: 'gateway', connectionId: null, modelId: model.modelId },
           }),
         ),
