@@ -10,7 +10,8 @@ import { newId } from '#lib/ids.ts';
 import { type Benchmark, type Benchmarks, compared, type Figure } from './harness/benchmark.ts';
 import { routineId } from './harness/bulk.ts';
 import { NO_FILTER } from './reads.ts';
-import { alternate, timed, buffersOf, explained } from './harness/measure.ts';
+import { alternate, timed } from './harness/measure.ts';
+import { buffersOf, explained } from '#test/support/plans.ts';
 import {
   clearWaiting,
   DUE,

@@ -14,6 +14,7 @@ export function operation(spec: RouteSpec, audience: Audience): ZodOpenApiOperat
     tags: [spec.tag],
     summary: spec.summary,
     description: [description, note].filter(Boolean).join('\n\n'),
+    ...(spec.deprecated !== undefined && { deprecated: true }),
     security: audience === 'keys' ? securityOf(spec).slice(0, 1) : securityOf(spec),
     requestParams: {
       ...(spec.params instanceof z.ZodObject ? { path: spec.params } : {}),

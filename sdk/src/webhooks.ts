@@ -8,7 +8,8 @@ type RunWebhook = Shape<'RunEvent'>;
 /** What a webhook carries; `type` tells which it is. */
 export type WebhookEvent =
   | { [T in RunWebhook['type']]: Omit<RunWebhook, 'type'> & { type: T } }[RunWebhook['type']]
-  | Shape<'RoutinePausedEvent'>;
+  | Shape<'RoutinePausedEvent'>
+  | Shape<'WebhookTestEvent'>;
 
 /** Those of `fetch`, or an object of names and values, as Node's servers have it. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;

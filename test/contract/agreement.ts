@@ -80,16 +80,18 @@ function nameIn(ref: string): string {
   return ref.split('/').at(-1) ?? '';
 }
 
-/** Compiles a schema of the document with a validator that is not ours. */
+/** Tells what fits a schema of the document, by a validator that is not ours. */
 export function documented(schema: Schema): (value: unknown) => boolean {
   const check = validatorOf(schema);
   return (value) => check(value);
 }
 
+const ajv = formats.default(new Ajv2020({ strict: false, logger: false, validateFormats: true }));
+ajv.addSchema({ $id: 'document', components: document.components });
+
+/** Compiles a schema of the document; the named shapes that it refers to are compiled once for all. */
 export function validatorOf(schema: Schema): ValidateFunction {
-  const ajv = formats.default(new Ajv2020({ strict: false, logger: false, validateFormats: true }));
-  const { components } = document;
-  return ajv.compile({ ...schema, components });
+  return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')));
 }
 
 const NASTY: readonly unknown[] = [

@@ -28,7 +28,7 @@ const SUBSCRIBED: Billing = {
     interval: 'month',
     plan: 'pro',
     priceCents: 5800,
-    startedAt: ago(9e4),
+    startedAt: ago(90_000),
   },
 };
 

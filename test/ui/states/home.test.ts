@@ -70,8 +70,8 @@ const MORNING = [
     occurrences: [20, 40].map((minutes) => ({
       routineId: ROUTINE_ID,
       routineName: 'Daily site check',
-      scheduledFor: new Date(Date.parse(query.get('from')!) + minutes * 6e4).toISOString(),
-      startsAt: new Date(Date.parse(query.get('from')!) + minutes * 6e4).toISOString(),
+      scheduledFor: new Date(Date.parse(query.get('from')!) + minutes * 60_000).toISOString(),
+      startsAt: new Date(Date.parse(query.get('from')!) + minutes * 60_000).toISOString(),
     })),
   })),
 ];

@@ -146,10 +146,11 @@ test('a sign-in by device code ends on the page as it ended at the provider', as
     ends.map(([state, shown]) => ({
       name: `device-${state}`,
       path: PATH,
-      before: () => api.serve(...signIn(state)),
+      before: () => api.serve(...signIn('pending')),
       async act(page) {
         await getCode(page);
-        await page.clock.fastForward(5e3);
+        api.serve(...signIn(state));
+        await page.clock.fastForward(5_000);
         await shown(page);
       },
     })),

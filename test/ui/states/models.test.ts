@@ -35,7 +35,7 @@ const MODELS = [
     modelId: 'fixture/writer-small',
     name: 'Writer Small',
     source: 'gateway',
-    contextTokens: 128e3,
+    contextTokens: 128_000,
     prices: {
       input: '0.0000025',
       output: '0.00001',

@@ -44,7 +44,7 @@ const SUCCEEDED = {
   prompt: 'Audit example.com.',
   usage: {
     totalTokens: 2345,
-    inputTokens: 2e3,
+    inputTokens: 2_000,
     outputTokens: 345,
     costUsd: '0.0123',
   },

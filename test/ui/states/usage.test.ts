@@ -22,7 +22,7 @@ const USED = answer('get', '/v1/usage', ({ query }) => {
       reasoningTokens: 0,
       steps: 5,
       costUsd: '0.0123',
-      inputTokens: 9e3 + 700 * nth,
+      inputTokens: 9_000 + 700 * nth,
       outputTokens: 900,
       totalTokens: 9900 + 700 * nth,
       parts: Object.entries(MODELS).map(([model, weight]) => ({

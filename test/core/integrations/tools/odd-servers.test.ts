@@ -6,7 +6,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { oneOfEach } from '#test/support/properties.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 import { connect, marker, policyPath, requestsWith, scriptCalls, toolSteps, type Json } from './support.ts';
 
 /** One case of each outcome on each change, since `odd-lists.test.ts` gives all of them to the client. */
@@ -16,11 +16,10 @@ let service: Service;
 let odd: OddToolServer;
 
 beforeAll(async () => {
-  [service, odd] = await Promise.all([startService({ worker: true }), startOddToolServer(CASES)]);
+  [service, odd] = await Promise.all([sharedService({ worker: true }), startOddToolServer(CASES)]);
 });
 afterAll(async () => {
   await odd?.stop();
-  await service?.close();
 });
 
 /** A project takes a limited number of connections. */
