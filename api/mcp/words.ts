@@ -77,7 +77,7 @@ const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
 
 /** Returns the words on an argument of a tool; undefined where those on its operation will do. */
 export function argumentWords(tool: string, argument: string): string | undefined {
-  if (tool === 'update_routine' && argument !== 'routineId' && argument !== 'ifMatch') return 'As on creation.';
+  if (tool === 'update_routine' && argument !== 'routineId' && argument !== 'ifMatch') return 'As created.';
   return ARGUMENT_WORDS[`${tool}.${argument}`] ?? ARGUMENT_WORDS[argument];
 }
 
