@@ -44,6 +44,7 @@ const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
   resultKey: 'Pointers to a list and the key of an item.',
   externalKey: 'A key of your own, unique in the project.',
   managedBy: 'Leave it out.',
+  managedFrom: 'Leave it out.',
   idempotencyKey: 'Same text: done once.',
   ifMatch: 'The etag you have read: refuse if it changed since.',
   acceptForecast: 'Has no effect. Leave it out.',
