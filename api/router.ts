@@ -61,7 +61,6 @@ function methodNotAllowed(methods: readonly string[]): AppError {
   return new AppError('method_not_allowed', undefined, { Allow: [...new Set(methods)].join(', ') });
 }
 
-/** Orders paths: at the first segment that differs in kind, a word comes before a parameter. */
 function bySpecificity(a: string, b: string): number {
   return kindsOf(a).localeCompare(kindsOf(b));
 }

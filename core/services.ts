@@ -8,7 +8,7 @@ import {
 import { createEngine } from '#core/foundation/engine/index.ts';
 import { createToolSessions } from '#core/clients/mcp/index.ts';
 import { createModelCredentials, createServerDirectory } from '#core/models/connections/index.ts';
-import { loadModelProviders, openModelRuntime, type ModelProviders } from '#core/models/providers/index.ts';
+import { loadModelProviders, openModelRuntime } from '#core/models/providers/index.ts';
 import { doNow, kindsOf } from '#core/scheduling/index.ts';
 import { createNudges } from '#core/foundation/work/index.ts';
 import { notifyPaused } from '#core/delivery/notifications/index.ts';
@@ -126,7 +126,9 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     rule: {
       taskQueue: config.TEMPORAL_TASK_QUEUE,
       planRule,
-      runsAtATimeOfAccounts: runsAtATimeOf(modelProviders),
+      runsAtATimeOfAccounts: Object.fromEntries(
+        modelProviders.enabled.map(({ slot, file }) => [slot, file.concurrency]),
+      ),
     },
   });
   const figures = createFigureStore(database, config.MAX_COST_USD_PER_ORGANIZATION === undefined);
@@ -219,9 +221,4 @@ function handlersOf(core: Pick<Core, 'emit' | 'metrics' | 'work'> & { readonly a
     ],
     'tools.changed': [(tx, changed) => takeNewTools(core, tx, changed)],
   };
-}
-
-/** Returns the runs at a time on one account, by provider. */
-function runsAtATimeOf({ enabled }: ModelProviders): Record<string, number> {
-  return Object.fromEntries(enabled.map(({ slot, file }) => [slot, file.concurrency]));
 }

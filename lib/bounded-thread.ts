@@ -100,7 +100,6 @@ export function serveJobs<Job>(work: (job: Job) => unknown): void {
   parentPort?.postMessage('ready');
 }
 
-/** Waits for the thread's next message. */
 async function next<Message>(thread: Worker, signal: AbortSignal): Promise<Message> {
   const [message] = await once(thread, 'message', { signal });
   return message;

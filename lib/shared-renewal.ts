@@ -118,7 +118,7 @@ export function renewalMarginSeconds(life: Sql): Sql {
   return sql`least(60, coalesce(${life} / 2.0, 60))`;
 }
 
-/** Waits for work that goes on whether or not anybody waits. @throws the signal's reason once it aborts */
+/** The work goes on after the signal. @throws the signal's reason once it aborts */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const stop = Promise.withResolvers<never>();

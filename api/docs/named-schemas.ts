@@ -154,7 +154,6 @@ class Naming {
   }
 }
 
-/** Turns a list of types into a choice; what else the schema says is said of each that is not null. */
 function withOneType(schema: Schema): Schema {
   const { type, ...rest } = schema;
   if (!Array.isArray(type)) return schema;
@@ -168,7 +167,7 @@ function contentsOf(holder: unknown): Schema[] {
   return Object.values(asSchema(asSchema(holder)['content'])).map(asSchema);
 }
 
-/** Writes the conditions of an object as one and its alternative: generators take choices for types. */
+/** Generators of clients read a choice as several types, so the conditions become `if` and `else`. */
 function withCondition({ anyOf, ...object }: Schema): Schema {
   const [first = {}, ...others] = listOf(anyOf);
   const [second, ...more] = others;

@@ -21,7 +21,7 @@ export interface DocumentOptions {
 /** Builds the OpenAPI 3.1 document of the declared routes: schemas, security and every error of every operation. */
 export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', ...options }: DocumentOptions) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
-  const described = audience === 'keys' ? routes.filter(isForKeys) : routes;
+  const described = audience === 'keys' ? routes.filter(({ spec }) => spec.auth === 'key-or-session') : routes;
   for (const { spec } of described) {
     const path = spec.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec, audience) };
@@ -55,10 +55,6 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
   const { webhooks: _, ...lean } = withoutUnused(withLeanSchemas(named));
   // The schemas of events stay: generators that prune what only webhooks refer to would miss them.
   return lean;
-}
-
-function isForKeys({ spec }: Route): boolean {
-  return spec.auth === 'key-or-session';
 }
 
 /** The ways in which others than API keys authenticate. */

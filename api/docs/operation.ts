@@ -115,7 +115,7 @@ function scopeNote(spec: RouteSpec): string {
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
 }
 
-/** Names the errors of the operation itself: those that any operation has stand with the response. */
+/** Errors that any operation can have stand with the response. */
 function errorNote(spec: RouteSpec): string {
   const codes = ownErrorsOf(spec);
   return codes.length === 0 ? '' : `Errors: ${codes.map((code) => `\`${code}\``).join(', ')}.`;

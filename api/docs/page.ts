@@ -66,7 +66,6 @@ interface Described {
   readonly etag: string;
 }
 
-/** @throws {AppError} `invalid_request` */
 function audienceOf(asked: string | readonly string[] | undefined): Audience {
   if (asked === undefined) return 'all';
   if (asked === 'keys') return 'keys';

@@ -149,7 +149,6 @@ export function ownErrorsOf({ path, errors = [] }: RouteSpec): readonly ErrorCod
   return [...new Set([...notFoundOf(path).values(), ...errors])];
 }
 
-/** Names the headers of a success that follow from the declaration of its route, but for holders of keys those of all. */
 function headersOf(spec: RouteSpec, audience: Audience): (keyof typeof HEADERS)[] {
   const isForAll = audience === 'all';
   return [

@@ -72,7 +72,10 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
       ...candidates.flatMap(({ id }, index) =>
         reasons.get(id) === 'budget_exceeded' ? spentOf(id, over.get(index)) : [],
       ),
-      ...heldBack.map(({ id, pauseUntil }): [string, string] => [id, waitsUntil(pauseUntil)]),
+      ...heldBack.map(({ id, pauseUntil }): [string, string] => [
+        id,
+        `The model account is tried again from ${pauseUntil.toISOString()}.`,
+      ]),
     ]),
     afterPrevious: new Set(waiting.map(({ id }) => id)),
     cancelPrevious: waiting.filter(({ overlap }) => overlap === 'cancel_previous').map(({ id }) => id),
@@ -81,10 +84,6 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
 
 function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {
   return limit === undefined ? [] : [[id, tooLittleLeft(limit)]];
-}
-
-function waitsUntil(time: Date): string {
-  return `The model account is tried again from ${time.toISOString()}.`;
 }
 
 interface Overlap {

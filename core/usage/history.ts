@@ -116,7 +116,6 @@ function forgetLedger(db: Db, limit: number): Promise<number> {
   });
 }
 
-/** Deletes the oldest sums by day, after ten years. */
 function forgetDays(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'usage_days',

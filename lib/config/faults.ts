@@ -153,7 +153,6 @@ function isTemporalEncrypted(address: string, present: Present): boolean {
   );
 }
 
-/** Tells whether a host is this machine: by a loopback address, or by a socket in its file system. */
 function isThisMachine(host: string): boolean {
   return host === '' || /^(\/.*|localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/.test(host);
 }

@@ -7,7 +7,6 @@ import {
   ESTIMATE_BASES,
   ESTIMATE_PRICINGS,
   type Amount,
-  type RunEstimate,
 } from '#core/execution/forecast/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
 import { timestamp } from '#lib/schemas.ts';
@@ -129,7 +128,13 @@ export function presentForecast(row: Forecast) {
       first: isoOrNull(runs.first),
       last: isoOrNull(runs.last),
     },
-    perRun: presentEstimate(perRun),
+    perRun: {
+      basis: perRun.basis,
+      sampleSize: perRun.sampleSize,
+      pricing: perRun.pricing,
+      p50: presentAmount(perRun.p50),
+      p95: presentAmount(perRun.p95),
+    },
     total: { p50: presentAmount(total.p50), p95: presentAmount(total.p95) },
     limits: row.limits.map(({ scope, name, max, used, othersPerDay, runsOut }) => ({
       scope,
@@ -146,8 +151,4 @@ export function presentForecast(row: Forecast) {
 
 function presentAmount({ tokens, costUsd }: Amount) {
   return { tokens, costUsd };
-}
-
-function presentEstimate({ basis, sampleSize, pricing, p50, p95 }: RunEstimate) {
-  return { basis, sampleSize, pricing, p50: presentAmount(p50), p95: presentAmount(p95) };
 }

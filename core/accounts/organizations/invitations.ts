@@ -76,7 +76,8 @@ async function insertInvitation(
   const { name: organizationName } = await lockOrganization(tx, organizationId);
   await assertAdmin(tx, { organizationId, userId: by.id });
   await assertInvitable(tx, organizationId, email);
-  const { token, tokenHash } = newInvitationToken();
+  const token = `inv_${randomBytes(32).toString('base64url')}`;
+  const tokenHash = hashInvitationToken(token);
   const former = await tx.row<{ id: string }>`
     select id from invitations where organization_id = ${organizationId} and email = ${email} for update
   `;
@@ -257,11 +258,6 @@ export async function isInvited(db: Db, email: string, token: string): Promise<b
       and o.deleted_at is null
   `;
   return found !== undefined;
-}
-
-function newInvitationToken(): { token: string; tokenHash: Buffer } {
-  const token = `inv_${randomBytes(32).toString('base64url')}`;
-  return { token, tokenHash: hashInvitationToken(token) };
 }
 
 /** Hashes with SHA-256; with 256 random bits a slow hash would add nothing but time. */

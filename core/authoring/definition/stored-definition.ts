@@ -40,7 +40,9 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
   const names = Object.keys(fields) as Name[];
   const shape = Object.fromEntries(all.map(([name, field]) => [name, storedSchema(field)]));
   const stored = z.strictObject(shape);
-  const blanks = new Map(all.map(([name, field]) => [name, blankOf(field)]));
+  const blanks = new Map(
+    all.map(([name, { schema, blank }]) => [name, blank === undefined ? schema.parse(undefined) : blank]),
+  );
   const asText = new Set(all.flatMap(([name, field]) => (field.storedAsText ? [name] : [])));
   const inText = (name: string, value: unknown) => (asText.has(name) && value !== null ? JSON.stringify(value) : value);
   const toJson = (value: object) =>
@@ -110,10 +112,6 @@ function parsed(value: unknown): unknown {
   } catch {
     return value;
   }
-}
-
-function blankOf({ schema, blank }: Field): unknown {
-  return blank === undefined ? schema.parse(undefined) : blank;
 }
 
 function blockedBy({ issues: [issue] }: z.ZodError): string {

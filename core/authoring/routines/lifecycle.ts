@@ -40,7 +40,10 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
     if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
     const nextRunAt = nextTimeFrom(routine, await databaseTime(tx));
-    if (isOver(routine, nextRunAt)) throw scheduleEnded(routine);
+    if (isOver(routine, nextRunAt)) {
+      const message = `The schedule has no time left up to endsAt, ${routine.endsAt?.toISOString()}: change endsAt first.`;
+      throw new AppError('schedule_ended', message);
+    }
     await assertMayActivate(tx, input.organizationId, input.plan);
     if (refusal !== undefined) throw refusal;
     await activateTexts(tx, routine, (await readProvenTexts(tx, routine)).proven);
@@ -167,11 +170,6 @@ export async function takeNewTools(
     if (wasActive) await recordDeactivation(tx, by, { id, projectId, revision });
   }
   return ids;
-}
-
-function scheduleEnded({ endsAt }: Routine): AppError {
-  const message = `The schedule has no time left up to endsAt, ${endsAt?.toISOString()}: change endsAt first.`;
-  return new AppError('schedule_ended', message);
 }
 
 function hasToMove({ state }: Routine, to: StateMove): boolean {

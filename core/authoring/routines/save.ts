@@ -115,7 +115,6 @@ export function changeChecks(
   ];
 }
 
-/** Tells whether the times of a schedule can be worked out, for checks that come after those of its form. */
 function hasTimes(found: readonly AppError[]): boolean {
   return !found.some(({ code }) => code === 'invalid_schedule' || code === 'invalid_timezone');
 }

@@ -141,7 +141,6 @@ function endOf({ toolName, connectionName, connectionId, policyId }: KnownTool):
   return { inWords: `"${toolName}"${of}`, connectionId, policyId };
 }
 
-/** Returns the gate as a source of text, where the instructions hold its value: an address is read like a tool. */
 function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>): End[] {
   if (gate?.url == null || !asksFor(instructions, 'gate.value')) return [];
   return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];

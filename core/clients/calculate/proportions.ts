@@ -112,7 +112,6 @@ function twoSided(z: number): number {
   return size > 3 ? 2 * upperTail(size) : 2 * (1 - normalCdf(size));
 }
 
-/** Computes the value that a share `p` of the distribution lies below, found by halving. */
 function normalQuantile(p: number): number {
   let low = -9;
   let high = 9;

@@ -63,7 +63,7 @@ function executeOne(name: unknown, fields: object): CalculateOutcome {
   return outcome.ok ? outcome : { ok: false, error: `${String(name)}: ${outcome.error}` };
 }
 
-/** Computes a list of operations; one that fails leaves the others their results. */
+/** An operation that fails does not take away the results of the others. */
 function executeAll({ calls, ...others }: { calls?: unknown }): CalculateOutcome {
   const listed = Array.isArray(calls) && calls.every(isJsonObject) ? calls : [];
   if (listed.length === 0 || listed.length > MAX_CALLS || Object.keys(others).length > 0) {

@@ -68,7 +68,7 @@ function lookUp(providerId: string, modelId: string): ListedFigures {
 
 type Quoted = number | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
 
-/** Converts a price of a million tokens: of the shortest prompts, or of the longest. */
+/** Quotes are for a million tokens. `of` is 0 for the first price tier and -1 for the last. */
 function perToken(quoted: Quoted, of: 0 | -1): string {
   const all = typeof quoted === 'object' ? [quoted.base, ...quoted.tiers.map(({ price }) => price)] : [quoted];
   return new Big(all.at(of) ?? 0).div(1_000_000).toFixed();

@@ -204,7 +204,7 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-/** Requests a text that fits a JSON Schema. The run checks the text, so the library takes it as it is. */
+/** The run checks the text against the schema, so the library takes it as it is. */
 function textInForm(schema: JsonObject) {
   const responseFormat = Promise.resolve(jsonSchema(withoutDialect(schema)).jsonSchema).then((json) => ({
     type: 'json' as const,

@@ -119,7 +119,7 @@ export function promptTexts(sent: JsonObject): string[] {
   ]);
 }
 
-/** Returns the parts of a tool or a call that a tenant or the model chose; the rest is the protocol's. */
+/** A tenant or the model chose these parts; the protocol fixes the others. */
 function chosenIn({ function: called }: JsonObject): unknown {
   if (!isJsonObject(called)) return undefined;
   const { name, description, parameters, arguments: args } = called;

@@ -89,7 +89,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
   };
 }
 
-/** Returns the abilities of the list and the dialect alone: the directory has joined the learned ones. */
+/** The directory has joined the learned abilities, so they are taken out again. */
 function without(abilities: ModelAbilities, learned: ModelAbilities): ModelAbilities {
   return Object.fromEntries(Object.entries(abilities).filter(([name]) => !(name in learned)));
 }

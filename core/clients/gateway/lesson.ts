@@ -80,7 +80,9 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const hasCalls = messages.includes('"tool_calls":');
   if (hasCalls && /(single|one|multiple|parallel) tool[-_ ]?calls?/i.test(words)) return { parallelToolCalls: false };
   if (isNamed('response_format', /response_?format|json_schema|structured[ _]outputs?/i)) {
-    return speaksOfContent(named) ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
+    // The words are about the schema in the field, or about the field as such.
+    const isSchema = CONTENT.test(named.said) || !UNKNOWN_FIELD.test(named.said);
+    return isSchema ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
   }
   if (hasCalls && !Object.hasOwn(sent, 'tools') && /\btools?=?[`'" ]/i.test(words)) return { callsWithoutTools: false };
   if (/"reasoning(_content|_details)?":/.test(messages) && /reasoning/i.test(`${words} ${places.join(' ')}`)) {
@@ -110,20 +112,13 @@ function limitOf(sent: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/**
- * Reads the output tokens that are left where the limit alone was too large, as vLLM and older models of OpenAI say it.
- */
+/** vLLM and older models of OpenAI name the tokens that are left for the output. */
 function outputLeftIn(words: string, sent: JsonObject): number | undefined {
   const limit = limitOf(sent);
   if (limit === undefined) return undefined;
   const input = /(\d+) (?:input tokens|in the (?:messages|prompt))/i.exec(words)?.[1];
   const left = numberIn(MOST_OUTPUT, words) ?? (numberIn(WINDOW, words) ?? Number.NaN) - Number(input);
   return left >= MIN_OUTPUT && left < limit ? left : undefined;
-}
-
-/** Tells whether a refusal of `response_format` is about the schema in it, and not about the field as such. */
-function speaksOfContent({ said }: Named): boolean {
-  return CONTENT.test(said) || !UNKNOWN_FIELD.test(said);
 }
 
 const CONTENT =

@@ -97,7 +97,7 @@ export function toGatewayFailure(error: unknown, apiKey?: string): GatewayFailur
   return failureByName(error, said?.words ?? '');
 }
 
-/** Reads a text that came instead of a completion as the server's words; a part of a completion is none. */
+/** A text in place of a completion is the server's own words; a part of a completion is not. */
 function wordsInstead(error: unknown, apiKey: string | undefined): Refusal | undefined {
   if (!APICallError.isInstance(error)) return undefined;
   const { responseBody = '', requestBodyValues } = error;

@@ -106,7 +106,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** Reads a body that was not streamed. The library refuses one that is no JSON. */
+/** The library refuses a body that is no JSON. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -202,7 +202,6 @@ function adaptMessages(messages: readonly unknown[], abilities: ModelAbilities, 
   return alternating(adapted);
 }
 
-/** The opening of a message is a text or, from the library, parts of text. */
 function isMessage(value: unknown): value is ChatMessage {
   return isJsonObject(value) && typeof value['role'] === 'string';
 }

@@ -107,7 +107,6 @@ interface ReadSchema {
   readonly quick: boolean;
 }
 
-/** @throws {SchemaError} when the schema is too large, or was refused before */
 function readSchema(projectId: string, schema: JsonObject): ReadSchema {
   if (isTooLarge(schema)) throw new SchemaError('it is too large');
   const json = toJson(() => canonicalJson(schema));
@@ -190,7 +189,6 @@ function isSmall(json: string): boolean {
   return json.length <= QUICK_LENGTH;
 }
 
-/** Counts what may be a schema, objects and booleans, up to `most`. */
 function countNodes(root: unknown, most: number): number {
   const waiting = [root];
   let nodes = 0;

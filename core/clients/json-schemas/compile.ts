@@ -56,7 +56,9 @@ export function keywordFault(
   dialect: unknown,
   { keyword, value, type }: { readonly keyword: string; readonly value: unknown; readonly type?: unknown },
 ): string | undefined {
-  if (keyword === '$schema') return isKnownDialect(value) ? undefined : 'the dialect is not known here';
+  if (keyword === '$schema') {
+    return typeof value === 'string' && KNOWN_DIALECTS.test(value) ? undefined : 'the dialect is not known here';
+  }
   if (keyword === '$async') return 'asynchronous schemas are not supported';
   if (keyword === 'id' && typeof value === 'string') return 'its name is $id';
   if (keyword === 'nullable' && type === undefined) return 'it stands without a type';
@@ -64,10 +66,6 @@ export function keywordFault(
   if (keyword === 'pattern' && typeof value === 'string') return patternFault(value);
   const { meta } = dialectOf(dialect);
   return meta.validateSchema({ [keyword]: value }) === true ? undefined : (meta.errors?.[0]?.message ?? 'not valid');
-}
-
-function isKnownDialect(name: unknown): boolean {
-  return typeof name === 'string' && KNOWN_DIALECTS.test(name);
 }
 
 const KNOWN_DIALECTS = /^https?:\/\/json-schema\.org\/(?:draft-07\/schema#?|draft\/2020-12\/schema#?)$/;

@@ -60,7 +60,7 @@ function createCounter(): (chunk: Uint8Array) => JsonLimits {
       if (isEscaped) {
         isEscaped = false;
         // The end of a line ends the string all the same.
-        inString = !isLineEnd(text[at]);
+        inString = text[at] !== '\n' && text[at] !== '\r';
         at += 1;
         continue;
       }
@@ -81,8 +81,4 @@ function createCounter(): (chunk: Uint8Array) => JsonLimits {
     }
     return { objects, values };
   };
-}
-
-function isLineEnd(sign: string | undefined): boolean {
-  return sign === '\n' || sign === '\r';
 }

@@ -157,7 +157,7 @@ function isIdOf(asked: Asked, id: unknown): boolean {
   return (typeof id === 'number' || typeof id === 'string') && String(id) === String(asked.id);
 }
 
-/** Tells whether an optional member is there: servers write null, and some `false` or an empty text, for none. */
+/** Servers write null, false or an empty text for a member that they leave out. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }

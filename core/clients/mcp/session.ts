@@ -154,7 +154,6 @@ interface RequestOptions {
 
 const NO_TOOLS: ToolPage = { tools: [], nextCursor: undefined, ttlMs: Number.POSITIVE_INFINITY };
 
-/** Returns the error of a session that the server no longer knows, however it says so; undefined for other errors. */
 function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknown): ToolServerError | undefined {
   if (ProtocolError.isInstance(error)) {
     const words = wordsOf(error);

@@ -124,7 +124,6 @@ function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sq
   return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;
 }
 
-/** Returns the error message with which a run ends, as an SQL expression on `runs`; it goes with the reason. */
 function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
   return state === 'cancelled'
     ? sql`case runs.cancel_reason when ${replacement.reason} then ${replacement.errorMessage}

@@ -182,7 +182,7 @@ async function findNearby(db: Db, run: { id: string; projectId: string; routineI
   return found ?? { previousResultId: null, nextResultId: null, lastGoodRunId: null };
 }
 
-/** Reads the schema by which the data of a run was made; null once its version is deleted. */
+/** Null once the version is deleted. */
 async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run): Promise<RunDetail['resultSchema']> {
   try {
     return (await readVersion(db, { projectId, id: routineId }, routineRevision)).resultSchema;
@@ -212,10 +212,7 @@ interface StepsOf {
   readonly runId: string;
 }
 
-/**
- * Reads all steps of a run in order, from some step on without the texts of models and tools.
- * @returns `leftOutFrom`, the index of the first step without its texts; null where none is
- */
+/** From the step `leftOutFrom` on, the texts of models and tools are left out. */
 async function readAllSteps(db: Db, of: StepsOf): Promise<{ steps: readonly Step[]; leftOutFrom: number | null }> {
   const { steps, more } = await readWithTexts(db, of, { after: -1, limit: Infinity });
   if (!more) return { steps, leftOutFrom: null };

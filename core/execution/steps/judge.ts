@@ -130,7 +130,6 @@ function endingByWrittenCall(tool: string, result: string | null): RunEnding {
   return { ...failure('model_wrote_call', message), result };
 }
 
-/** Returns the limit because of which no step can follow; undefined when one can. */
 function limitReached(run: StepRun, response: ModelResponse): FailureReason | undefined {
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);
@@ -215,7 +214,6 @@ export async function endingByChecks(
   return { ...failure('check_failed', message), result, outcomeSummary, checks, warnings };
 }
 
-/** Returns the ending of a run that would succeed: a part at best, where it called the tools of a connection in vain. */
 async function endingByTools(db: Db, run: StepRun, ending: RunEnding): Promise<RunEnding> {
   if (!run.transcript.some(({ role }) => role === 'tool') || !(await lacksConnection(db, run.runId))) return ending;
   return { ...ending, outcome: 'partial', warnings: ['tools_failed'] };
@@ -224,7 +222,6 @@ async function endingByTools(db: Db, run: StepRun, ending: RunEnding): Promise<R
 /** Tokens below which an estimate is too rough to say that a prompt was cut. */
 const WORTH_COMPARING = 1_000;
 
-/** @param sentTokens the estimate of the tokens that were sent */
 function responseWarnings(
   { usage, call }: ModelResponse,
   { sentTokens, isCallWritten }: { readonly sentTokens: number; readonly isCallWritten: boolean },

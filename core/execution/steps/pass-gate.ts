@@ -77,7 +77,6 @@ async function recordQuiet(
   return undefined;
 }
 
-/** Deletes the streak that a run continues, and returns what it accounted for. A pinned one stays. */
 function takeStreak(tx: Db, runId: string): Promise<{ from: Date; count: number } | undefined> {
   return tx.row`
     delete from runs streak using runs run

@@ -138,7 +138,6 @@ export async function listMessages(db: Db, runId: string): Promise<RunMessage[]>
   }));
 }
 
-/** Masks an address: `grace@example.com` becomes `g***@example.com`. */
 function masked(email: string): string {
   return email.replace(/^(.)[^@]*/u, '$1***');
 }

@@ -96,7 +96,7 @@ export async function narrowOptOut(db: Db, { userId, scopeId }: OptOut, others: 
   `;
 }
 
-/** Returns the scope, and with a project its digests: no mail about anything in it is no digest either. */
+/** A person who wants no mail about a project wants no digest of it either. */
 function scopesOf({ scopeId }: OptOut): string[] {
   return scopeId.startsWith('prj_') ? [scopeId, digestScope(scopeId)] : [scopeId];
 }

@@ -85,7 +85,6 @@ export function shownNextRun(timing: Timed): Date | null {
   return nextRunAt === null || isOver(timing, nextRunAt) ? null : nextRunAt;
 }
 
-/** Returns an instant that is later than every occurrence with its jitter. */
 function overAt({ endsAt, jitterSeconds }: Timing): Date {
   if (endsAt === null) throw new RangeError('a schedule without an end has a next time');
   return new Date(endsAt.getTime() + jitterSeconds * 1_000 + 1);

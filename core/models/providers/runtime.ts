@@ -198,7 +198,6 @@ export function takeRuntimeLease(
   `;
 }
 
-/** Extends the lease after the runtime has worked under it. @returns false when it is over */
 async function renewRuntimeLease(db: Db, lease: RuntimeLease): Promise<boolean> {
   const touched = await db.run`
     update runtime_lease set expires_at = now() + interval '30 seconds'

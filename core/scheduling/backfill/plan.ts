@@ -64,7 +64,7 @@ export async function planBackfill(
   return { instants, made, leftOut, nextFrom: past.nextFrom };
 }
 
-/** Returns the first instant that the schedule will claim by itself, from which a backfill stays away. */
+/** The schedule claims from this instant on by itself, so a backfill ends before it. */
 function firstDue(routine: Routine): Date | undefined {
   const { state, nextRunAt } = routine;
   if (state !== 'active' || nextRunAt === null || isOver(routine, nextRunAt)) return undefined;

@@ -60,7 +60,6 @@ async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membersh
   return endSignInsOf(tx, by, member);
 }
 
-/** Ends what programs may do for a person: API keys that they made, those of terminals too, and assistants. */
 async function endPrograms(tx: Db, by: Actor, member: Membership, because: string) {
   const revokedKeys = await revokeKeysOf(tx, by, member);
   return { revokedKeys, disconnectedAssistants: await endGrantsOfMember(tx, member, { by, because }) };

@@ -91,7 +91,7 @@ export async function priceFaults({ stripe, prices, livemode }: Processor): Prom
       const price = await stripe.prices.retrieve(id);
       faults.push(...faultsOf(price, PLANS[plan].priceCents, livemode).map((f) => `${variable}: ${f}`));
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!(error instanceof Error && 'code' in error && error.code === 'resource_missing')) throw error;
       faults.push(`${variable}: the processor has no such price`);
     }
   }
@@ -125,8 +125,4 @@ function faultsOf(price: Stripe.Price, cents: number, livemode: boolean): string
     price.unit_amount === cents ? [] : [`the amount is ${price.unit_amount}, not ${cents} cents`],
     price.livemode === livemode ? [] : ['the price is of the other mode than the secret key'],
   ].flat();
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'resource_missing';
 }

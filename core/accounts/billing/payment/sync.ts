@@ -134,7 +134,6 @@ async function replace(
   return written !== undefined && written.requested > lease.requested;
 }
 
-/** Gives the lease back; the reconciliation tries again after a pause that doubles, up to an hour. */
 async function giveBack(db: Db, { organizationId, token }: Lease): Promise<void> {
   await db.run`
     update billing_customers set lease_token = null, leased_until = null, attempts = attempts + 1,

@@ -187,7 +187,6 @@ async function issue(
   }
 }
 
-/** @throws {ModelFailure} when no runtime responds */
 async function leaseOrFail(runtime: ModelRuntime): Promise<void> {
   try {
     await runtime.lease();

@@ -101,7 +101,7 @@ function toServer({ url }: SignInRequest): { readonly url: string } {
   throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
 }
 
-/** Keeps providers apart: the callback tells them apart by its address. */
+/** The callback tells providers apart by its address. */
 function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
   const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
   if (provider !== request.provider) {
