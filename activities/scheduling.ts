@@ -16,7 +16,7 @@ export interface SchedulingActivities {
   sendMessages(): Promise<void>;
 }
 
-/** Creates the activities of the scheduler. Each is one part of a tick, so that none holds up the others. */
+/** Creates the activities of the scheduler. Each is one part of a tick, so that no part delays the others. */
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
   const parts = createTickParts(deps);
   return {

@@ -54,7 +54,7 @@ export class BoundedThread<Job, Result> {
       this.#last = result.catch(() => undefined);
       return { result: await result };
     });
-    if (done === undefined) throw new ThreadBusyError('too much of the same owner is waiting');
+    if (done === undefined) throw new ThreadBusyError('too many jobs of the same owner are waiting');
     return done.result;
   }
 

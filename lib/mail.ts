@@ -116,7 +116,7 @@ function faultOf(error: unknown): MailFault {
   if (reply === undefined) return { kind: 'refused', code, message: `the message cannot be sent (${code})` };
   return reply >= 500
     ? { kind: 'refused', code, message: `the mail server has refused the message (${reply})` }
-    : { kind: 'deferred', code, message: `the mail server has put the message off (${reply})` };
+    : { kind: 'deferred', code, message: `the mail server asks to send the message later (${reply})` };
 }
 
 function replyOf(error: unknown): number | undefined {

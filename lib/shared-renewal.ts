@@ -94,8 +94,8 @@ export function refusalsOf(version: Sql): Sql {
 }
 
 /**
- * Returns the condition that a row has no refusal beyond those that were read: callers who waited for a renewal are
- * told of its refusal, and do not bring the next one upon themselves.
+ * Returns the condition that the row has no newer refusal than the ones that were read. Callers who waited for a
+ * renewal get its refusal, instead of causing the next one.
  */
 export function hasNoNewRefusal(version: Sql, earlier: Refusals | null): Sql {
   return sql`${refusalsOf(version)} ->> 'last' is not distinct from ${earlier?.last ?? null}::text`;

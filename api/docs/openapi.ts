@@ -57,7 +57,7 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
   return lean;
 }
 
-/** The ways in which others than API keys authenticate. */
+/** Ways to authenticate without an API key. */
 function sessionSchemes(options: Pick<DocumentOptions, 'publicUrl' | 'productTag'>) {
   return {
     session: {
@@ -93,7 +93,7 @@ API keys read on every plan and write on: ${writers.join(', ')}.`;
 
 type Document = ReturnType<typeof createDocument>;
 
-/** Operations from which a shared parameter is declared once for all. */
+/** Number of operations from which on a shared parameter is declared once for all. */
 const SHARED_FROM = 3;
 
 /**

@@ -64,7 +64,7 @@ export function requestMetrics(metrics: Metrics): Middleware {
   };
 }
 
-/** Traces a request as a span named by its route, on the caller's trace where a `traceparent` came along. */
+/** Traces a request as a span named by its route, in the caller's trace if it sent a `traceparent`. */
 export function requestTracing(tracing: Tracing): Middleware {
   return (ctx, next) => {
     const parent = ctx.get('traceparent');

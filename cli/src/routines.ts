@@ -11,7 +11,7 @@ import { registerWebhooks } from './webhooks/commands.ts';
 
 const STATES = ['draft', 'active', 'paused', 'archived'] as const;
 
-/** Adds `routines` with all below it. */
+/** Adds `routines` with its subcommands. */
 export function registerRoutines(program: Command, context: Context): void {
   const routines = program.command('routines').description('Look at routines and start them.');
   routines

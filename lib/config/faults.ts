@@ -5,7 +5,9 @@ type Present = Partial<Record<string, string>>;
 
 const PAID_ROLES: ReadonlySet<string> = new Set(['api', 'worker', 'billing-check', 'billing-reconcile']);
 
-/** Lists what the product refuses, most of it in production only, from the variables that are present. */
+/**
+ * Lists settings that the product refuses, most of them in production only. Only variables that are set are checked.
+ */
 export function productionFaults(role: string, present: Present, sources: readonly ModelSource[]): string[] {
   const serves = role === 'api' || role === 'worker';
   const faults: string[] = PAID_ROLES.has(role) ? billingFaults(present) : [];

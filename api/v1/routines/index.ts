@@ -198,7 +198,7 @@ const putRoutine = route({
   return replyOfSaved(saved, true, { access, deps });
 });
 
-/** Responds with a saved routine. Where it is active and may run more often now, the forecast adds warnings. */
+/** Responds with a saved routine. When it is active and may run more often now, the forecast adds warnings. */
 async function replyOfSaved(
   saved: Awaited<ReturnType<typeof routines.patchRoutine>>,
   isPaced: boolean,

@@ -44,13 +44,13 @@ export async function listInvitations(
   `;
 }
 
-/** The service's parts that send an invitation. */
+/** Parts of the service that an invitation needs. */
 type InvitationDeps = Pick<Core, 'database' | 'uiOrigin'> & WithAccountMails;
 
 /**
- * Invites an address, by mail where there is a mail server. A new invitation replaces an earlier one of the same
- * address and its token.
- * @returns the token too, which is shown once and mailed; the database has its hash
+ * Invites an address, by mail if there is a mail server. A new invitation replaces an earlier one of the same address
+ * and its token.
+ * @returns the token too, which is shown once and mailed; the database has only its hash
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */
 export async function createInvitation(
@@ -215,7 +215,7 @@ export async function acceptInvitation(
   `;
   if (invited === undefined) throw new AppError('invitation_not_found');
   const { id, organizationId, role } = invited;
-  // The organization before the invitation, in the order in which inviting locks them.
+  // Locks the organization before the invitation, in the same order as an invitation does.
   await lockOrganization(tx, organizationId).catch(() => {
     throw new AppError('invitation_not_found');
   });

@@ -54,7 +54,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** No skill has a reference of another length: it is refused like any unknown one. */
+/** References of another length belong to no skill and are refused as unknown. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {
@@ -129,9 +129,9 @@ const resultKey = z
   });
 
 /**
- * Everything of a routine that is material: what its runs are told, and what they may do. A change makes a new
+ * The material fields of a routine: everything that its runs are told, and what they may do. A change makes a new
  * revision, which no manual run has proven yet, so the routine returns to draft. The tools of its connections are
- * material too; their policies are tables of their own. Name, times, budget and who is told are not.
+ * material too; their policies are tables of their own. Name, times, budget and recipients of mail are not.
  */
 export const DEFINITION = {
   instructions: {

@@ -12,14 +12,14 @@ export interface DefinitionForm<V> {
   pick(value: V): V;
   /** Returns the lines of the briefing that say fields. */
   told(value: V): string[];
-  /** Writes a definition as JSON; fields of the value that are no part of it are left out. */
+  /** Writes a definition as JSON, without other fields of the value. */
   write(value: V): string;
   /**
    * Reads a stored definition. A missing field is newer than it and takes its default. `blocked` names a field that
    * this release cannot read, which takes its default too.
    */
   read(stored: unknown): StoredDefinition<V>;
-  /** Lists the fields in which `after` differs. */
+  /** Lists the changed fields. */
   differences(before: V, after: V): (keyof V & string)[];
   /** Returns an SQL expression for the same, between the stored definitions of two rows. */
   differencesInSql(before: Sql, after: Sql): Sql;

@@ -17,10 +17,10 @@ export type Finish =
       /** Undefined where the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
-      /** JSON text of the result; null where the call holds none. */
+      /** JSON text of the result; null when the call has none. */
       readonly result: string | null;
     }
-  /** Why no call of `finish` in the response counts, so that the run goes on. */
+  /** Why no call of `finish` in the response counts, so that the run continues. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 

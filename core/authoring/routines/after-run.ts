@@ -38,7 +38,7 @@ const counted = sql`case when ended.trigger = 'schedule' then r.consecutive_fail
 const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.consecutive_failures + 1 >= r.pause_after_failures)`;
 
-/** Locks the routine before the update, so that one of two runs that end at the same time is the one that paused it. */
+/** Locks the routine before the update, so that exactly one of two runs that end at the same time pauses it. */
 const countFailure = sql`before as (
         select r.id, r.state from ended join routines r on r.id = ended.routine_id for no key update of r
       ), routine as (

@@ -24,20 +24,18 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
 }
 
-/** Fields that a change leaves as they are: faults that came to them later do not block a new name. */
+/** Fields that a change leaves alone: a fault that has come up in them since does not block a new name. */
 interface Untouched {
   /** Skill references. Deleted ones are not looked for. */
   readonly attached?: readonly string[];
-  /** Lengths of custom skills that are about to be written, by reference, in place of what is stored. */
+  /** Lengths of custom skills that are about to be written, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
   /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
 }
 
-/**
- * One rule of a routine, which throws what it refuses. Where all faults are looked for, it gets those found before it.
- */
+/** One rule of a routine; it throws its refusals. When all faults are collected, it gets the faults found before. */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -45,7 +43,10 @@ export async function assertChecks(checks: readonly SaveCheck[]): Promise<void> 
   for (const check of checks) await check([]);
 }
 
-/** Collects all refusals. @throws {AppError} what a later attempt may not meet, such as `models_unavailable` */
+/**
+ * Collects all refusals.
+ * @throws {AppError} errors that may pass, such as `models_unavailable`
+ */
 export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError[]> {
   const found: AppError[] = [];
   for (const check of checks) {
@@ -60,10 +61,10 @@ export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError
 }
 
 /**
- * Lists the checks of what the request's schema cannot say: schedule, time zone, placeholders, form of the result,
- * webhook URL, patterns, skills and model. A change is checked as the whole routine that it makes. They throw
- * `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`, `invalid_skill`,
- * `invalid_model` and `models_unavailable`.
+ * Lists the checks beyond the request's schema: schedule, time zone, placeholders, form of the result, webhook URL,
+ * patterns, skills and model. A change is checked as the whole routine that it makes. They throw `invalid_request`,
+ * `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`, `invalid_skill`, `invalid_model`
+ * and `models_unavailable`.
  */
 export function routineChecks(
   db: Db,
@@ -86,7 +87,7 @@ export function routineChecks(
     () => checkForm(projectId, fields),
     () => {
       if (fields.deliver !== 'changed' || fields.resultSchema !== null) return;
-      const message = 'only the data of a resultSchema can be compared, and there is none';
+      const message = 'needs a resultSchema: only its data can be compared';
       throw invalid([{ path: 'deliver', message }]);
     },
     () => fields.webhookUrl !== null && checkWebhookUrl(outbound, fields.webhookUrl),
@@ -126,7 +127,7 @@ async function checkForm(
 ): Promise<void> {
   if (resultSchema === null) {
     if (resultKey === null) return;
-    const message = 'names items of what a resultSchema describes, and there is none';
+    const message = 'needs a resultSchema: it names items of its data';
     throw invalid([{ path: 'resultKey', message }]);
   }
   try {

@@ -109,7 +109,7 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
 }
 
 /**
- * Reads the routine and locks it until the transaction ends. Runs of it can still be inserted.
+ * Reads the routine and locks it until the transaction ends. Runs can still be inserted for it.
  * @throws {AppError} `routine_not_found`
  */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {

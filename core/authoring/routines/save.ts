@@ -92,7 +92,7 @@ interface Checked {
   readonly skillLengths?: ReadonlyMap<string, number>;
 }
 
-/** Lists the checks of a change, which leave alone what the change does not touch. */
+/** Lists the checks of a change; fields that it does not touch are not checked. */
 export function changeChecks(
   deps: SaveDeps,
   { seen, patch, skillLengths = new Map() }: Pick<Checked, 'skillLengths'> & { seen: Routine; patch: RoutinePatch },
@@ -135,7 +135,7 @@ export async function patchRoutine(
     expectedVersions: readonly number[] | undefined;
     origin: VersionOrigin;
     by: Actor;
-    /** Set where the patch is what the manager of the routine stores. */
+    /** Set when the manager of the routine stores the patch. */
     isPut?: true;
   },
 ): Promise<SavedRoutine> {
@@ -233,9 +233,9 @@ export function assertPatchable(routine: Routine, expected: readonly number[] | 
 }
 
 /**
- * Restores everything material of an earlier version, as a new revision without a proof run. The tools stay as they are
- * confirmed now. Restoring the present version changes nothing.
- * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `changeChecks` throw
+ * Restores the material fields of an earlier version, as a new revision without a proof run. The confirmations of tools
+ * stay. Restoring the present version changes nothing.
+ * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and the errors of `changeChecks`
  */
 export async function restoreVersion(
   deps: SaveDeps,

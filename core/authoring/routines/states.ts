@@ -44,7 +44,7 @@ export const ROUTINE_TRANSITIONS = [
   readonly when: string;
 }[];
 
-/** A restorer is the person who takes a routine out of the archive; no other change of theirs reaches it there. */
+/** A restorer takes the routine out of the archive; no other change reaches an archived routine. */
 export type Mover = 'person' | 'service' | 'restorer';
 
 export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];

@@ -1,8 +1,8 @@
 import type { ModelDialect } from '#lib/config/index.ts';
 
 /**
- * Facts about a model's server that decide what a request may hold. Absent means unknown: the request then tries, and a
- * refusal that names the field is remembered.
+ * Facts about a model's server that decide which fields a request may have. Absent means unknown: the request then
+ * tries, and a refusal that names the field is remembered.
  */
 export interface ModelAbilities {
   /** `response_format` with a JSON Schema. */
@@ -10,7 +10,7 @@ export interface ModelAbilities {
   readonly tools?: boolean;
   /** Several calls in one turn; without them turns of old transcripts are split. */
   readonly parallelToolCalls?: boolean;
-  /** The field `parallel_tool_calls`, by which a server is held to one call. */
+  /** The field `parallel_tool_calls`, which limits a server to one call. */
   readonly parallelToolCallsField?: boolean;
   readonly outputLimit?: 'max_tokens' | 'max_completion_tokens' | 'none';
   readonly streaming?: boolean;

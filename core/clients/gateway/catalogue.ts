@@ -22,7 +22,7 @@ const known = new LRUCache<string, ListedFigures>({ max: 20_000, ttl: 60 * 60 * 
 
 /**
  * Looks up window and prices of a model in the catalogue that ships with the service.
- * @param server its dialect, and its address, by which the hosts of other providers are found
+ * @param server its dialect, and its address, which reveals hosts of other providers
  */
 export function catalogueFigures(
   server: { readonly dialect: ModelDialect; readonly baseUrl: string },

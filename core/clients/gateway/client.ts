@@ -28,16 +28,16 @@ export interface GatewayClient {
 }
 
 /**
- * Calls models of the sources over OpenAI's chat completions, without the library's own retries. A request that is
- * refused for a field which it can do without goes out again without it, at once, and what was learned is remembered
- * once that is accepted.
+ * Calls models of the sources over OpenAI's chat completions, without the library's own retries. When a server refuses
+ * a request for an optional field, the request is sent again at once without it; the lesson is remembered if that
+ * request is accepted.
  */
 export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySettings): GatewayClient {
   // A model may think for minutes before its first byte; silence and the call's own deadline are the clocks.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
   const providers = new Map(sources.map((source) => [source.name, providerOf(source, agent, silenceMs)]));
-  // A model builds its schemas when it is made, which costs more than the rest of a call. There are as many models as
-  // the directory lists.
+  // A model builds its schemas when it is made, which costs more than the rest of a call, so models are kept. Their
+  // number is limited by the directory.
   const models = new Map<string, ServedLanguageModel>();
   const habits = finishHabits();
   const keys = new Map(sources.map(({ name, apiKey }) => [name, apiKey]));
@@ -115,8 +115,8 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 const PROVIDER = 'gateway';
 
 /**
- * Knows which models give no finish reason, from their responses that were whole. Only what is unusual is remembered:
- * most models give one, which each process sees for itself.
+ * Learns from complete responses which models give no finish reason. Only these models are remembered in the database;
+ * that a model gives one, each process notices by itself.
  */
 function finishHabits() {
   const given = new Set<string>();
@@ -139,8 +139,8 @@ function finishHabits() {
 
 /**
  * Makes one request and reads its response.
- * @param mayLackReason tells whether a response without a finish reason is whole
- * @throws what the library throws
+ * @param mayLackReason tells whether a response without a finish reason is complete
+ * @throws errors of the library
  */
 async function generate(
   served: ServedLanguageModel,

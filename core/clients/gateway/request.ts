@@ -82,7 +82,7 @@ async function readAnswer(body: AsyncIterable<Buffer>, isEventStream: boolean, r
 /** Matches the beginning of server-sent events: a field, or a comment. */
 const EVENTS = /^[\s\uFEFF]*(?:(?:data|event|id|retry)[ \t]*:|:)/;
 
-/** Signs by which a body shows its form. */
+/** First characters that reveal the form of a body. */
 const SHOWS_FORM = 8;
 
 async function startOf(body: AsyncIterable<Buffer>): Promise<{ head: Buffer[]; rest: AsyncIterator<Buffer> }> {
@@ -166,8 +166,8 @@ interface ChatMessage extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Fits the body of a request to what the model's server takes, and to what every server takes: roles that alternate, no
- * schema beside tools, no field that was refused before.
+ * Fits the body of a request to the model's server, and to rules of all servers: roles alternate, no schema beside
+ * tools, no field that was refused before.
  */
 export function adaptRequest(body: Record<string, unknown>, abilities: ModelAbilities): Record<string, unknown> {
   const { max_tokens: limit, response_format: format, messages, ...rest } = body;
@@ -213,8 +213,8 @@ function withoutReasoning(message: ChatMessage): ChatMessage {
 }
 
 /**
- * Joins what a user says after a user or after a tool to the message before it: the chat templates of Gemma refuse the
- * one, those of Mistral both. An assistant's message without text and calls goes, as no template takes it.
+ * Joins a user's message to the message before it, after a user or a tool: the chat templates of Gemma refuse the
+ * former, those of Mistral both. An assistant's message without text and calls is dropped, as no template takes it.
  */
 function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   const result: ChatMessage[] = [];

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '#lib/json.ts';
 import { compilePattern, patternFault } from '#lib/linear-pattern.ts';
 
-/** Says what is wrong with a value, or undefined when it is valid. */
+/** Describes the fault of a value; undefined when it is valid. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
 /** A schema and a value as JSON text, for the thread. Without a value, the schema is only compiled. */
@@ -51,7 +51,7 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   };
 }
 
-/** Says why a keyword cannot be read; undefined when it can, as far as it shows without the rest of the schema. */
+/** Explains why a keyword cannot be read; undefined when it can, judged without the rest of the schema. */
 export function keywordFault(
   dialect: unknown,
   { keyword, value, type }: { readonly keyword: string; readonly value: unknown; readonly type?: unknown },

@@ -33,7 +33,7 @@ export interface RunEnding {
 
 export interface ResultData {
   readonly value: unknown;
-  /** Key by which the items of its list are told apart; null where there is none. */
+  /** Key that identifies the items of the list; null without one. */
   readonly by: ResultKey | null;
 }
 

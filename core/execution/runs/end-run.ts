@@ -52,7 +52,7 @@ export async function recordEnd(
   ending: RunEnding,
 ): Promise<EndedRun | undefined> {
   const { state, reason, errorMessage, result, warnings = [] } = ending;
-  // The failed attempt says more than the reason does; a step that was never sent has words of its own.
+  // The error of the failed attempt is more exact than the reason. A step that was never sent has its own message.
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));

@@ -86,7 +86,7 @@ export interface MailEntry {
   readonly differences: readonly { readonly sign: '+' | '-' | '~'; readonly text: string }[];
 }
 
-/** The subject of a message: routine, run or project, as far as it has one. */
+/** Routine, run or project that the message is about, if any. */
 export interface MessageSubject {
   readonly organizationId: string;
   readonly projectId: string;

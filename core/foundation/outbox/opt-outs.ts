@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** A person, and what they want no more mail about. */
+/** A person, and the mail that they have unsubscribed from. */
 export interface OptOut {
   readonly userId: string;
   /** Id of a routine or a project, {@link digestScope} of one, or {@link ALL_DIGESTS}. */

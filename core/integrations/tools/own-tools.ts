@@ -65,7 +65,7 @@ export const FINISH = 'finish';
 /** Fields of a routine that decide the parameters of `finish`. */
 interface FinishRule {
   readonly outcome: string;
-  /** JSON Schema of the result; null where it is any text. */
+  /** JSON Schema of the result; null for any text. */
   readonly resultSchema: JsonObject | null;
 }
 

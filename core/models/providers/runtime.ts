@@ -144,7 +144,7 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
   while (!signal.aborted) {
     try {
       held = await renew(deps);
-      if (!held) deps.log.warn('another provider runtime answers than the one that is leased');
+      if (!held) deps.log.warn('a provider runtime other than the leased one responds');
     } catch (err) {
       // Said once: a runtime that is away for an hour is one fact.
       if (held) deps.log.warn({ err }, 'the lease on the provider runtime was not renewed');

@@ -15,9 +15,9 @@ interface Membership {
 }
 
 /**
- * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked unless an
+ * Removes a person from an organization, or lets them leave. The API keys that they made there are revoked unless an
  * owner keeps them, and their sign-ins end.
- * @returns what `endMembership` does, and the connections that need another sign-in
+ * @returns the result of `endMembership`, and the connections that need another sign-in
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export function removeMember(

@@ -5,7 +5,7 @@ import { PAID_PLANS, parsePriceIds, PLANS } from '../plans.ts';
 import type { LaunchSwitches } from './checkout.ts';
 import { createProcessor, type PaymentWatch, type Processor } from './processor.ts';
 
-/** Configuration of payment, as one process holds it. */
+/** Payment configuration of a process. */
 export interface Payment {
   /** Undefined on a self-hosted service without payment. */
   readonly processor: Processor | undefined;
@@ -78,9 +78,9 @@ function processorOf(config: PaymentVariables): Processor | undefined {
 }
 
 /**
- * Checks that the prices for sale agree with the plans: active, monthly, in US dollars, of the plan's amount and of the
- * key's mode.
- * @returns the faults, in words for the operator; empty when there are none
+ * Checks that the prices for sale agree with the plans: active, monthly, in US dollars, with the plan's amount and in
+ * the key's mode.
+ * @returns the faults, in words for the operator; empty without faults
  */
 export async function priceFaults({ stripe, prices, livemode }: Processor): Promise<string[]> {
   const faults: string[] = [];
@@ -109,7 +109,7 @@ export async function reportPriceFaults({ processor, watch }: Payment): Promise<
   try {
     faults = await priceFaults(processor);
   } catch (err) {
-    watch.log.error({ err }, 'the prices could not be looked at; npm run billing:check does it again');
+    watch.log.error({ err }, 'the prices could not be checked; npm run billing:check tries again');
     return;
   }
   if (faults.length > 0) throw new Error(`Payment is configured wrongly: ${faults.join('; ')}.`);

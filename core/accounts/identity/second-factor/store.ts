@@ -74,7 +74,10 @@ export async function replaceRecoveryCodes(tx: Db, userId: string): Promise<stri
   return codes;
 }
 
-/** Uses up a code of the authenticator or a recovery code. @returns undefined where it is wrong or was used before */
+/**
+ * Uses up a code of the authenticator or a recovery code.
+ * @returns undefined when it is wrong or was used before
+ */
 export async function useSecondFactor(
   tx: Db,
   secrets: SecretBox,
@@ -110,7 +113,10 @@ function openFactor(secrets: SecretBox, userId: string, sealed: string): string 
   }
 }
 
-/** Removes the second factor of a person with its recovery codes. @returns false where there is none */
+/**
+ * Removes the second factor of a person with its recovery codes.
+ * @returns false without a second factor
+ */
 export async function removeSecondFactor(tx: Db, userId: string): Promise<boolean> {
   const removed = await tx.row<{ wasConfirmed: boolean }>`
     delete from second_factors where user_id = ${userId}

@@ -105,10 +105,10 @@ function toServer({ url }: SignInRequest): { readonly url: string } {
 function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
   const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
   if (provider !== request.provider) {
-    throw new AppError('invalid_request', 'connectionId: a connection of another provider');
+    throw new AppError('invalid_request', 'connectionId: the connection is at another provider');
   }
   if (draft.auth !== 'oauth') {
-    throw new AppError('invalid_request', 'connectionId: not a connection that is signed in to');
+    throw new AppError('invalid_request', 'connectionId: the connection does not use a sign-in');
   }
 }
 

@@ -41,7 +41,9 @@ test('a confirmation that is put off three times arrives once, by the same link'
   expect(signedUp.status).toBe(200);
   await expect.poll(() => mailbox.faults.deferred).toBe(2);
   for (const left of [1, 0]) {
-    await expect.poll(async () => (await wait(['pending']))[0]?.error).toMatch(/put the message off \(451\)/);
+    await expect
+      .poll(async () => (await wait(['pending']))[0]?.error)
+      .toMatch(/asks to send the message later \(451\)/);
     const [mail] = await wait(['pending']);
     // Not due yet, so that nothing is tried.
     await tick(service);

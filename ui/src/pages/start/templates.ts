@@ -2,7 +2,7 @@
 export interface Template {
   readonly id: string;
   readonly name: string;
-  /** One sentence that says what the template delivers. */
+  /** One sentence about the result of the template. */
   readonly promise: string;
   readonly instructions: string;
   /** Questions to the person, each a variable of the instructions. */
