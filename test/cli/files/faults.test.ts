@@ -82,7 +82,7 @@ test.for([
   ['a NUL', withHead() + '\0', 'the text has a NUL'],
   ['bytes that are no UTF-8', Buffer.from([0x2d, 0xff, 0xfe]), 'is not UTF-8'],
   ['a file that is too large', Buffer.alloc(1_048_577, 0x61), 'has 1048577 bytes, of 1048576 at most'],
-  ['a text that is too long', `${withHead()}${'a'.repeat(100_001)}`, 'of 100000 at most'],
+  ['a text that is too long', `${withHead()}${'a'.repeat(100_001)}`, 'at most 100000 are allowed'],
   ['instructions in the head', withHead('instructions: x'), 'the instructions are the text below the head'],
   ['a check of no type', withHead('checks: [{ type: result_match }]'), 'its type is none of'],
   ['a gate with both', withHead('gate: { url: a, tool: { policyId: b } }'), 'gate'],
