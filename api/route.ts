@@ -20,6 +20,8 @@ export interface RouteSpec<
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
+  /** When it was deprecated and, where that is decided, when it ends: days such as 2027-01-31. */
+  readonly deprecated?: { readonly since: string; readonly sunset?: string };
   readonly auth: A;
   readonly scope?: Scope;
   /** How it appears as a tool over MCP; false where no assistant may call it. */
@@ -108,6 +110,7 @@ export type NewId = (
   resource:
     | 'apiKey'
     | 'backfill'
+    | 'ciTrust'
     | 'connection'
     | 'invitation'
     | 'organization'

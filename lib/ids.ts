@@ -6,6 +6,7 @@ export const ID_PREFIX = {
   organization: 'org',
   project: 'prj',
   apiKey: 'key',
+  ciTrust: 'cit',
   routine: 'rtn',
   run: 'run',
   backfill: 'bkf',

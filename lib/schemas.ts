@@ -23,10 +23,10 @@ export const instantOfThisAge = z.iso
 
 /** Returns the schema of a name that a person gives: one line with something to see; spaces around it are dropped. */
 export function nameOf(max: number) {
-  return z.string().min(1, EMPTY).max(max).regex(ONE_LINE, EMPTY).trim();
+  return z.string().min(1, EMPTY).max(max).regex(ONE_LINE, `${EMPTY}, and be one line`).trim();
 }
 
-const EMPTY = 'must not be empty, nor hold control characters';
+const EMPTY = 'must not be empty';
 
 /** Names stand in mails and logs. Without a repetition inside another, so that it takes linear time. */
 const ONE_LINE =

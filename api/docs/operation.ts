@@ -7,19 +7,14 @@ import { type Audience, hasProject, isTagged, ownErrorsOf, responsesOf } from '.
 
 /** Describes one route: who may call it, what it takes and what it responds with. */
 export function operation(spec: RouteSpec, audience: Audience): ZodOpenApiOperationObject {
-  const words = [
-    spec.description ?? `${spec.summary}.`,
-    audience === 'all' && scopeNote(spec),
-    audience === 'keys' &&
-      `Errors: ${ownErrorsOf(spec)
-        .map((code) => `\`${code}\``)
-        .join(', ')}.`,
-  ];
+  const { description = `${spec.summary}.` } = spec;
+  const note = audience === 'all' ? scopeNote(spec) : errorNote(spec);
   return {
     operationId: spec.id,
     tags: [spec.tag],
     summary: spec.summary,
-    description: words.filter(Boolean).join('\n\n'),
+    description: [description, note].filter(Boolean).join('\n\n'),
+    ...(spec.deprecated !== undefined && { deprecated: true }),
     security: audience === 'keys' ? securityOf(spec).slice(0, 1) : securityOf(spec),
     requestParams: {
       ...(spec.params instanceof z.ZodObject ? { path: spec.params } : {}),
@@ -118,4 +113,10 @@ function scopeNote(spec: RouteSpec): string {
     return 'Only the browser session of the account’s owner may call this; an API key cannot act as the owner.';
   }
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
+}
+
+/** Names the errors of the operation itself: those that any operation has stand with the response. */
+function errorNote(spec: RouteSpec): string {
+  const codes = ownErrorsOf(spec);
+  return codes.length === 0 ? '' : `Errors: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 }

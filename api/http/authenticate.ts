@@ -93,7 +93,8 @@ export async function assertPermitted(
 ): Promise<void> {
   if (actor.kind === 'session') return;
   if (scope !== undefined && !actor.scopes.includes(scope)) {
-    throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`);
+    const holder = actor.kind === 'key' ? 'The API key' : 'The access that this assistant was given';
+    throw new AppError('insufficient_scope', `${holder} lacks the scope ${scope}.`);
   }
   if (method !== 'GET' && !mayWrite(plan, 'key')) {
     throw await writeRefused(database, { organizationId, plan });

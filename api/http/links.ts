@@ -33,14 +33,11 @@ export function pageForm(spec: RouteSpec, given: Readonly<Record<string, unknown
  * Returns the `Link` header of a page that has a next one (RFC 8288): the same request with its cursor. It is built
  * from our own public address, never from the Host header.
  */
-export function linkToNext(
-  cursor: string,
-  request: { publicUrl: string; path: string; query: object },
-): { Link: string } {
+export function linkToNext(cursor: string, request: { publicUrl: string; path: string; query: object }): string {
   const url = new URL(request.path, request.publicUrl);
   for (const [name, value] of Object.entries(request.query)) {
     if (value !== undefined) url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
   url.searchParams.set('cursor', cursor);
-  return { Link: `<${url.href}>; rel="next"` };
+  return `<${url.href}>; rel="next"`;
 }

@@ -45,6 +45,7 @@ export const EXAMPLE = {
   organization: 'org_01kx3k9y6wfd8r0v5m2c7t4q1z',
   project: 'prj_01kx3k9y6wfd8r0v5m2c7t4q2a',
   apiKey: 'key_01kx3k9y6wfd8r0v5m2c7t4q3b',
+  ciTrust: 'cit_01kx3k9y6wfd8r0v5m2c7t4q3c',
   routine: 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c',
   run: 'run_01kx3k9y6wfd8r0v5m2c7t4q5d',
   backfill: 'bkf_01kx3k9y6wfd8r0v5m2c7t4q2k',

@@ -16,6 +16,7 @@ export function serve(route: Route, deps: Deps): Middleware {
   const { spec } = route;
   return async (ctx) => {
     const produced = spec.success.stream === true ? 'text/event-stream' : 'application/json';
+    if (spec.deprecated !== undefined) ctx.set(deprecationOf(spec.deprecated, deps.config));
     if (!ctx.accepts(produced)) throw new AppError('not_acceptable');
     const access = await authenticate(ctx, spec, deps);
     const { query: asked, inBody } = pageForm(spec, { ...ctx.query });
@@ -43,7 +44,7 @@ export function serve(route: Route, deps: Deps): Middleware {
     const { PUBLIC_URL: publicUrl } = deps.config;
     if (nextCursor !== undefined) {
       const again = inBody ? { ...query, page: 'body' } : query;
-      ctx.set(linkToNext(nextCursor, { publicUrl, path: ctx.path, query: again }));
+      ctx.append('Link', linkToNext(nextCursor, { publicUrl, path: ctx.path, query: again }));
     }
     const { location } = spec.success;
     if (location !== undefined) ctx.set('Location', publicUrl + filled(location, data));
@@ -61,6 +62,18 @@ export function serve(route: Route, deps: Deps): Middleware {
     }
     ctx.type = 'application/json';
     ctx.body = `${said.slice(0, -1)},"requestId":${JSON.stringify(ctx.state.requestId)}}`;
+  };
+}
+
+/** Says that an operation is deprecated (RFC 9745), and when it ends (RFC 8594). */
+function deprecationOf(
+  { since, sunset }: NonNullable<Route['spec']['deprecated']>,
+  { PUBLIC_URL: publicUrl }: Pick<Deps['config'], 'PUBLIC_URL'>,
+): Record<string, string> {
+  return {
+    Deprecation: `@${Date.parse(since) / 1_000}`,
+    Link: `<${publicUrl}/docs/api-stability.md>; rel="deprecation"; type="text/markdown"`,
+    ...(sunset !== undefined && { Sunset: new Date(sunset).toUTCString() }),
   };
 }
 

@@ -22,12 +22,12 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
       message: 'unknown field',
     }));
   }
-  const message = issue.code === 'invalid_type' && issue.input === undefined ? 'required' : issue.message;
+  const message = issue.code === 'invalid_type' && issue.input == null ? 'required' : issue.message;
   return [{ path: showPath(issue.path), message }];
 }
 
 function once(faults: readonly Fault[]): Fault[] {
-  const empty = new Map(faults.filter(({ message }) => message.startsWith(EMPTY)).map((each) => [each.path, each]));
+  const empty = new Map(faults.filter(({ message }) => message === EMPTY).map((each) => [each.path, each]));
   return faults.filter((each) => (empty.get(each.path) ?? each) === each);
 }
 
@@ -61,7 +61,6 @@ const EMPTY = 'must not be empty';
 
 function received(input: unknown): string {
   if (typeof input === 'number' && Number.isNaN(input)) return '';
-  if (input === null) return ', got null';
   if (input instanceof ExactNumber) return ', got a number of too many digits';
   return `, got ${named(Array.isArray(input) ? 'array' : typeof input)}`;
 }
@@ -100,6 +99,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Error of each path parameter that names nothing. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   apiKeyId: 'api_key_not_found',
+  ciTrustId: 'ci_trust_not_found',
   assistantId: 'assistant_not_found',
   attemptId: 'attempt_not_found',
   connectionId: 'connection_not_found',

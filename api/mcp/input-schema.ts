@@ -71,12 +71,9 @@ function joined(choices: readonly JsonSchema[]): JsonSchema {
   const [first, second, ...others] = choices;
   if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
   if (second['type'] !== 'null' || typeof first['type'] !== 'string') return { anyOf: choices };
-  const { enum: words } = first;
-  return {
-    ...first,
-    type: [first['type'], 'null'],
-    ...(Array.isArray(words) && { enum: [...(words as unknown[]), null] }),
-  };
+  // A list of types would be shorter, and some clients refuse it.
+  const { description, ...value } = first;
+  return { ...(description !== undefined && { description }), anyOf: [value, { type: 'null' }] };
 }
 
 /** Tells whether a field accepts only an empty list, which tells a caller nothing. */

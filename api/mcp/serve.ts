@@ -20,6 +20,7 @@ import { logUnexpected, translate } from '../middleware/errors.ts';
 import type { Toolset } from '../route.ts';
 import { authenticateAssistant } from './authenticate.ts';
 import { callTool, type Caller } from './call.ts';
+import { HELP } from './words.ts';
 import { readToolsets, type ToolDefinition, toolNamed, visibleTools } from './tools.ts';
 
 const MCP_PATH = '/mcp';
@@ -134,7 +135,8 @@ function createServer(request: McpRequest, deps: Deps): Server {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.message} ${elsewhere}`);
       }
       logUnexpected(deps.log, { thrown, error, requestId: request.requestId, route: name });
-      const text = `${error.code}: ${error.message} (request ${request.requestId})`;
+      const help = HELP[error.code] === undefined ? '' : ` ${HELP[error.code]}`;
+      const text = `${error.code}: ${error.message}${help} (request ${request.requestId})`;
       return { ...said(text), isError: true };
     }
   });

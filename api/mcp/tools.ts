@@ -4,6 +4,7 @@ import type { Scope } from '../access.ts';
 import { type JsonRoute, type Route, type RouteSpec, type Tool, TOOLSETS, type Toolset } from '../route.ts';
 import { routes } from '../routes.ts';
 import { gist, inputSchemaOf, type JsonSchema } from './input-schema.ts';
+import { argumentWords, TOOL_WORDS } from './words.ts';
 
 /** A tool as `tools/list` has it (MCP, revision 2026-07-28). */
 export interface ToolDefinition {
@@ -124,7 +125,7 @@ function toolOf(route: Route): RouteTool | undefined {
     tool,
     definition: {
       name,
-      description: describe(spec, tool),
+      description: TOOL_WORDS[name] ?? describe(spec, tool),
       inputSchema: withArguments(name, spec),
       annotations: {
         readOnlyHint: isRead,
@@ -150,11 +151,19 @@ function withArguments(name: string, spec: RouteSpec): ToolDefinition['inputSche
   const parts = schemas
     .filter((schema) => schema !== undefined)
     .map((schema) => inputSchemaOf(schema, { terse: spec.method === 'PATCH' }));
+  const properties: JsonSchema = Object.assign({}, ...parts.map(({ properties: own }) => own), headersOf(spec));
   return {
     type: 'object',
-    properties: Object.assign({}, ...parts.map(({ properties }) => properties), headersOf(spec)),
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([field, schema]) => [field, worded(name, field, schema)]),
+    ),
     required: parts.flatMap(({ required }) => required),
   };
+}
+
+function worded(tool: string, field: string, schema: unknown): unknown {
+  const description = argumentWords(tool, field);
+  return description === undefined ? schema : { ...Object(schema), description };
 }
 
 function headersOf({ idempotent, conditional, method }: RouteSpec) {

@@ -17,8 +17,22 @@ export const OPERATIONS = routes.filter(({ spec }) => spec.auth === 'key-or-sess
 
 /** Renders their types, and those of webhooks. */
 export async function renderSdkTypes(): Promise<string> {
-  const types = await renderApiTypes(documentFor('keys'));
+  const types = await renderApiTypes(Object(withWordsInPlace(documentFor('keys'))));
   return ABSENT.reduce((text, absent) => text.replace(absent, ''), types);
+}
+
+/** Puts what is no object, and the words on what is one, at each field: an editor shows a name for a reference. */
+function withWordsInPlace(document: ReturnType<typeof documentFor>) {
+  const schemas = new Map<string, unknown>(Object.entries(document.components?.schemas ?? {}));
+  return JSON.parse(JSON.stringify(document), (_key, value: unknown): unknown => {
+    const { $ref: ref, ...place } = Object(value);
+    const target = typeof ref === 'string' ? schemas.get(ref.replace('#/components/schemas/', '')) : undefined;
+    if (target === undefined) return value;
+    const { description, ...type } = JSON.parse(JSON.stringify(target));
+    const isText = typeof type.type === 'string' && type.type !== 'object' && type.type !== 'array';
+    const words = description === undefined ? place : { description, ...place };
+    return isText ? { ...type, ...words } : { ...words, $ref: ref };
+  });
 }
 
 /** What nothing in the SDK asks for. */

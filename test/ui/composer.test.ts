@@ -18,6 +18,15 @@ test('what the server finds wrong stands at its field', async ({ visit, person }
   await page.getByRole('combobox', { name: 'Model' }).and(invalid).waitFor();
 });
 
+test('an untouched new routine says what it needs, in words for people', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('combobox', { name: 'Model' }).waitFor();
+  await page.getByRole('button', { name: 'Save and test' }).click();
+  await page.getByText('Enter the name.').waitFor();
+  await page.getByText('Enter the instructions.').waitFor();
+  await page.getByText('Choose a model.').waitFor();
+});
+
 test('a schedule of two day fields is said as it runs, before and after it is saved', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
   await page.getByRole('combobox', { name: 'Runs' }).click();

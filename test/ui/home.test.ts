@@ -49,7 +49,7 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   const row = (text: string) => needs.getByRole('listitem').filter({ hasText: text });
   await row('Budget at 93%').getByRole('link', { name: 'Change the budget' }).waitFor();
   await row('Provider of models').getByRole('link', { name: 'Sign in again' }).waitFor();
-  const proof = row('House style').getByRole('link', { name: 'Prove the new text' });
+  const proof = row('House style').getByRole('link', { name: 'Test the new version' });
   expect(await proof.getAttribute('href')).toBe(`${path}/routines/${written}`);
   await row('Paused after 5 failed runs').getByRole('button', { name: 'Activate again' }).click();
   await row('Daily site check').waitFor({ state: 'detached' });
@@ -86,7 +86,7 @@ test('a run that did its work without its tools is no success on any page', asyn
   await row.filter({ hasText: 'Every call to the tools of a connection failed' }).waitFor();
   await row.getByRole('link', { name: 'See its calls' }).click();
   const verdict = page.locator('[data-verdict]');
-  await verdict.getByText('Done in part').waitFor();
+  await verdict.getByText('Succeeded in part').waitFor();
   await verdict.getByText('so the run did its work without them').waitFor();
   expect(complaints).toEqual([]);
 });

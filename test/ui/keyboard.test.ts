@@ -59,7 +59,7 @@ test('every dialog takes the focus, keeps it, closes by Escape and gives it back
   const { page, settled } = await visit('about:blank', { as: person });
   const openers: readonly (readonly [path: string, button: string | RegExp, item?: string])[] = [
     [routine, 'More', 'Run with other values or later'],
-    [routine, 'More', 'Make up for past times'],
+    [routine, 'More', 'Run for missed times'],
     [routine, 'More', 'Pause'],
     [routine, 'More', 'Archive'],
     [`${routine}/edit`, 'Add skill'],

@@ -102,12 +102,12 @@ test('past times are made up for, once their forecast is shown', async ({ visit,
   const path = `/p/${person.projectId}/routines`;
   const open = async (on: Page) => {
     await on.getByRole('button', { name: 'More' }).click();
-    await on.getByRole('menuitem', { name: 'Make up for past times' }).click();
+    await on.getByRole('menuitem', { name: 'Run for missed times' }).click();
   };
   const look = (on: Page) => on.getByRole('button', { name: 'Show the forecast' }).click();
   const { page, expectClean } = await visit(`${path}/${id}`, { as: person });
   await open(page);
-  const dialog = page.getByRole('dialog', { name: 'Make up for past times' });
+  const dialog = page.getByRole('dialog', { name: 'Run for missed times' });
   await dialog.getByLabel('To').fill('2199-01-01T00:00');
   await look(page);
   await dialog.getByText('Must not be in the future.').waitFor();

@@ -42,7 +42,7 @@ const ADDRESS =
   // oxlint-disable-next-line no-control-regex -- they are what it is about
   /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\\\u0000-\u001f\u007f-\u009f]+$/;
 
-const url = z.string().max(2_000).regex(ADDRESS, 'an https address without spaces or backslashes');
+const url = z.string().max(2_000).regex(ADDRESS, 'enter an address that starts with https://, without spaces');
 const headers = z
   .record(headerName, headerValue)
   .refine((given) => Object.keys(given).length <= 20, 'at most 20 headers')

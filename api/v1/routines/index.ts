@@ -222,14 +222,16 @@ const archiveRoutine = route({
   id: 'archiveRoutine',
   tag,
   summary: 'Archive a routine',
-  description: 'It never runs again; its runs stay, those that have not begun as `skipped`.',
+  description: 'It runs no more until it is restored; its runs stay, those that have not begun as `skipped`.',
   auth: 'key-or-session',
   mcp: { toolset: 'routines', view: CHANGED_ROUTINE, destructive: true },
   scope: 'routines:write',
   params,
   success: { status: 200, data: routine, description: 'The archived routine.' },
 }).to(async ({ access, by, params: { routineId }, deps }) => ({
-  data: presentRoutine(await routines.archiveRoutine(deps, by, access.projectId, routineId)),
+  data: presentRoutine(
+    await routines.stopRoutine(deps, by, { projectId: access.projectId, id: routineId, state: 'archived' }),
+  ),
 }));
 
 export const routineRoutes: readonly Route[] = [

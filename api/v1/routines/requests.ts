@@ -35,6 +35,17 @@ export const putBody = bodyWith(FIELDS)
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
   .meta({ id: 'PutRoutine' });
 
+export const checkedRoutine = bodyWith(FIELDS)
+  .extend({
+    ...namedFields,
+    skillLengths: z.record(z.string().max(80), z.number().int().min(0).max(100_000)).default({}).meta({
+      description:
+        'Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.',
+    }),
+  })
+  .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
+  .meta({ id: 'CheckRoutine' });
+
 export const routinePatch = z
   .strictObject({ ...patchOf(FIELDS), ...renamedFields, ...noTools })
   .partial()

@@ -73,6 +73,32 @@ export const savedRoutine = z
   .strictObject({ ...shape, webhookSecret: webhookSecret.optional(), warnings })
   .meta({ id: 'SavedRoutine' });
 
+export const routineCheck = z
+  .strictObject({
+    faults: z.array(
+      z
+        .strictObject({
+          code: z
+            .string()
+            .meta({ description: 'The code of the error that saving it would be.', example: 'invalid_model' }),
+          path: z.string().nullable().meta({ description: 'The field, such as `skills[1]`; null for none.' }),
+          message: z.string(),
+        })
+        .meta({ id: 'RoutineFault' }),
+    ),
+  })
+  .meta({ id: 'RoutineCheck' });
+
+export const webhookTest = z
+  .strictObject({
+    id: idOf('delivery', EXAMPLE.delivery).meta({ description: 'The `webhook-id` of the event.' }),
+    status: z.number().int().nullable().meta({ description: 'Null where the receiver did not respond.' }),
+    error: z.string().nullable().meta({ description: 'Why there was no response.' }),
+    durationMs: z.number().int(),
+    responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
+  })
+  .meta({ id: 'WebhookTest' });
+
 const REPEATED = 'null when the response is repeated under its `Idempotency-Key`.';
 
 export const createdRoutine = z

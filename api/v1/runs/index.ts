@@ -12,7 +12,7 @@ import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
-import { followRun } from './events.ts';
+import { followRun, readRunEvent } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
@@ -255,6 +255,7 @@ export const runRoutes: readonly Route[] = [
   listRuns,
   listRecentRuns,
   readRun,
+  readRunEvent,
   listRunSteps,
   diffRun,
   updateRun,

@@ -59,6 +59,10 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
   return {
     ...presentRun(row),
     routineName: row.routineName,
+    previousResultId: row.previousResultId,
+    nextResultId: row.nextResultId,
+    lastGoodRunId: row.lastGoodRunId,
+    resultSchema: row.resultSchema,
     queuedSeconds: row.queuedSeconds,
     waitingFor: row.waitingFor,
     prompt: row.prompt,

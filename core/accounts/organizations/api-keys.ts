@@ -54,6 +54,8 @@ interface NewApiKey {
   readonly expiresAt: Date | null;
   /** How the key was requested, where not in the dashboard. */
   readonly through?: string;
+  /** The CI sign-in that it was made for, with which it ends. */
+  readonly trustId?: string;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function createApiKey(
   by: Actor & { readonly id: string },
   input: NewApiKey,
 ): Promise<{ apiKey: ApiKey; plaintext: string }> {
-  const { id, organizationId, projectId, name, scopes, expiresAt, through } = input;
+  const { id, organizationId, projectId, name, scopes, expiresAt, through, trustId = null } = input;
   await holdProject(tx, projectId);
   const role = await roleOf(tx, { organizationId, userId: by.id });
   if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
@@ -74,6 +76,7 @@ export async function createApiKey(
   if (expiresAt !== null && expiresAt.getTime() <= now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
   }
+  if (trustId !== null) await forgetKeysOfTrust(tx, trustId);
   await assertWithinKeptQuota(tx, {
     all: sql`select from api_keys where project_id = ${projectId} and id <> ${id}`,
     ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
@@ -83,8 +86,8 @@ export async function createApiKey(
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
   // saw that secret, so the new one replaces it.
   const created = await tx.row<ApiKey>`
-    insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at)
-    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt})
+    insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
+    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt}, ${trustId})
     on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
       where k.project_id = excluded.project_id
     returning ${columns}
@@ -177,6 +180,14 @@ export function revokeKeysOfProject(
   { organizationId, projectId }: { organizationId: string; projectId: string },
 ): Promise<RevokedKey[]> {
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
+}
+
+/** Deletes keys of a CI sign-in that ended a week ago: each job makes one, and keys are counted. */
+async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
+  await tx.run`
+    delete from api_keys where id in (
+      select id from api_keys where ci_trust_id = ${trustId} and expires_at < now() - interval '7 days' limit 100)
+  `;
 }
 
 async function revoke(tx: Db, by: Actor, organizationId: string, which: Sql): Promise<RevokedKey[]> {

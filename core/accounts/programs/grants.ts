@@ -6,6 +6,7 @@ import { assertAdmin, type Scope } from '#core/accounts/organizations/index.ts';
 import { deleteBatch, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { forgetClients, shownName } from './clients.ts';
+import { forgetTrustsOfMember, forgetTrustsOfProject } from './ci-trusts.ts';
 
 /** The access that a person has given an assistant in a project. */
 export interface AssistantGrant {
@@ -69,16 +70,18 @@ export async function disconnectAssistant(
 }
 
 /** Ends all access to a project that is being deleted. */
-export function forgetGrantsOfProject(tx: Db, projectId: string): Promise<void> {
-  return forget(tx, sql`reference_id = ${projectId}`);
+export async function forgetGrantsOfProject(tx: Db, projectId: string): Promise<void> {
+  await forgetTrustsOfProject(tx, projectId);
+  await forget(tx, sql`reference_id = ${projectId}`);
 }
 
-/** Ends all access that a person gave in an organization, with an audit event for each. @returns how many */
-export function endGrantsOfMember(
+/** Ends all access that a person gave in an organization, with an audit event for each assistant. @returns how many */
+export async function endGrantsOfMember(
   tx: Db,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
   ending: Ending,
 ): Promise<number> {
+  await forgetTrustsOfMember(tx, { organizationId, userId });
   const projects = sql`select id from projects where organization_id = ${organizationId}`;
   return endGrants(tx, sql`g.user_id = ${userId} and g.reference_id in (${projects})`, ending);
 }

@@ -49,14 +49,6 @@ export function hasOwnRetention(project: Sql): Sql {
   return sql`(${project}.run_content_days is not null or ${project}.run_days is not null)`;
 }
 
-/** Assigns a project's days, for an update of `projects`. */
-export function assignRetention({ runContentDays, runDays }: RetentionPatch): Sql {
-  return sql`
-    run_content_days = case when ${runContentDays === undefined}::boolean then run_content_days
-      else ${runContentDays ?? null}::integer end,
-    run_days = case when ${runDays === undefined}::boolean then run_days else ${runDays ?? null}::integer end`;
-}
-
 /** @throws {AppError} `invalid_request` when a project chooses more than the operator keeps */
 export function assertRetentionWithin(rule: RetentionRule, patch: RetentionPatch): void {
   const faults: Fault[] = [

@@ -6,6 +6,7 @@ import {
   assertAdmin,
   lacksSecondFactor,
   lockOrganization,
+  rows,
   type Organization,
   type Project,
 } from '#core/accounts/organizations/index.ts';
@@ -13,7 +14,6 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
   assertRetentionWithin,
-  assignRetention,
   contentDaysOf,
   runDaysOf,
   type Retention,
@@ -138,10 +138,10 @@ export async function patchOrganization(
   // The organization before the role, in the order in which changes of members lock them.
   await lockOrganization(tx, id);
   const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
-  await tx.run`update organizations set ${assignments(patch)} where id = ${id}`;
-  if (requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor) {
-    if (role !== 'owner') throw new AppError('owner_required');
-    await tx.run`update organizations set requires_second_factor = ${requiresSecondFactor} where id = ${id}`;
+  const isDemandChanged = requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor;
+  if (isDemandChanged && role !== 'owner') throw new AppError('owner_required');
+  await rows.writeOrganization(tx, id, { ...patch, requiresSecondFactor });
+  if (isDemandChanged) {
     await recordAudit(tx, {
       organizationId: id,
       by,
@@ -175,11 +175,7 @@ export async function patchProject(
   assertRetentionWithin(rule, patch);
   const mail = patch.notifications?.mail;
   await assertRecipients(tx, id, mail ?? null, 'notifications.mail');
-  await tx.run`
-    update projects set ${assignments(patch)}, ${assignRetention(patch)}, ${assignMail(mail)},
-      mcp_enabled = coalesce(${patch.mcpEnabled ?? null}, mcp_enabled)
-    where id = ${id}
-  `;
+  await rows.writeProject(tx, id, { ...patch, mail });
   const after = await readProject(tx, key, rule);
   await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);
   return after;
@@ -220,18 +216,4 @@ async function recordChange(
     const details = { maxTokensPerDay, maxCostUsdPerMonth };
     await recordAudit(tx, { ...entry, action: 'budget.changed', details });
   }
-}
-
-function assignMail(mail: MailSettings | null | undefined): Sql {
-  if (mail === undefined) return sql`notify_mail = notify_mail`;
-  return sql`notify_mail = ${mail === null ? null : JSON.stringify(mail)}::jsonb`;
-}
-
-function assignments({ name, budget: { maxTokensPerDay, maxCostUsdPerMonth } = {} }: SettingsPatch): Sql {
-  return sql`
-    name = coalesce(${name ?? null}, name),
-    max_tokens_per_day = case when ${maxTokensPerDay === undefined}::boolean then max_tokens_per_day
-      else ${maxTokensPerDay ?? null}::bigint end,
-    max_cost_usd_per_month = case when ${maxCostUsdPerMonth === undefined}::boolean then max_cost_usd_per_month
-      else ${maxCostUsdPerMonth ?? null}::numeric end`;
 }

@@ -1,15 +1,26 @@
 import { z } from 'zod';
 
+/** What people read of a field, or of a part of one. */
+export interface Said {
+  readonly label: string;
+  /** A sentence or two beside it. */
+  readonly help?: string;
+  /** What its number counts: "steps", "seconds". */
+  readonly unit?: string;
+  /** Shown while it is empty. */
+  readonly placeholder?: string;
+  /** The words of each value of a choice. */
+  readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
+}
+
 /** One field of a routine. It is declared once; requests, responses, storage and the dashboard are made from it. */
-export interface Field<S extends z.ZodType = z.ZodType> {
+export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   /** The field in the request that creates a routine, with its default; one without a default is required. */
   readonly schema: S;
   /** The field in responses, where more than the default differs. */
   readonly shown?: z.ZodType;
-  /** The name that people see. */
-  readonly label: string;
-  /** A sentence or two that people read beside it. */
-  readonly help?: string;
+  /** The fields inside, where people read of each. */
+  readonly inside?: Readonly<Record<string, Said>>;
   /** The release that brought it. */
   readonly since: string;
   /** A patch changes its parts one by one, not the field as a whole. */

@@ -1,14 +1,7 @@
-export {
-  ABNORMAL_FROM_TOKENS,
-  DEFINITION,
-  MEDIAN_OF_RUNS,
-  variables,
-  type Definition,
-  type Limits,
-  type OutcomeRule,
-} from './definition.ts';
+export { DEFINITION, variables, type Definition, type Limits, type OutcomeRule } from './definition.ts';
 export { creationOf, patchOf, shortFields, shownOf, type Field, type Fields } from './field.ts';
 export { gate, type Gate } from './gate.ts';
+export { ABNORMAL_FROM_TOKENS, MEDIAN_OF_RUNS } from './limits.ts';
 export { asksFor, fillPlaceholders, unknownPlaceholders } from './placeholders.ts';
 export {
   RESULT_CHECK_TYPES,

@@ -37,6 +37,7 @@ export const SETTINGS = {
   name: {
     schema: nameOf(200).meta({ example: 'Weekly SEO audit' }),
     label: 'Name',
+    placeholder: 'Weekly site audit',
     since: '0.1.0',
   },
   schedule: { schema: scheduleFields.schedule, label: 'Schedule', since: '0.1.0' },
@@ -93,23 +94,49 @@ export const SETTINGS = {
         example: 600,
       })
       .default(0),
-    label: 'Spread',
+    label: 'Start later by up to',
+    help: 'Spreads routines that have the same time.',
+    unit: 'seconds',
     since: '0.1.0',
   },
   overlap: {
     schema: z.enum(['skip', 'queue', 'cancel_previous', 'allow']).default('skip'),
     label: 'When the last run is still going',
+    choices: {
+      skip: { label: 'Skip', help: 'The new one is left out.' },
+      queue: { label: 'Wait', help: 'The new one starts when the last has ended.' },
+      cancel_previous: { label: 'Replace', help: 'The last one is cancelled.' },
+      allow: { label: 'Run both', help: 'Side by side.' },
+    },
     since: '0.1.0',
   },
   misfire: {
     schema: z.enum(['run_once', 'skip']).default('run_once'),
     label: 'When a time was missed',
+    choices: {
+      run_once: { label: 'Make it up once', help: 'One run for all that were missed.' },
+      skip: { label: 'Leave it out', help: 'The next one comes on time.' },
+    },
     since: '0.1.0',
   },
   budget: {
     schema: budget.prefault({}),
     shown: looseOf(budget, false),
     label: 'Budget',
+    inside: {
+      maxCostUsdPerMonth: {
+        label: 'Budget',
+        help: 'Its runs stop there until next month.',
+        unit: 'US dollars a month',
+        placeholder: 'No limit',
+      },
+      maxTokensPerDay: {
+        label: 'Tokens a day',
+        help: 'Its runs stop there until midnight UTC.',
+        unit: 'tokens',
+        placeholder: 'No limit',
+      },
+    },
     since: '0.1.0',
     merged: true,
     parts: {
@@ -120,11 +147,15 @@ export const SETTINGS = {
   pauseAfterFailures: {
     schema: z.number().int().min(1).max(1_000).default(5),
     label: 'Pause after failures',
+    help: 'So many scheduled runs in a row.',
+    unit: 'failures',
     since: '0.1.0',
   },
   webhookUrl: {
     schema: z.string().max(2_000).nullable().meta({ example: 'https://example.com/hooks/routine' }).default(null),
     label: 'Webhook',
+    help: 'Each run that ends is posted here, signed. The signing secret is shown once, after saving.',
+    placeholder: 'https://example.com/hooks/routine',
     since: '0.1.0',
   },
   notifications: {
@@ -136,6 +167,14 @@ export const SETTINGS = {
       .prefault({}),
     shown: z.strictObject(notifications),
     label: 'Who is told',
+    inside: {
+      mail: { label: 'Mail' },
+      successPingUrl: {
+        label: 'Monitor',
+        help: 'Gets a request after each run that succeeded, so that your monitor notices when none comes.',
+        placeholder: 'https://monitor.example.com/ping/4f1c',
+      },
+    },
     since: '0.1.0',
     merged: true,
     parts: { mail: { name: 'notify_mail', isJson: true }, successPingUrl: {} },
@@ -149,6 +188,11 @@ export const SETTINGS = {
       })
       .default('always'),
     label: 'What is delivered',
+    choices: {
+      always: { label: 'Every run that ends' },
+      changed: { label: 'Changes and failures', help: 'Needs a result schema' },
+      failed: { label: 'Failures only' },
+    },
     since: '0.1.0',
   },
 } as const satisfies Readonly<Record<string, Setting>>;

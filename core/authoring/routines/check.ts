@@ -28,56 +28,91 @@ export interface RoutineChecks {
 interface Untouched {
   /** Skill references. Deleted ones are not looked for. */
   readonly attached?: readonly string[];
+  /** Lengths of custom skills that are about to be written, by reference, in place of what is stored. */
+  readonly skillLengths?: ReadonlyMap<string, number>;
   /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
 }
 
 /**
- * Checks what the request's schema cannot: schedule, time zone, placeholders, form of the result, webhook URL,
- * patterns, skills and model. A change is checked as the whole routine that it makes.
- * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
- * `invalid_webhook_url`, `invalid_skill`, `invalid_model`, `models_unavailable`
+ * One rule of a routine, which throws what it refuses. Where all faults are looked for, it gets those found before it.
  */
-export async function checkRoutine(
+export type Check = (found: readonly AppError[]) => unknown;
+
+/** Throws the first refusal. @throws {AppError} */
+export async function assertChecks(checks: readonly Check[]): Promise<void> {
+  for (const check of checks) await check([]);
+}
+
+/** Collects all refusals. @throws {AppError} what a later attempt may not meet, such as `models_unavailable` */
+export async function refusalsOf(checks: readonly Check[]): Promise<AppError[]> {
+  const found: AppError[] = [];
+  for (const check of checks) {
+    try {
+      await check(found);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 429) throw error;
+      found.push(error);
+    }
+  }
+  return found;
+}
+
+/**
+ * Lists the checks of what the request's schema cannot say: schedule, time zone, placeholders, form of the result,
+ * webhook URL, patterns, skills and model. A change is checked as the whole routine that it makes. They throw
+ * `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`, `invalid_skill`,
+ * `invalid_model` and `models_unavailable`.
+ */
+export function routineChecks(
   db: Db,
   { models, skills, outbound }: RoutineChecks,
   projectId: string,
   fields: RoutineFields,
-  { attached = [], textChanged = true, scheduleChanged = true }: Untouched = {},
-): Promise<void> {
-  checkTimeZone(fields.timezone);
-  // A schedule that is older than a rule blocks no other change.
-  if (scheduleChanged) checkSchedule(fields.schedule);
-  const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
-  if (unknown.length > 0) {
-    const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
-    throw invalid([{ path: 'instructions', message }], 'invalid_variable');
-  }
-  checkOverridable(fields);
-  await checkForm(projectId, fields);
-  if (fields.deliver === 'changed' && fields.resultSchema === null) {
-    const message = 'only the data of a resultSchema can be compared, and there is none';
-    throw invalid([{ path: 'deliver', message }]);
-  }
-  if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
-  checkPatterns(fields.checks);
-  const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
-  if (textChanged) {
-    // The longest facts, in UTF-16 code units: a later change of the facts must not make the text too long.
-    const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
-    checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
-  }
-  const model = await models.find(projectId, fields.model);
+  { attached = [], skillLengths = new Map(), textChanged = true, scheduleChanged = true }: Untouched = {},
+): Check[] {
+  return [
+    () => checkTimeZone(fields.timezone),
+    // A schedule that was accepted under older rules blocks no other change.
+    () => scheduleChanged && checkSchedule(fields.schedule),
+    () => {
+      const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
+      if (unknown.length === 0) return;
+      const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
+      throw invalid([{ path: 'instructions', message }], 'invalid_variable');
+    },
+    () => checkOverridable(fields),
+    () => checkForm(projectId, fields),
+    () => {
+      if (fields.deliver !== 'changed' || fields.resultSchema !== null) return;
+      const message = 'only the data of a resultSchema can be compared, and there is none';
+      throw invalid([{ path: 'deliver', message }]);
+    },
+    () => fields.webhookUrl !== null && checkWebhookUrl(outbound, fields.webhookUrl),
+    () => checkPatterns(fields.checks),
+    async () => {
+      const sizes = await measureSkills(db, skills, projectId, fields.skills, { attached, skillLengths });
+      if (!textChanged) return;
+      // The longest that facts may be, in UTF-16 code units: a later change of the facts must not make the text of a run
+      // too long.
+      const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
+      checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
+    },
+    () => checkModel(models, projectId, fields),
+  ];
+}
+
+async function checkModel(models: ProjectModels, projectId: string, { model: chosen, budget }: RoutineFields) {
+  const model = await models.find(projectId, chosen);
   if (model === undefined) {
     const message =
-      models.explainAbsence(fields.model) ?? 'no such provider, connectionId and modelId in the live model directory';
+      models.explainAbsence(chosen) ?? 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }
-  if (model.prices === null && fields.budget.maxCostUsdPerMonth !== null) {
-    const message = 'the model has no prices, so its cost cannot be limited';
-    throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
-  }
+  if (model.prices !== null || budget.maxCostUsdPerMonth === null) return;
+  const message = 'the model has no prices, so its cost cannot be limited';
+  throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
 }
 
 /**
@@ -136,7 +171,7 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
     outbound.checkUrl(url);
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    throw new AppError('invalid_webhook_url', `webhookUrl: ${error.message}`);
+    throw invalid([{ path: 'webhookUrl', message: error.message }], 'invalid_webhook_url');
   }
 }
 

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { authorJson } from '#core/foundation/audit/index.ts';
 import { chosenContentDays } from '#core/accounts/settings/index.ts';
 import {
   callableTools,
@@ -22,7 +23,8 @@ import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 
 const ownColumns = sql`
   id, project_id as "projectId", ${settingsForm.columns}, state, state_reason as "stateReason", revision, version,
-  external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt",
+  external_key as "externalKey", managed_by as "managedBy", managed_from as "managedFrom", drifted_at as "driftedAt",
+  ${authorJson({ createdBy: sql`routines.drifted_by`, projectId: sql`routines.project_id` })} as "driftedBy",
   webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", last_run_at as "lastRunAt",
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;

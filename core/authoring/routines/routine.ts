@@ -1,3 +1,4 @@
+import type { Author } from '#core/foundation/audit/index.ts';
 import type { Definition, RoutineSettings, ShortDefinition } from '#core/authoring/definition/index.ts';
 import type { ExternalName } from '#lib/external-keys.ts';
 
@@ -23,6 +24,8 @@ export interface Routine extends RoutineFields {
   readonly version: number;
   /** When the routine was changed outside its files, since they last put it; else null. */
   readonly driftedAt: Date | null;
+  /** The author of the last such change. */
+  readonly driftedBy: Author | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
   readonly lastRunAt: Date | null;

@@ -1,10 +1,10 @@
 import { empty, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { DRIFT, freeKey } from '#lib/external-keys.ts';
+import { freeKey, nameColumns, type driftOf } from '#lib/external-keys.ts';
 import { definitionForm, settingsForm } from '#core/authoring/definition/index.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
-import { routineStatesBefore, type StateMove } from './states.ts';
+import { routineStatesBefore, type Mover, type StateMove } from './states.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
@@ -24,15 +24,17 @@ export async function insertRoutine(
     db.row<RoutineRow>`
       with written as (
         insert into routines (
-          id, project_id, definition, webhook_secret, external_key, managed_by, ${settingsForm.names}
+          id, project_id, definition, webhook_secret, external_key, managed_by, managed_from,
+          ${settingsForm.names}
         ) values (
           ${input.id}, ${input.projectId}, ${definitionForm.write(input)}, ${input.webhookSecret},
-          ${input.externalKey}, ${input.managedBy}, ${settingsForm.values(input)}
+          ${input.externalKey}, ${input.managedBy}, ${input.managedBy && input.managedFrom},
+          ${settingsForm.values(input)}
         )
         on conflict (id) do nothing
         returning *
       ), version as (${insertVersions(input.origin)})
-      select ${columns} from written
+      select ${columns} from written routines
     `,
   );
   return inserted && routineOf(inserted);
@@ -48,7 +50,9 @@ export interface RoutineChange {
   /** Starts deliveries again after a 410 has stopped them. */
   readonly rearmWebhook: boolean;
   /** Sets, removes or leaves the mark that the routine differs from its files. */
-  readonly drift: keyof typeof DRIFT;
+  readonly drift: ReturnType<typeof driftOf>;
+  /** Id of the person or the API key. */
+  readonly by: string | null;
 }
 
 /**
@@ -63,14 +67,13 @@ export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: 
         update routines set
           definition = ${definitionForm.write(fields)}, ${settingsForm.assignments(fields)},
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
-          external_key = ${fields.externalKey}, managed_by = ${fields.managedBy},
-          ${DRIFT[change.drift]}
+          ${nameColumns(fields, change.drift, change.by)}
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}
         returning *
       ) ${version ? sql`, version as (${insertVersions(version)})` : empty}
-      select ${columns} from written
+      select ${columns} from written routines
     `,
   );
   if (updated === undefined) throw new AppError('routine_not_found');
@@ -132,6 +135,27 @@ export async function returnToDraft(
   return changed;
 }
 
+/**
+ * Takes a routine out of the archive, as a draft with a new revision of the same definition. The caller has locked the
+ * row. @throws {AppError} `external_key_taken`
+ */
+export async function writeRestored(tx: Db, { id, projectId }: Routine, actor: string | null): Promise<Routine> {
+  const restored = await freeKey(
+    tx.row<RoutineRow>`
+      with written as (
+        update routines set ${draft(null)}, archived_at = null, consecutive_failures = 0,
+          version = version + 1, updated_at = now()
+        where id = ${id} and project_id = ${projectId} and ${mayMove('draft', 'restorer')}
+        returning *
+      ), version as (${insertVersions({ actor })})
+      select ${columns} from written routines
+    `,
+  );
+  if (restored === undefined) throw new AppError('routine_not_found');
+  await forgetVersions(tx, [id]);
+  return routineOf(restored);
+}
+
 /** A routine after a material change outside its own row. */
 export interface ReturnedToDraft {
   readonly id: string;
@@ -144,8 +168,8 @@ function draft(reason: string | null): Sql {
   return sql`state = 'draft', state_reason = ${reason}, revision = revision + 1, next_run_at = null`;
 }
 
-function mayMove(to: StateMove): Sql {
-  return sql`state = any(${routineStatesBefore(to)})`;
+function mayMove(to: StateMove, by?: Mover): Sql {
+  return sql`state = any(${routineStatesBefore(to, by)})`;
 }
 
 /** Writes the next times of routines. The caller has locked the rows. */

@@ -77,12 +77,14 @@ export async function measureSkills(
   catalogue: SkillCatalogue,
   projectId: string,
   references: readonly string[],
-  attached: readonly string[],
+  { attached, skillLengths }: MeasuredOtherwise,
 ): Promise<SkillSize[]> {
   const customIds = references.filter((reference) => catalogue.find(reference) === undefined);
   const custom = await findCustomSummaries(db, projectId, customIds);
   const found = references.map((reference, index) => {
     const curated = catalogue.find(reference);
+    const length = skillLengths.get(reference);
+    if (length !== undefined) return { reference, index, size: { name: reference, length } };
     const size =
       curated === undefined
         ? custom.find(({ id }) => id === reference)
@@ -97,6 +99,13 @@ export async function measureSkills(
   if (faults.length > 0) throw invalid(faults, 'invalid_skill');
   const told = distinct(catalogue, references);
   return found.flatMap(({ reference, size }) => (size === undefined || !told.includes(reference) ? [] : [size]));
+}
+
+interface MeasuredOtherwise {
+  /** References that are not looked for: a skill that was deleted since blocks no other change. */
+  readonly attached: readonly string[];
+  /** Lengths of custom skills that are about to be written, by reference. */
+  readonly skillLengths: ReadonlyMap<string, number>;
 }
 
 /** Returns the references that name neither a curated skill nor a custom one of the project. */

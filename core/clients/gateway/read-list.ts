@@ -239,7 +239,7 @@ function writesText(model: Entry): boolean {
   return isSaid || !OTHER_IDS.test(model.id);
 }
 
-/** Takes a field that is not of this form as missing, so that one odd field does not cost the model. */
+/** Reads a field of another form as missing, so that one odd field does not cost the model. */
 function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }

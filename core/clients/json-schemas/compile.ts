@@ -20,7 +20,7 @@ export interface SchemaJobResult {
   readonly error: string | undefined;
   /** The fault of the value. */
   readonly issue: string | undefined;
-  /** What could be read of the schema. */
+  /** The readable part of the schema. */
   readonly read?: ReadableSchema;
 }
 

@@ -52,7 +52,7 @@ export function readLeniently(schema: JsonObject): ReadableSchema {
 }
 
 interface Manner {
-  /** A reference counts as a part that was left out, where such parts refuse more. */
+  /** Counts references as left out, where a missing part would refuse more. */
   readonly distrustsRefs?: boolean;
   readonly dropsNames?: boolean;
 }
@@ -119,7 +119,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return Object.fromEntries(read);
   }
 
-  /** What is no schema is replaced by one that takes every value, so that its name or its place is still known. */
+  /** Replaces a value that is no schema by a schema that takes every value, so that its name or place stays known. */
   function readSchema(value: unknown, place: string): unknown {
     if (isJsonObject(value)) return readNode(value, place);
     if (typeof value === 'boolean') return value;

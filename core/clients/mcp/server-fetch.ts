@@ -16,7 +16,7 @@ export interface ServerFetch {
   held(this: void): unknown;
   /** The error of the latest request came without an id, so that it proves nothing of the request. */
   isUnnamed(this: void): boolean;
-  /** The values that authenticated requests, so that they can be kept out of what is recorded. */
+  /** Values that authenticated requests, to be removed from everything that is recorded. */
   secrets(this: void): readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function createServerFetch({
   const home = new URL(server.url).origin;
   const watch = createResponseWatch();
   const secrets = new Set(secretsInAddress(server.url));
-  /** The latest request; what a stream goes on with after a break is the response to it. */
+  /** The latest request, which a resumed stream still responds to. */
   let latest: Asked | undefined;
   let held: unknown;
   let isUnnamed = false;

@@ -61,6 +61,9 @@ export const EVENT_TYPES = [
 ] as const satisfies readonly (`run.${EndedRun['state'] | 'changed'}` | 'routine.paused')[];
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** The type of an event that only tries a webhook. */
+export const TEST_EVENT = 'webhook.test';
+
 /** Returns the type of the event: `run.changed` where the routine delivers changes and the run has some. */
 export function eventType(run: EndedRun): EventType {
   if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';

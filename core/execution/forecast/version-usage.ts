@@ -37,7 +37,7 @@ export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]
   `;
 }
 
-/** Half of what the latest runs of a version have used is below it, half above. */
+/** The median of the latest runs of a version. */
 export interface MedianOfRuns {
   /** The runs that it is taken from. */
   readonly runs: number;
@@ -61,7 +61,7 @@ export async function medianOfVersion(db: Db, version: VersionKey): Promise<Medi
   return found;
 }
 
-/** Selects from the head of the index of ended runs, whose condition a parameter would not meet. */
+/** The state is spelled, not a parameter: the index of ended runs has it in its condition. */
 function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
   return sql`
         select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd

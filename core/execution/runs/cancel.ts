@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/foundation/audit/index.ts';
-import { pauseRoutine, type Routine } from '#core/authoring/routines/index.ts';
+import { stopRoutine, type Routine } from '#core/authoring/routines/index.ts';
 import { sql, transaction, eachApart, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { cancellation, type RunState } from '#core/execution/run-states/index.ts';
@@ -90,7 +90,7 @@ export async function pauseWithRuns(
   input: { projectId: string; id: string; cancelRuns: boolean },
 ): Promise<Routine> {
   const { projectId, id, cancelRuns } = input;
-  const routine = await pauseRoutine(deps, by, projectId, id);
+  const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
   // Outside the transaction that holds the routine: a run that is ending holds its row and waits for the routine's.
   if (cancelRuns) await stopRuns(deps, [id]);
   return routine;

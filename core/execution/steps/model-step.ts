@@ -93,10 +93,7 @@ async function askModel(
   }
 }
 
-/**
- * Returns the ending of a run whose time is over; one that its provider's failures delayed has not been too slow
- * itself.
- */
+/** A run that its provider's failures delayed has not been too slow itself. */
 function timeOver({ providerFailures }: StepRun): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }

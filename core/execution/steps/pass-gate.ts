@@ -35,8 +35,7 @@ export async function passGate(deps: StepsCore, run: StepRun, signal: AbortSigna
 }
 
 /**
- * Records a verdict that wakes the model, before the model is called, so that a later attempt at the step neither asks
- * nor decides again.
+ * Records a verdict that wakes the model before the model is called: a later attempt neither asks nor decides again.
  * @returns the recorded verdict, which may be another attempt's; undefined when the run has ended
  */
 async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promise<GateVerdict | undefined> {

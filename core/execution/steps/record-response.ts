@@ -18,9 +18,8 @@ import {
 import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
 
 /**
- * Records a model step with everything that its response leads to: the tool calls it asks for, the request for a better
- * result, or the end of the run, and does what follows from it. Where another attempt was faster or the run has ended
- * meanwhile, only the usage is added to what is on record.
+ * Records a model step with its consequences: the tool calls it asks for, the request for a better result, or the end
+ * of the run. Where another attempt was faster or the run has ended meanwhile, only the usage is added.
  * @throws {Stop} in that case, {ModelFailure} when the call is no longer valid, so that nothing was recorded
  */
 export async function recordStep(
@@ -91,7 +90,6 @@ async function recordLate(tx: Db, run: StepRun, record: ModelStepRecord): Promis
   await tellSpending(tx, run);
 }
 
-/** Returns true when the step of this call on an account still awaits its response. */
 async function isUnrecorded(db: Db, record: ModelStepRecord): Promise<boolean> {
   if (record.response.call === undefined) return false;
   const found = await db.row<{ awaited: boolean }>`select ${isAwaited(record)} as awaited`;

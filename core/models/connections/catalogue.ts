@@ -159,7 +159,7 @@ export async function recordCatalogue(
   `;
 }
 
-/** Puts off the next attempt at a catalogue that could not be fetched. The account keeps the last. */
+/** The account keeps the catalogue that it has. */
 async function postponeCatalogue(db: Db, { id, projectId }: ModelConnectionRef): Promise<void> {
   await db.run`
     update model_connections set catalogue_leased_until = now() + make_interval(secs => ${POSTPONED_SECONDS}::integer)

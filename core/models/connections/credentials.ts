@@ -133,7 +133,6 @@ function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number):
   return lifeMs <= endsAt - time && expiresAt.getTime() - time > lifeMs / 2;
 }
 
-/** Waits for what a connection that is not ready does not have. */
 async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

@@ -30,5 +30,6 @@ export {
   markNotReady,
   notBeforeOf,
   readModelConnection,
+  useAccount,
   waitUntil,
 } from './store/queries.ts';

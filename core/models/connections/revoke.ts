@@ -12,7 +12,7 @@ interface Revocation {
   readonly connectionId: string;
   readonly by: Actor;
   readonly reason: RevokedReason;
-  /** Routines that were paused because of it, which the record tells. */
+  /** Ids of the routines that were paused because of it, for the audit record. */
   readonly pausedRoutines: number;
 }
 

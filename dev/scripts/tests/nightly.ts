@@ -7,6 +7,7 @@ const PARTS = {
   'a real model server': ['npm', 'run', 'test:real-model'],
   'real tool servers': ['npm', 'run', 'test:real-tools'],
   'the description of the payment API': ['npm', 'run', 'test:stripe-mock'],
+  'generated clients and the Python SDK': ['npm', 'run', 'test:clients'],
 } as const;
 
 const rows: string[] = [];

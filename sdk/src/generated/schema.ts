@@ -63,7 +63,11 @@ export interface components {
         };
         AttentionFailedItem: {
             errorMessage: string | null;
-            finishedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            finishedAt: string;
             reason: string | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -81,7 +85,11 @@ export interface components {
             /** @description The person who can sign in again; null where each member can. */
             ownerId: string | null;
             ownerName: string | null;
-            updatedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            updatedAt: string;
         };
         AttentionSkillsBehindItem: {
             /** @description Id of the routine. */
@@ -96,10 +104,18 @@ export interface components {
             routineId: string;
             routineName: string;
             state: string;
-            updatedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            updatedAt: string;
         };
         AttentionWithoutToolsItem: {
-            finishedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            finishedAt: string;
             /** @description Id of the routine. */
             routineId: string;
             routineName: string;
@@ -109,9 +125,10 @@ export interface components {
         Backfill: {
             /** @description Id of the backfill. */
             id: string;
+            /** @description How many instants of the window get no run, and why. */
             leftOut: components["schemas"]["LeftOut"];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
-            nextFrom: components["schemas"]["Timestamp"] | null;
+            nextFrom: string | null;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The version that its runs execute. */
@@ -120,11 +137,12 @@ export interface components {
             runs: components["schemas"]["BackfillRunsItem"][];
         };
         BackfillForecast: {
+            /** @description How many instants of the window get no run, and why. */
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
-            nextFrom: components["schemas"]["Timestamp"] | null;
+            nextFrom: string | null;
             occurrences: components["schemas"]["RoutineForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
@@ -153,7 +171,11 @@ export interface components {
         BackfillRunsItem: {
             /** @description Id of the run. */
             id: string;
-            scheduledFor: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            scheduledFor: string;
         };
         CallableTool: {
             /** @description Null for a built-in tool, which has no policy either. */
@@ -178,6 +200,130 @@ export interface components {
             /** @enum {string} */
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
+        CheckRoutine: {
+            /** @default {} */
+            budget?: components["schemas"]["CreateRoutineBudget"];
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @default []
+             */
+            builtInTools?: "calculate"[];
+            /**
+             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @default true
+             */
+            carryResult?: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @default []
+             */
+            checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            endsAt?: string | null;
+            /** @default null */
+            externalKey?: string | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
+            /** @default null */
+            gate?: components["schemas"]["GateInput"] | null;
+            instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             */
+            jitterSeconds?: number;
+            /** @default {} */
+            limits?: components["schemas"]["CreateRoutineLimits"];
+            /** @default null */
+            managedBy?: "files" | null;
+            /** @default null */
+            managedFrom?: string | null;
+            /**
+             * @default run_once
+             * @enum {string}
+             */
+            misfire?: "run_once" | "skip";
+            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
+            model: components["schemas"]["ModelReference"];
+            name: string;
+            /** @default {} */
+            notifications?: components["schemas"]["CreateRoutineNotifications"];
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @default null
+             */
+            overridable?: string[] | null;
+            /** @default 5 */
+            pauseAfterFailures?: number;
+            /** @default null */
+            resultKey?: components["schemas"]["ResultKey"] | null;
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @default null
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            /**
+             * @description Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.
+             * @default {}
+             */
+            skillLengths?: {
+                [key: string]: number;
+            };
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @default []
+             */
+            skills?: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             */
+            skipDates?: string[];
+            /** @description The schedule has no times before this one; null for no such bound. */
+            startsAt?: string | null;
+            /**
+             * @description IANA name.
+             * @default UTC
+             */
+            timezone?: string;
+            /** @description Only an empty list: tools come from a saved connection. */
+            toolPolicies?: unknown[];
+            /** @description Only an empty list: tools come from a saved connection. */
+            tools?: unknown[];
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+            /** @default null */
+            webhookUrl?: string | null;
+        };
         ConfirmedDefinition: {
             annotations: {
                 [key: string]: unknown;
@@ -196,8 +342,12 @@ export interface components {
             /** @enum {string} */
             auth: "none" | "bearer" | "headers" | "oauth" | "api_key";
             /** @description When its server last passed the check. */
-            checkedAt: components["schemas"]["Timestamp"] | null;
-            createdAt: components["schemas"]["Timestamp"];
+            checkedAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /** @description Why the connection is not ready. */
             error: components["schemas"]["ConnectionError"] | null;
             /** @description Id of the connection. */
@@ -213,7 +363,11 @@ export interface components {
             server: components["schemas"]["ConnectionServer"] | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
-            updatedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            updatedAt: string;
             /** @description The MCP endpoint; values of its query are `[redacted]`. */
             url: string | null;
         };
@@ -316,12 +470,15 @@ export interface components {
             /** @default {} */
             limits?: components["schemas"]["CreateRoutineLimits"];
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedBy?: "files" | null;
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @default run_once
              * @enum {string}
              */
             misfire?: "run_once" | "skip";
+            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
             model: components["schemas"]["ModelReference"];
             name: string;
             /** @default {} */
@@ -446,7 +603,9 @@ export interface components {
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions: string;
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedBy?: "files" | null;
+            /** @default null */
+            managedFrom?: string | null;
             name: string;
         };
         DeletedConnection: components["schemas"]["Connection"] & {
@@ -510,8 +669,13 @@ export interface components {
         FactsVersion: {
             /** @description The text of the version before; null for the first one, and where it is no longer kept. */
             before: string | null;
+            /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
             changes: components["schemas"]["FactsChanges"];
-            createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Characters of the text. */
             length: number;
@@ -519,8 +683,13 @@ export interface components {
             version: number;
         };
         FactsVersionSummary: {
+            /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
             changes: components["schemas"]["FactsChanges"];
-            createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Characters of the text. */
             length: number;
@@ -592,7 +761,11 @@ export interface components {
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
             asked: components["schemas"]["GateVerdictAsked"];
-            at: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            at: string;
             /** @description Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said. */
             changed: boolean | null;
             error: string | null;
@@ -624,7 +797,7 @@ export interface components {
         /** @description The latest that succeeded, failed or was cancelled; null without one. */
         LastEndedRun: {
             errorMessage: string | null;
-            finishedAt: components["schemas"]["Timestamp"] | null;
+            finishedAt: string | null;
             /** @description Id of the run. */
             id: string;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
@@ -671,7 +844,7 @@ export interface components {
             to: ("owners" | "admins" | "members") | string[];
         };
         /**
-         * @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change.
+         * @description `files` where files keep it. The next `ras apply` overwrites what is changed here.
          * @enum {string}
          */
         ManagedBy: "files";
@@ -691,13 +864,17 @@ export interface components {
             /** @description Safe to show: never an address as a whole. */
             accountLabel: string;
             /** @description Its allowance is used up until then; routines wait for it. */
-            availableFrom: components["schemas"]["Timestamp"] | null;
-            createdAt: components["schemas"]["Timestamp"];
+            availableFrom: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /** @description Why the account cannot be used: one of a fixed list. */
             error: components["schemas"]["ConnectionError"] | null;
             /** @description Id of the modelConnection. */
             id: string;
-            lastUsedAt: components["schemas"]["Timestamp"] | null;
+            lastUsedAt: string | null;
             modelCount: number;
             owner: components["schemas"]["ModelConnectionOwner"];
             /** @enum {string} */
@@ -711,9 +888,13 @@ export interface components {
              * @enum {string}
              */
             status: "ready" | "needs_reauthorization" | "plan_not_entitled" | "revoked" | "provider_disabled";
-            updatedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            updatedAt: string;
             /** @description When the provider last accepted it. */
-            validatedAt: components["schemas"]["Timestamp"] | null;
+            validatedAt: string | null;
         };
         ModelConnectionOwner: {
             id: string;
@@ -733,11 +914,16 @@ export interface components {
              */
             providerRevocation: "pending" | "revoked" | "unsupported" | "failed";
             reason: ("owner" | "member_removed" | "project_deleted") | null;
-            revokedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            revokedAt: string;
             /** @description Id of who revoked it. */
             revokedBy: string | null;
         };
         ModelOption: {
+            /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
             abilities: components["schemas"]["ModelAbilities"];
             connectionId: string | null;
             contextTokens: number | null;
@@ -830,7 +1016,7 @@ export interface components {
              * @enum {string}
              */
             dialect: "openai" | "azure" | "anthropic" | "gemini" | "mistral" | "groq" | "openrouter" | "litellm" | "llama.cpp" | "vllm" | "ollama" | "lm-studio" | "other";
-            fetchedAt: components["schemas"]["Timestamp"] | null;
+            fetchedAt: string | null;
             /** @description Its name for people. */
             label: string;
             /** @description One sentence on what its last request came back with, and what mends it. */
@@ -914,7 +1100,7 @@ export interface components {
             };
         };
         ProjectFacts: {
-            createdAt: components["schemas"]["Timestamp"] | null;
+            createdAt: string | null;
             /** @description The author of this version. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
@@ -1012,12 +1198,15 @@ export interface components {
             /** @default {} */
             limits?: components["schemas"]["CreateRoutineLimits"];
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedBy?: "files" | null;
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @default run_once
              * @enum {string}
              */
             misfire?: "run_once" | "skip";
+            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
             model: components["schemas"]["ModelReference"];
             name: string;
             /** @default {} */
@@ -1087,12 +1276,17 @@ export interface components {
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions: string;
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedBy?: "files" | null;
+            /** @default null */
+            managedFrom?: string | null;
             name: string;
         };
         RecentRun: {
-            /** @description When it began; before that, when it was to begin or was asked for. */
-            at: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description When it began; before that, when it was to begin or was asked for.
+             */
+            at: string;
             /** @description Id of the run. */
             id: string;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
@@ -1107,7 +1301,11 @@ export interface components {
             errorMessage: string | null;
             /** @description The beginning of the text, at most 600 characters. */
             excerpt: string | null;
-            finishedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            finishedAt: string;
             /** @description Whether the text goes on after the excerpt. */
             goesOn: boolean;
             /**
@@ -1127,7 +1325,7 @@ export interface components {
             routineName: string;
             /** @description Id of the run. */
             runId: string;
-            startedAt: components["schemas"]["Timestamp"] | null;
+            startedAt: string | null;
             /** @enum {string} */
             state: "succeeded" | "failed";
             /** @enum {string} */
@@ -1211,7 +1409,11 @@ export interface components {
             /** Format: date */
             date: string;
             failed: number;
-            startsAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            startsAt: string;
             succeeded: number;
         };
         RotatedRoutine: components["schemas"]["Routine"] & {
@@ -1227,8 +1429,9 @@ export interface components {
         };
         Routine: components["schemas"]["RoutineSummary"] & {
             gate: components["schemas"]["RoutineGate"] | null;
-            instructions: components["schemas"]["RoutineInstructions"];
+            instructions: string;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            /** @description Values of the `{{placeholders}}` in the instructions. */
             variables: components["schemas"]["RoutineVariables"];
         };
         RoutineBudget: {
@@ -1239,6 +1442,9 @@ export interface components {
         RoutineBuiltInTools: "calculate"[];
         /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
         RoutineCarryResult: boolean;
+        RoutineCheck: {
+            faults: components["schemas"]["RoutineFault"][];
+        };
         /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
         /**
@@ -1257,15 +1463,30 @@ export interface components {
              */
             mailDelivery: "available" | "unavailable";
             /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
-            nextRuns: components["schemas"]["Timestamp"][];
+            nextRuns: string[];
             /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
         };
-        RoutineEndsAt: components["schemas"]["Timestamp"];
+        /**
+         * Format: date-time
+         * @description RFC 3339, UTC.
+         */
+        RoutineEndsAt: string;
         /** @description Tells each run the facts of its project. */
         RoutineFacts: boolean;
+        RoutineFault: {
+            /** @description The code of the error that saving it would be. */
+            code: string;
+            message: string;
+            /** @description The field, such as `skills[1]`; null for none. */
+            path: string | null;
+        };
         RoutineForecast: {
-            from: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            from: string;
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
             occurrences: components["schemas"]["RoutineForecastOccurrences"];
@@ -1276,12 +1497,16 @@ export interface components {
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
             total: components["schemas"]["RoutineForecastTotal"];
-            until: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            until: string;
         };
         RoutineForecastOccurrences: {
             count: number;
-            first: components["schemas"]["Timestamp"] | null;
-            last: components["schemas"]["Timestamp"] | null;
+            first: string | null;
+            last: string | null;
         };
         RoutineForecastRunsOut: {
             /** @enum {string} */
@@ -1295,6 +1520,7 @@ export interface components {
             p50: components["schemas"]["ForecastAmount"];
             p95: components["schemas"]["ForecastAmount"];
         };
+        /** @description What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions. */
         RoutineGate: components["schemas"]["Gate"];
         RoutineInstructions: string;
         /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
@@ -1309,6 +1535,7 @@ export interface components {
         };
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
+        /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
         RoutineModel: components["schemas"]["ModelReferenceOutput"];
         RoutineName: string;
         RoutineNotifications: {
@@ -1329,7 +1556,11 @@ export interface components {
         RoutinePauseAfterFailures: number;
         RoutinePausedEvent: {
             data: components["schemas"]["RoutinePausedEventData"];
-            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            timestamp: string;
             /** @enum {string} */
             type: "routine.paused";
         };
@@ -1353,6 +1584,7 @@ export interface components {
             /** @description Newest first. */
             runs: components["schemas"]["RecentRun"][];
         };
+        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`. */
         RoutineResultKey: components["schemas"]["ResultKey"];
         /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
         RoutineResultSchema: {
@@ -1364,54 +1596,89 @@ export interface components {
         RoutineSkills: string[];
         /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
         RoutineSkipDates: string[];
-        RoutineStartsAt: components["schemas"]["Timestamp"];
+        /**
+         * Format: date-time
+         * @description RFC 3339, UTC.
+         */
+        RoutineStartsAt: string;
         RoutineSummary: {
-            archivedAt: components["schemas"]["Timestamp"] | null;
+            archivedAt: string | null;
             budget: components["schemas"]["RoutineBudget"];
+            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            carryResult: components["schemas"]["RoutineCarryResult"];
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+            carryResult: boolean;
+            /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
-            createdAt: components["schemas"]["Timestamp"];
-            deliver: components["schemas"]["RoutineDeliver"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @enum {string}
+             */
+            deliver: "always" | "changed" | "failed";
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
+            driftedAt: string | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
-            externalKey: components["schemas"]["ExternalKey"] | null;
-            facts: components["schemas"]["RoutineFacts"];
+            externalKey: string | null;
+            /** @description Tells each run the facts of its project. */
+            facts: boolean;
             /** @description Id of the routine. */
             id: string;
-            jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
-            lastRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
+            jitterSeconds: number;
+            lastRunAt: string | null;
             limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"] | null;
-            misfire: components["schemas"]["RoutineMisfire"];
+            managedBy: "files" | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
+            /** @enum {string} */
+            misfire: "run_once" | "skip";
             model: components["schemas"]["RoutineModel"];
-            name: components["schemas"]["RoutineName"];
+            name: string;
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
-            nextRunAt: components["schemas"]["Timestamp"] | null;
+            nextRunAt: string | null;
             notifications: components["schemas"]["RoutineNotifications"];
-            outcome: components["schemas"]["RoutineOutcome"];
-            overlap: components["schemas"]["RoutineOverlap"];
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
+            /** @enum {string} */
+            overlap: "skip" | "queue" | "cancel_previous" | "allow";
             overridable: components["schemas"]["RoutineOverridable"] | null;
-            pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            pauseAfterFailures: number;
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             /** @description Counts material changes. */
             revision: number;
-            schedule: components["schemas"]["RoutineSchedule"];
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
             /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
             scheduleInWords: string;
+            /** @description Curated slugs or custom skill ids, in order. */
             skills: components["schemas"]["RoutineSkills"];
+            /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
             stateReason: string | null;
-            timezone: components["schemas"]["RoutineTimezone"];
-            updatedAt: components["schemas"]["Timestamp"];
+            /** @description IANA name. */
+            timezone: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            updatedAt: string;
             /** @description When the receiver responded with 410, which stopped deliveries. */
-            webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
+            webhookFailedAt: string | null;
+            webhookUrl: string | null;
         };
         /** @description IANA name. */
         RoutineTimezone: string;
@@ -1420,20 +1687,32 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: {
+            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            carryResult: components["schemas"]["RoutineCarryResult"];
+            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+            carryResult: boolean;
             /** @description What differs from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
-            createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            facts: components["schemas"]["RoutineFacts"];
+            /** @description Tells each run the facts of its project. */
+            facts: boolean;
             gate: components["schemas"]["RoutineGate"] | null;
-            instructions: components["schemas"]["RoutineInstructions"];
+            instructions: string;
             limits: components["schemas"]["RoutineLimits"];
             model: components["schemas"]["RoutineModel"];
-            outcome: components["schemas"]["RoutineOutcome"];
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
             overridable: components["schemas"]["RoutineOverridable"] | null;
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
@@ -1442,9 +1721,11 @@ export interface components {
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
+            /** @description Curated slugs or custom skill ids, in order. */
             skills: components["schemas"]["RoutineSkills"];
             /** @description The tools that were automatic; restoring does not change them. */
             tools: components["schemas"]["RoutineVersionTool"][];
+            /** @description Values of the `{{placeholders}}` in the instructions. */
             variables: components["schemas"]["RoutineVariables"];
         };
         RoutineVersionAuthor: {
@@ -1457,7 +1738,11 @@ export interface components {
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
-            createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description The revision that it took over again. */
@@ -1490,19 +1775,23 @@ export interface components {
         Run: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
-            cancelRequestedAt: components["schemas"]["Timestamp"] | null;
+            cancelRequestedAt: string | null;
             /** @description Null unless it has data. */
             changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
-            contentErasedAt: components["schemas"]["Timestamp"] | null;
-            createdAt: components["schemas"]["Timestamp"];
+            contentErasedAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
-            failureClass: components["schemas"]["RunFailureClass"] | null;
-            finishedAt: components["schemas"]["Timestamp"] | null;
+            failureClass: ("routine" | "provider" | "platform") | null;
+            finishedAt: string | null;
             /** @description Id of the run. */
             id: string;
             model: components["schemas"]["RunModel"] | null;
@@ -1512,7 +1801,7 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            reason: components["schemas"]["RunReason"] | null;
+            reason: string | null;
             /** @description The text of its last step. */
             result: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
@@ -1521,12 +1810,12 @@ export interface components {
             routineId: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
-            runAt: components["schemas"]["Timestamp"] | null;
+            runAt: string | null;
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
-            scheduledFor: components["schemas"]["Timestamp"] | null;
+            scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: components["schemas"]["RunSkipped"] | null;
-            startedAt: components["schemas"]["Timestamp"] | null;
+            startedAt: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
             /** @description Model steps on record. */
@@ -1575,12 +1864,22 @@ export interface components {
             /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
             gate: components["schemas"]["GateVerdict"] | null;
+            /** @description The newest earlier run of the routine that succeeded. */
+            lastGoodRunId: string | null;
+            /** @description The result after it, found in the same way. */
+            nextResultId: string | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
+            /** @description The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same. */
+            previousResultId: string | null;
             /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
+            /** @description The `resultSchema` by which its data was made; null without data, and where its version is deleted. */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description The name of the routine as it is now. */
             routineName: string;
             steps: components["schemas"]["Step"][];
@@ -1622,7 +1921,11 @@ export interface components {
         };
         RunEvent: {
             data: components["schemas"]["RunEventData"];
-            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            timestamp: string;
             /** @enum {string} */
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
@@ -1630,11 +1933,19 @@ export interface components {
             changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
-            finishedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            finishedAt: string;
             /** @description Id of the run. */
             id: string;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
@@ -1650,8 +1961,8 @@ export interface components {
             resultTruncated: boolean;
             /** @description Id of the routine. */
             routineId: string;
-            scheduledFor: components["schemas"]["Timestamp"] | null;
-            startedAt: components["schemas"]["Timestamp"] | null;
+            scheduledFor: string | null;
+            startedAt: string | null;
             /** @enum {string} */
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
@@ -1698,8 +2009,11 @@ export interface components {
             provider: string;
         };
         RunNotification: {
-            /** @description When it reached its state; while it waits, when it was queued. */
-            at: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description When it reached its state; while it waits, when it was queued.
+             */
+            at: string;
             attempts: number;
             /** @description Of the last attempt. */
             error: string | null;
@@ -1708,7 +2022,7 @@ export interface components {
              * @enum {string}
              */
             kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "program_approved" | "business_lead";
-            nextAttemptAt: components["schemas"]["Timestamp"] | null;
+            nextAttemptAt: string | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
              * @enum {string}
@@ -1764,22 +2078,34 @@ export interface components {
         };
         RunSkipped: {
             count: number;
-            from: components["schemas"]["Timestamp"];
-            until: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            until: string;
         };
         RunSummary: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
-            cancelRequestedAt: components["schemas"]["Timestamp"] | null;
+            cancelRequestedAt: string | null;
             changes: components["schemas"]["RunChangesSummary"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
-            contentErasedAt: components["schemas"]["Timestamp"] | null;
-            createdAt: components["schemas"]["Timestamp"];
+            contentErasedAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             errorMessage: string | null;
-            failureClass: components["schemas"]["RunFailureClass"] | null;
-            finishedAt: components["schemas"]["Timestamp"] | null;
+            failureClass: ("routine" | "provider" | "platform") | null;
+            finishedAt: string | null;
             /** @description Id of the run. */
             id: string;
             model: components["schemas"]["RunModel"] | null;
@@ -1789,7 +2115,7 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            reason: components["schemas"]["RunReason"] | null;
+            reason: string | null;
             /** @description The first 200 characters of the result. */
             resultPreview: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
@@ -1800,12 +2126,12 @@ export interface components {
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
-            runAt: components["schemas"]["Timestamp"] | null;
+            runAt: string | null;
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
-            scheduledFor: components["schemas"]["Timestamp"] | null;
+            scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: components["schemas"]["RunSkipped"] | null;
-            startedAt: components["schemas"]["Timestamp"] | null;
+            startedAt: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
             /** @description Model steps on record. */
@@ -1818,6 +2144,16 @@ export interface components {
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
         };
+        RunWebhookEvent: {
+            data: components["schemas"]["RunEventData"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            timestamp: string;
+            /** @enum {string} */
+            type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
+        };
         SavedRoutine: components["schemas"]["ActivatedRoutine"] & {
             /** @description Shown once, when the webhook URL is first set. */
             webhookSecret?: string;
@@ -1826,10 +2162,16 @@ export interface components {
             /** @description Id of the routine. */
             routineId: string;
             routineName: string;
-            /** @description The time of the schedule. */
-            scheduledFor: components["schemas"]["Timestamp"];
-            /** @description Later by the jitter of the routine. */
-            startsAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description The time of the schedule.
+             */
+            scheduledFor: string;
+            /**
+             * Format: date-time
+             * @description Later by the jitter of the routine.
+             */
+            startsAt: string;
         };
         ScheduledOccurrences: {
             occurrences: components["schemas"]["ScheduledOccurrence"][];
@@ -1842,7 +2184,7 @@ export interface components {
             /** @description How much later than each a run may start; the id of the routine decides. */
             jitterSeconds: number;
             /** @description The next five times, fewer up to `endsAt`. */
-            times: components["schemas"]["Timestamp"][];
+            times: string[];
             /** @description What saving it would warn of; see the warnings of a routine. */
             warnings: components["schemas"]["SchedulePreviewWarningsItem"][];
         };
@@ -1874,7 +2216,11 @@ export interface components {
         SkillRevision: {
             /** @description What differs from the revision before; empty for the first one. */
             changed: ("name" | "instructions")[];
-            createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /** @description The person or the API key that made it; null when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             instructions: string;
@@ -1898,18 +2244,22 @@ export interface components {
             check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
-            createdAt: components["schemas"]["Timestamp"] | null;
+            createdAt: string | null;
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
-            driftedAt: components["schemas"]["Timestamp"] | null;
-            externalKey: components["schemas"]["ExternalKey"] | null;
+            driftedAt: string | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            externalKey: string | null;
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             /** @description Characters of the instructions. */
             length: number;
-            managedBy: components["schemas"]["ManagedBy"] | null;
+            managedBy: "files" | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -1919,7 +2269,7 @@ export interface components {
             sourceCount: number;
             /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
-            updatedAt: components["schemas"]["Timestamp"] | null;
+            updatedAt: string | null;
             version: string | null;
         };
         SkippedTool: {
@@ -1933,14 +2283,14 @@ export interface components {
             /** @description Beyond 1, an earlier attempt may have been billed by the provider and lost. */
             attempt: number;
             errorMessage: string | null;
-            finishedAt: components["schemas"]["Timestamp"] | null;
+            finishedAt: string | null;
             /** @description In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. Of a failed step, that of its last response. */
             finishReason: string | null;
             index: number;
             /** @enum {string} */
             kind: "model" | "tool";
             modelId: string | null;
-            startedAt: components["schemas"]["Timestamp"] | null;
+            startedAt: string | null;
             /**
              * @description `pending`: a call that the model has asked for and that has not gone out. `started`: the request is under way. `succeeded`: the response or the result is recorded. `failed`: it was refused, did not happen, or was answered with an error. `outcome_unknown`: the call may have taken effect, and nothing says whether it did; it is not made again.
              * @enum {string}
@@ -2004,7 +2354,7 @@ export interface components {
             argumentSchema: {
                 [key: string]: unknown;
             } | null;
-            confirmedAt: components["schemas"]["Timestamp"] | null;
+            confirmedAt: string | null;
             /** @description Id of the person, or of the API key, that confirmed. */
             confirmedBy: string | null;
             /** @description What was confirmed, where the definition is another one by now; null where it is the same, or none is known. */
@@ -2013,7 +2363,11 @@ export interface components {
             confirmedHash: string | null;
             /** @description Id of the connection. */
             connectionId: string;
-            createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /** @description SHA-256 of name, title, description, schemas and annotations as the server last said them. */
             definitionHash: string;
             description: string | null;
@@ -2034,9 +2388,13 @@ export interface components {
             /** @enum {string} */
             state: "disabled" | "automatic";
             title: string | null;
-            updatedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            updatedAt: string;
             /** @description When a discovery no longer found the tool. */
-            vanishedAt: components["schemas"]["Timestamp"] | null;
+            vanishedAt: string | null;
             /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, once it is confirmed: parts of its schemas cannot be read, so calls are held to the rest. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
@@ -2048,7 +2406,7 @@ export interface components {
             /** @description The routines that the unchanged ones are of. */
             unchangedRoutines: number;
             /** @description When the newest ended, to mark all as read; null where all is read. */
-            until: components["schemas"]["Timestamp"] | null;
+            until: string | null;
             worthReading: number;
             /** @description The routines that they are of. */
             worthReadingRoutines: number;
@@ -2087,9 +2445,11 @@ export interface components {
             /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds?: number;
             limits?: components["schemas"]["UpdateRoutineLimits"];
-            managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedBy?: "files" | null;
+            managedFrom?: string | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
+            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
             model?: components["schemas"]["ModelReference"];
             name?: string;
             notifications?: components["schemas"]["UpdateRoutineNotifications"];
@@ -2156,7 +2516,8 @@ export interface components {
             externalKey?: string | null;
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions?: string;
-            managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedBy?: "files" | null;
+            managedFrom?: string | null;
             name?: string;
         };
         UpdateToolPolicy: {
@@ -2188,16 +2549,20 @@ export interface components {
         };
         WebhookDelivery: {
             attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
-            createdAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
             /**
              * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why.
              * @enum {string}
              */
             eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused";
-            finishedAt: components["schemas"]["Timestamp"] | null;
+            finishedAt: string | null;
             /** @description Id of the delivery. */
             id: string;
-            nextAttemptAt: components["schemas"]["Timestamp"] | null;
+            nextAttemptAt: string | null;
             /** @description Why it was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL), `routine_archived` (the routine was archived, and sends nothing more). */
             reason: string | null;
             /** @enum {string} */
@@ -2209,8 +2574,41 @@ export interface components {
             index: number;
             /** @description The first 1 kB of the response. */
             responseExcerpt: string | null;
-            startedAt: components["schemas"]["Timestamp"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            startedAt: string;
             status: number | null;
+        };
+        WebhookTest: {
+            durationMs: number;
+            /** @description Why there was no response. */
+            error: string | null;
+            /** @description The `webhook-id` of the event. */
+            id: string;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Null where the receiver did not respond. */
+            status: number | null;
+        };
+        WebhookTestEvent: {
+            data: components["schemas"]["WebhookTestEventData"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            timestamp: string;
+            /** @enum {string} */
+            type: "webhook.test";
+        };
+        WebhookTestEventData: {
+            /** @description The name of the routine. */
+            name: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description Id of the routine. */
+            routineId: string;
         };
         WriteFacts: {
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
@@ -2275,6 +2673,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -2427,6 +2826,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -2561,6 +2961,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FactsVersionSummary"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -2610,6 +3011,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Result"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -2645,6 +3047,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
+                        /** @description What the caller has not read, of the last 30 days. */
                         data: components["schemas"]["UnreadResults"];
                         requestId: string;
                     };
@@ -2657,6 +3060,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
+                        /** @description What the caller has not read, of the last 30 days. */
                         data: components["schemas"]["UnreadResults"];
                         requestId: string;
                     };
@@ -2692,6 +3096,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineSummary"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -2931,6 +3336,24 @@ export interface operations {
             };
         };
     };
+    restoreRoutine: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Routine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     runRoutine: {
         parameters: {
             path: {
@@ -2986,6 +3409,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunSummary"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3013,6 +3437,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3065,6 +3490,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineVersionSummary"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3135,10 +3561,28 @@ export interface operations {
             };
         };
     };
+    testWebhook: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookTest"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
                 externalKey: string;
             };
         };
@@ -3152,6 +3596,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SavedRoutine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    checkRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineCheck"];
                         requestId: string;
                     };
                 };
@@ -3186,6 +3647,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunSummary"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3274,6 +3736,24 @@ export interface operations {
             };
         };
     };
+    readRunEvent: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunWebhookEvent"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     followRun: {
         parameters: {
             path: {
@@ -3329,6 +3809,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Step"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3374,6 +3855,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineRecentRuns"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3449,6 +3931,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillSummary"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3552,6 +4035,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -3562,7 +4046,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
                 externalKey: string;
             };
         };

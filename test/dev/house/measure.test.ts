@@ -33,6 +33,7 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
     'tests in no folder of the code': [],
     'imports of core that point up': [],
     'exports of core with the name of another': ['read', 'Lead'],
+    'tables with several writers': [],
     'files with barred words': ['docs/page.md'],
   });
 });
@@ -89,5 +90,18 @@ test('a test that lies where no code does is found', async () => {
     'test/core/quota/totals.test.ts',
     'test/lib/inbound/fetch.test.ts',
     'test/various/kills.test.ts',
+  ]);
+});
+
+test('a table that two subjects write is found, in each form of a statement, and a comment writes none', async () => {
+  const faults = await houseOf({
+    'core/usage/own.ts': `${BODY}db.run\`insert into leads (id) values (1)\`;\ndb.run\`update usage_days set day = 1\`;\n`,
+    'core/accounts/leads/update.ts': `${BODY}db.run\`update leads l\n  set id = 2\`;\n`,
+    'core/accounts/billing/delete.ts': `${BODY}/** A later update usage_days set is not meant. */\ndb.run\`delete from plans where id = 1\`;\n`,
+    'core/accounts/identity/batch.ts': `${BODY}deleteBatch(db, {\n  table: 'plans',\n  where: sql\`true\`,\n});\n`,
+  });
+  expect(faults['tables with several writers']).toEqual([
+    'leads: core/accounts/leads, core/usage',
+    'plans: core/accounts/billing, core/accounts/identity',
   ]);
 });

@@ -119,6 +119,9 @@ export interface paths {
     "/v1/audit-events": {
         get: operations["listAudit"];
     };
+    "/v1/auth/ci-token": {
+        post: operations["exchangeIdToken"];
+    };
     "/v1/billing": {
         get: operations["readBillingSummary"];
     };
@@ -127,6 +130,13 @@ export interface paths {
     };
     "/v1/billing/portal": {
         post: operations["openBillingPortal"];
+    };
+    "/v1/ci-trusts": {
+        get: operations["listCiTrusts"];
+        post: operations["createCiTrust"];
+    };
+    "/v1/ci-trusts/{ciTrustId}": {
+        delete: operations["deleteCiTrust"];
     };
     "/v1/connections": {
         get: operations["listConnections"];
@@ -288,6 +298,9 @@ export interface paths {
     "/v1/routines/{routineId}/preview": {
         post: operations["previewRoutine"];
     };
+    "/v1/routines/{routineId}/restore": {
+        post: operations["restoreRoutine"];
+    };
     "/v1/routines/{routineId}/run": {
         post: operations["runRoutine"];
     };
@@ -312,8 +325,14 @@ export interface paths {
     "/v1/routines/{routineId}/webhook-secret": {
         post: operations["rotateWebhookSecret"];
     };
+    "/v1/routines/{routineId}/webhook-test": {
+        post: operations["testWebhook"];
+    };
     "/v1/routines/by-key/{externalKey}": {
         put: operations["putRoutine"];
+    };
+    "/v1/routines/check": {
+        post: operations["checkRoutine"];
     };
     "/v1/runs": {
         get: operations["listRuns"];
@@ -327,6 +346,9 @@ export interface paths {
     };
     "/v1/runs/{runId}/diff": {
         get: operations["diffRun"];
+    };
+    "/v1/runs/{runId}/event": {
+        get: operations["readRunEvent"];
     };
     "/v1/runs/{runId}/events": {
         get: operations["followRun"];
@@ -412,6 +434,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
@@ -423,6 +447,8 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -613,7 +639,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
             /** @description Who, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
@@ -839,6 +865,151 @@ export interface components {
             /** @enum {string} */
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
+        CheckRoutine: {
+            /** @default {} */
+            budget?: components["schemas"]["CreateRoutineBudget"];
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @default []
+             */
+            builtInTools?: "calculate"[];
+            /**
+             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @default true
+             */
+            carryResult?: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @default []
+             */
+            checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            endsAt?: (string & (unknown & unknown)) | null;
+            /** @default null */
+            externalKey?: string | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
+            /** @default null */
+            gate?: components["schemas"]["GateInput"] | null;
+            instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             */
+            jitterSeconds?: number;
+            /** @default {} */
+            limits?: components["schemas"]["CreateRoutineLimits"];
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
+            /**
+             * @default run_once
+             * @enum {string}
+             */
+            misfire?: "run_once" | "skip";
+            model: components["schemas"]["ModelReference"];
+            name: string;
+            /** @default {} */
+            notifications?: components["schemas"]["CreateRoutineNotifications"];
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @default null
+             */
+            overridable?: string[] | null;
+            /** @default 5 */
+            pauseAfterFailures?: number;
+            /** @default null */
+            resultKey?: components["schemas"]["ResultKey"] | null;
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @default null
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            /**
+             * @description Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.
+             * @default {}
+             */
+            skillLengths?: {
+                [key: string]: number;
+            };
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @default []
+             */
+            skills?: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             */
+            skipDates?: string[];
+            /** @description The schedule has no times before this one; null for no such bound. */
+            startsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description IANA name.
+             * @default UTC
+             */
+            timezone?: string;
+            /** @description Only an empty list: tools come from a saved connection. */
+            toolPolicies?: unknown[];
+            /** @description Only an empty list: tools come from a saved connection. */
+            tools?: unknown[];
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+            /** @default null */
+            webhookUrl?: string | null;
+        };
+        CiKey: {
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description The API key. */
+            key: string;
+            /** @description Id of the project. */
+            projectId: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
+        CiTrust: {
+            /** @description The `aud` that the job asks its CI system for. */
+            audience: string;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description The person in whose name the keys are made. */
+            createdBy: components["schemas"]["ApiKeyCreatedBy"];
+            /** @description Id of the ciTrust. */
+            id: string;
+            /** @description The `iss` of the ID tokens. */
+            issuer: string;
+            name: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            subjectPattern: string;
+        };
         ConfirmedDefinition: {
             annotations: {
                 [key: string]: unknown;
@@ -944,6 +1115,16 @@ export interface components {
              */
             scopes?: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
         };
+        CreateCiTrust: {
+            /** @description The `aud` that the job asks its CI system for. */
+            audience: string;
+            /** @description The `iss` of the ID tokens. */
+            issuer: string;
+            name: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            /** @description Matches the `sub` of the ID tokens. Between two colons, one `*` stands for any text. */
+            subjectPattern: string;
+        };
         CreateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -1007,6 +1188,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
@@ -1018,6 +1201,8 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1114,6 +1299,8 @@ export interface components {
             limits?: components["schemas"]["CreateRoutineLimits"];
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @default run_once
              * @enum {string}
@@ -1244,6 +1431,8 @@ export interface components {
             instructions: string;
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
             name: string;
         };
         DecidedConsent: {
@@ -1368,6 +1557,12 @@ export interface components {
             message: string;
             /** @description Path of the field. */
             param: string;
+        };
+        ExchangeIdToken: {
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description The ID token, a JSON Web Token. */
+            token: string;
         };
         /** @description What programs call it; null where none does. */
         ExternalKey: string;
@@ -1581,7 +1776,7 @@ export interface components {
             to: ("owners" | "admins" | "members") | string[];
         };
         /**
-         * @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change.
+         * @description `files` where files keep it. The next `ras apply` overwrites what is changed here.
          * @enum {string}
          */
         ManagedBy: "files";
@@ -2073,6 +2268,8 @@ export interface components {
             limits?: components["schemas"]["CreateRoutineLimits"];
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @default run_once
              * @enum {string}
@@ -2148,6 +2345,8 @@ export interface components {
             instructions: string;
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
             name: string;
         };
         ReadAssistantConsentBody: {
@@ -2348,6 +2547,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
@@ -2359,6 +2560,8 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2409,6 +2612,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
@@ -2420,6 +2625,8 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2459,6 +2666,9 @@ export interface components {
         RoutineBuiltInTools: "calculate"[];
         /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
         RoutineCarryResult: boolean;
+        RoutineCheck: {
+            faults: components["schemas"]["RoutineFault"][];
+        };
         /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
         /**
@@ -2479,6 +2689,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
@@ -2496,6 +2708,8 @@ export interface components {
              */
             mailDelivery: "available" | "unavailable";
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2536,6 +2750,13 @@ export interface components {
         RoutineEndsAt: components["schemas"]["Timestamp"];
         /** @description Tells each run the facts of its project. */
         RoutineFacts: boolean;
+        RoutineFault: {
+            /** @description The code of the error that saving it would be. */
+            code: string;
+            message: string;
+            /** @description The field, such as `skills[1]`; null for none. */
+            path: string | null;
+        };
         RoutineForecast: {
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
@@ -2647,6 +2868,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
@@ -2656,6 +2879,8 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2864,7 +3089,11 @@ export interface components {
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description Id of the run. */
             id: string;
+            /** @description The newest earlier run of the routine that succeeded. */
+            lastGoodRunId: string | null;
             model: components["schemas"]["RunModel"] | null;
+            /** @description The result after it, found in the same way. */
+            nextResultId: string | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
@@ -2873,6 +3102,8 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
+            /** @description The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same. */
+            previousResultId: string | null;
             /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
@@ -2880,6 +3111,10 @@ export interface components {
             reason: components["schemas"]["RunReason"] | null;
             /** @description The text of its last step. */
             result: string | null;
+            /** @description The `resultSchema` by which its data was made; null without data, and where its version is deleted. */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description The run that it repeats, which may have been deleted since. */
             retryOf: string | null;
             /** @description Id of the routine. */
@@ -3144,6 +3379,12 @@ export interface components {
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
         };
+        RunWebhookEvent: {
+            data: components["schemas"]["RunEventData"];
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
+        };
         SavedRoutine: {
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
@@ -3154,6 +3395,8 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
@@ -3165,6 +3408,8 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -3327,6 +3572,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -3336,6 +3583,8 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3373,6 +3622,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -3384,6 +3635,8 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3430,6 +3683,8 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
@@ -3438,6 +3693,8 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3720,6 +3977,7 @@ export interface components {
             jitterSeconds?: number;
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedFrom?: string | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
@@ -3789,6 +4047,7 @@ export interface components {
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions?: string;
             managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedFrom?: string | null;
             name?: string;
         };
         UpdateToolPolicy: {
@@ -3857,6 +4116,31 @@ export interface components {
             responseExcerpt: string | null;
             startedAt: components["schemas"]["Timestamp"];
             status: number | null;
+        };
+        WebhookTest: {
+            durationMs: number;
+            /** @description Why there was no response. */
+            error: string | null;
+            /** @description The `webhook-id` of the event. */
+            id: string;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Null where the receiver did not respond. */
+            status: number | null;
+        };
+        WebhookTestEvent: {
+            data: components["schemas"]["WebhookTestEventData"];
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "webhook.test";
+        };
+        WebhookTestEventData: {
+            /** @description The name of the routine. */
+            name: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description Id of the routine. */
+            routineId: string;
         };
         WriteFacts: {
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
@@ -4493,7 +4777,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -4516,6 +4800,23 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["AuditEvent"][];
                         page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    exchangeIdToken: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExchangeIdToken"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiKey"];
                         requestId: string;
                     };
                 };
@@ -4563,6 +4864,64 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["BillingPortal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listCiTrusts: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"][];
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createCiTrust: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCiTrust"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteCiTrust: {
+        parameters: {
+            path: {
+                /** @description Id of the ciTrust. */
+                ciTrustId: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"];
                         requestId: string;
                     };
                 };
@@ -5858,6 +6217,24 @@ export interface operations {
             };
         };
     };
+    restoreRoutine: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Routine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     runRoutine: {
         parameters: {
             path: {
@@ -6062,10 +6439,28 @@ export interface operations {
             };
         };
     };
+    testWebhook: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookTest"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
                 externalKey: string;
             };
         };
@@ -6079,6 +6474,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SavedRoutine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    checkRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineCheck"];
                         requestId: string;
                     };
                 };
@@ -6195,6 +6607,24 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunDiff"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readRunEvent: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunWebhookEvent"];
                         requestId: string;
                     };
                 };
@@ -6519,7 +6949,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
                 externalKey: string;
             };
         };

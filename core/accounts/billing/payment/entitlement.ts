@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { recordAudit, SYSTEM } from '#core/foundation/audit/index.ts';
-import type { PaidPlan } from '#core/accounts/organizations/index.ts';
+import { rows, type PaidPlan } from '#core/accounts/organizations/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isBetter, planOfPrice, type PriceList } from '../plans.ts';
 
@@ -207,15 +207,7 @@ export function listSubscriptions(db: Db, organizationId: string): Promise<Subsc
 /** Stores what an organization has paid for, with an audit event when the plan changes. */
 export async function recordAccess(tx: Db, organizationId: string, access: PaidAccess | undefined): Promise<void> {
   const plan = access?.plan ?? null;
-  const before = await tx.row<{ plan: PaidPlan | null }>`
-    with before as (
-      select id, paid_plan from organizations where id = ${organizationId} for no key update
-    )
-    update organizations o set paid_plan = ${plan}, paid_until = ${access?.until ?? null},
-      period_start = ${access?.periodStart ?? null}, period_end = ${access?.periodEnd ?? null}
-    from before where o.id = before.id
-    returning before.paid_plan as plan
-  `;
+  const before = await rows.writePaidPlan(tx, organizationId, access);
   if (before === undefined || before.plan === plan) return;
   await recordAudit(tx, {
     organizationId,

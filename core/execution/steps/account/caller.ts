@@ -187,7 +187,7 @@ async function issue(
   }
 }
 
-/** Waits for the runtime's lease. @throws {ModelFailure} when no runtime responds */
+/** @throws {ModelFailure} when no runtime responds */
 async function leaseOrFail(runtime: ModelRuntime): Promise<void> {
   try {
     await runtime.lease();

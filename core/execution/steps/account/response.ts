@@ -21,7 +21,7 @@ import { storedResponse, type AccountStep, type ModelCall, type ModelResponse } 
 import { ModelFailure, Stop } from '../stop.ts';
 
 /**
- * Reads the neutral response of a session as a response of the gateway is read.
+ * Reads the response of a session.
  * @param secret the call's credential, removed from the response in case the provider repeats it
  * @throws {ModelFailure} for a response whose finish reason says that it is not whole; its settlement ends the call
  */
@@ -65,8 +65,8 @@ const CUT_OFF: ReadonlySet<FailureCode> = new Set<FailureCode>([...UNKNOWN, 'tim
 
 /**
  * Records the outcome of a call without a response, and returns its consequence for the step. A call that was fenced,
- * or of which nothing was heard, has no outcome yet and keeps its request id: a repeated request may still produce one.
- * The outcome of a call that was cut off is recorded with its settlement.
+ * or whose runtime did not answer, keeps its request id: a repeated request may still produce a response. The outcome
+ * of a call that was cut off is recorded with its settlement.
  */
 export async function recordFailure(
   deps: { readonly database: Db; readonly runtime: ModelRuntime; readonly log: Log },

@@ -92,7 +92,7 @@ export async function endAttempt(
   return touched === 1;
 }
 
-/** Ends the attempts of a project that is being deleted, and with them what they have sealed. */
+/** Ends the attempts of a project that is being deleted, and erases their secrets. */
 export async function endAttemptsOfProject(tx: Db, projectId: string): Promise<void> {
   await tx.run`
     update model_sign_ins set ${ended('cancelled', null)}
@@ -100,7 +100,7 @@ export async function endAttemptsOfProject(tx: Db, projectId: string): Promise<v
   `;
 }
 
-/** Ends what has run out, a day later forgets it. */
+/** Ends attempts whose time is over, and deletes them a day later. */
 export async function sweepAttempts(db: Db): Promise<void> {
   await db.run`
     update model_sign_ins set ${ended('expired', null)}
@@ -109,7 +109,7 @@ export async function sweepAttempts(db: Db): Promise<void> {
   await db.run`delete from model_sign_ins where expires_at < now() - interval '1 day'`;
 }
 
-/** Opens what an attempt has sealed. @throws {AppError} `attempt_expired` when it is over */
+/** Opens the secrets of an attempt. @throws {AppError} `attempt_expired` when it is over */
 export function openSecrets(box: SecretBox, { id, sealed }: SignInAttempt): AttemptSecrets {
   if (sealed === null) throw new AppError('attempt_expired');
   return attemptSecrets.parse(JSON.parse(box.open(sealed, place(id))));
@@ -221,7 +221,7 @@ const isMember = sql`exists (
     and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}
 )`;
 
-/** Keeps what a later turn goes on from. @returns false when the attempt is over meanwhile */
+/** Stores the state that a later turn goes on from. @returns false when the attempt is over meanwhile */
 export async function keepSecrets(
   db: Db,
   box: SecretBox,
