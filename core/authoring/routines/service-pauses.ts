@@ -11,7 +11,7 @@ interface Stopped {
   readonly ended: readonly string[];
 }
 
-/** Pauses routines that cannot go on. The caller calls `followPause`. */
+/** Pauses routines that cannot go on. The caller calls `followPauses`. */
 export async function pauseStopped(tx: Db, stopped: Stopped): Promise<PausedRoutine[]> {
   return [...(await pauseUnreadable(tx, stopped.unreadable)), ...(await pauseEnded(tx, stopped.ended))];
 }

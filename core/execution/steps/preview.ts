@@ -229,5 +229,5 @@ const atItsFirstStep = {
   providerFailures: 0,
   transcriptSteps: [],
   transcript: [],
-  hasAudience: false,
+  hasWebhook: false,
 } as const;

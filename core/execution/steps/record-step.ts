@@ -1,15 +1,15 @@
 import type { ModelMessage } from 'ai';
 import { callCounted, callHolds, callSucceeded } from '#core/models/calls/index.ts';
-import { hasAudience, notifySpending } from '#core/delivery/notifications/index.ts';
+import { noteEnd, noteSpending } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
 import { isLimited, isSettled, releaseAttempt, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { othersWait } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import type { RunEnding, StepWarning } from '#core/execution/run-states/index.ts';
-import { outcomeOf, type RecordedEnd } from '#core/execution/runs/index.ts';
+import { outcomeOf, type EndedRun } from '#core/execution/runs/index.ts';
 import type { PlannedCall } from '#core/integrations/tools/index.ts';
-import { sql, storable, storableJson, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, storable, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import type { StepRun } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
 
@@ -26,24 +26,26 @@ export interface ModelStepRecord extends Attempt {
 }
 
 /**
- * Records a model step with its usage, its settlement, the run's new totals and the tool calls that it asks for.
- * @returns false, without any change, when the step had been recorded or the run had ended before
+ * Records a model step with its usage, its settlement, the run's new totals, the tool calls that it asks for, and the
+ * work of telling who follows a budget.
+ * @param then.spends the budgets of a run that goes on; undefined where it ends
+ * @returns undefined, without any change, when the step had been recorded or the run had ended before
  */
 export async function recordModelStep(
   db: Db,
   record: ModelStepRecord,
-  calls: readonly PlannedCall[],
-): Promise<boolean> {
+  then: { readonly calls: readonly PlannedCall[]; readonly spends?: StepRun['budgets'] },
+): Promise<{ readonly isFollowed: boolean } | undefined> {
   const { runId, index, response, messages, prompt, briefing, skillRevisions, factsVersion } = record;
   const { call } = response;
   const used = spentBy(record);
-  const steps = calls.map(({ error, ...tool }, offset) => ({
+  const steps = then.calls.map(({ error, ...tool }, offset) => ({
     index: index + 1 + offset,
     state: error === null ? 'pending' : 'failed',
     error_message: error,
     tool,
   }));
-  const recorded = await db.row`
+  return db.row<{ isFollowed: boolean }>`
     with live as (
       select id, organization_id, routine_id from runs
       where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} for update
@@ -64,64 +66,43 @@ export async function recordModelStep(
       from step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
         as s(index integer, state text, error_message text, tool jsonb)
       on conflict do nothing
+    ), news as (
+      ${noteIfLimited(then.spends)}
     )
     update runs set step_count = step_count + 1, ${addUsage(used, sql`estimated_usage`)},
       prompt = coalesce(prompt, ${storable(prompt)}), briefing = coalesce(briefing, ${briefing && storable(briefing)}),
       skill_revisions = coalesce(skill_revisions, ${skillRevisions && JSON.stringify(skillRevisions)}::jsonb),
       facts_version = coalesce(facts_version, ${factsVersion}::integer)
     from step where runs.id = step.run_id
-    returning runs.id
+    returning exists (select from news) as "isFollowed"
   `;
-  return recorded !== undefined;
 }
 
-/**
- * Records a step after which the run goes on, and tells those who follow its budgets what it has spent, in one
- * transaction where there is a follower and in one statement where there is none, as for most runs.
- * @returns false when the step had been recorded or the run had ended before; nothing is changed then
- */
-export async function recordStepWithNews(
-  database: Database,
-  run: StepRun,
-  record: ModelStepRecord,
-  calls: readonly PlannedCall[],
-): Promise<boolean> {
-  if (!isWatched(run)) return recordModelStep(database, record, calls);
-  return transaction(database, async (tx) => {
-    const recorded = await recordModelStep(tx, record, calls);
-    if (recorded) await tellSpending(tx, run);
-    return recorded;
-  });
-}
-
-/** Tells those who follow the budgets of a run what a step of it has spent. */
-export async function tellSpending(tx: Db, run: StepRun): Promise<void> {
-  if (isWatched(run)) await notifySpending(tx, run);
-}
-
-function isWatched({ hasAudience, budgets }: StepRun): boolean {
-  return hasAudience && Object.values(budgets).some(isLimited);
+/** Notes what `step` has spent; nothing for the many runs without a budget. */
+function noteIfLimited(budgets: StepRun['budgets'] | undefined): Sql {
+  const isLimitedRun = budgets !== undefined && Object.values(budgets).some(isLimited);
+  return isLimitedRun ? noteSpending(sql`step`) : sql`select where false`;
 }
 
 /**
  * Records the last step of a run and its success in one statement, which is all that most runs need.
- * @returns undefined, without any change, when the end has to be reported, the step had been recorded or the
- * run had ended before
+ * @returns undefined, without any change, when a webhook has to be told, the step had been recorded or the run had
+ * ended before
  */
 export async function recordStepAndSuccess(
   db: Db,
   record: ModelStepRecord,
   ending: RunEnding,
-): Promise<Pick<RecordedEnd, 'othersWait'> | undefined> {
+): Promise<Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed'> | undefined> {
   const { runId, index, response, messages, prompt, briefing, skillRevisions, factsVersion } = record;
   const { call } = response;
   const used = spentBy(record);
-  return db.row<Pick<RecordedEnd, 'othersWait'>>`
+  return db.row`
     with live as (
       select id, organization_id, routine_id from runs
       where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} and not exists (
         select 1 from routines r where r.id = runs.routine_id
-          and ((r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)}))
+          and r.webhook_url is not null and r.webhook_failed_at is null)
       for update
     ), step as (
       -- The run's id is said twice: a plan that Postgres makes while the table is young finds a step by its index alone.
@@ -142,8 +123,9 @@ export async function recordStepAndSuccess(
         facts_version = coalesce(facts_version, ${factsVersion}::integer)
       from step, settled where runs.id = step.run_id
       returning runs.*
-    ), ${routineAfterRun({ state: 'succeeded', ownFault: false, isWhole: true })}, ${breakerAfterRun(ending)}
-    select ${othersWait} as "othersWait" from ended, routine
+    ), ${routineAfterRun({ state: 'succeeded', ownFault: false, isWhole: true })}, ${breakerAfterRun(ending)},
+    ${noteEnd({ state: 'succeeded', reasonInWords: null })}
+    select id, reason, ${othersWait} as "othersWait", exists (select from follower) as "isFollowed" from ended, routine
   `;
 }
 
@@ -154,7 +136,7 @@ export async function recordStepAndSuccess(
  * made once, however many attempts ask for it.
  * @param tx transaction
  */
-export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promise<void> {
+export async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: StepRun['budgets']): Promise<void> {
   const { runId, response, index } = record;
   const { call } = response;
   const used = spentBy(record);
@@ -173,7 +155,9 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
       from late
       where run_id = ${runId} and run_id = late.id and index = ${index}
       returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
-    ), ${settlement(sql`step`, used)}
+    ), ${settlement(sql`step`, used)}, news as (
+      ${noteIfLimited(budgets)}
+    )
     update runs set ${addUsage(used, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
   `;
   if (settled === 0) await releaseAttempt(tx, record);

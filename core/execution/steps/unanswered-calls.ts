@@ -17,7 +17,7 @@ import { empty, persistently, sql, transaction, type Db } from '#lib/database/in
 import { isStillWanted, type StepRun } from './begin-step.ts';
 import type { ModelCall } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
-import { addUsage, tellSpending } from './record-step.ts';
+import { addUsage } from './record-step.ts';
 import { ModelFailure } from './stop.ts';
 
 /**
@@ -46,7 +46,7 @@ export async function settleCutCall(
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
-        if (isFirst) await tellSpending(tx, run);
+        if (isFirst) await notifySpending(tx, run);
         return isFirst;
       });
     // Until its outcome is recorded, the call keeps its request id, and no other can be made.

@@ -17,7 +17,7 @@ export interface CheckVerdict {
 export const CHECKS = ['text', 'tool', 'schema'] as const;
 
 /** One request to a model, and what its response shows. */
-export interface Check {
+export interface ModelCheck {
   readonly kind: (typeof CHECKS)[number];
   readonly request: Pick<ModelCall, 'instructions' | 'messages' | 'tools' | 'resultSchema'>;
   readonly judge: (response: ModelResponse) => CheckVerdict;
@@ -38,7 +38,7 @@ const CAPITAL = {
   additionalProperties: false,
 };
 
-export const CHECKS_TO_MAKE: readonly Check[] = [
+export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
   {
     kind: 'text',
     request: asking('Answer with the one word: ready'),

@@ -6,10 +6,10 @@ import { ModelFailure, type ModelCall, type ModelCaller, type ModelResponse } fr
 import { chargeBeforehand, readLimits, settleCharge } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type Check } from './checks.ts';
+import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 
 export interface MadeCheck {
-  readonly kind: Check['kind'];
+  readonly kind: ModelCheck['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
   /** Words that came back, the provider's own where it refused; null for a check that was not made. */
   readonly words: string | null;
@@ -129,7 +129,7 @@ interface Made {
 
 interface ToMake {
   readonly option: TestedModel;
-  readonly check: Check;
+  readonly check: ModelCheck;
   readonly organizationId: string;
 }
 
@@ -166,7 +166,7 @@ async function make({ caller }: ModelTestDeps, { option, check, organizationId }
 
 function callOf(
   { modelId, served, contextTokens }: TestedModel,
-  check: Check,
+  check: ModelCheck,
   signal: AbortSignal,
 ): Omit<ModelCall, 'organizationId'> {
   return { modelId, served, contextTokens, ...check.request, maxOutputTokens: MAX_CHECK_OUTPUT, signal };
@@ -184,7 +184,7 @@ function estimateOf(option: TestedModel): TestEstimate {
   return { inputTokens, outputTokens, costUsd: costOf(most, option.prices) };
 }
 
-function notMade(kind: Check['kind']): MadeCheck {
+function notMade(kind: ModelCheck['kind']): MadeCheck {
   return { kind, state: 'not_made', words: null, durationMs: null };
 }
 

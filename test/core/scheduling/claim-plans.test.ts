@@ -15,7 +15,7 @@ test('claiming routines with budgets costs no more after a month of spending tha
     const planted = () => plantRoutines(database, DUE, { ...budget, nextRunAt: new Date(Date.now() - 1_000) });
     const claimed = async () => {
       await database.run`vacuum (analyze)`;
-      const plans = await explained(url, (db) => claimDueRoutines({ ...selfHosted, database: db }, DUE));
+      const plans = await explained(url, (db) => claimDueRoutines(selfHosted(db), DUE));
       expect(plans.join('\n')).not.toContain('usage_ledger');
       return buffersOf(plans);
     };

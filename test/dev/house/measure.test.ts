@@ -23,6 +23,12 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
     'core/usage/long.ts': `${BODY.repeat(8)}export async function read() {}\nexport const Lead = 1;\n`,
     'workflows/run.ts': BODY.repeat(9),
     'docs/page.md': 'Tokens are sold for want of room.\n',
+    'test/core/usage/plans.test.ts': [
+      "import { long } from '#core/usage/long.ts';",
+      "import { usage } from '#core/usage/index.ts';",
+      "import { timed } from '../../../bench/harness/measure.ts';",
+      "import { signUp } from '#test/support/people.ts';\n",
+    ].join('\n'),
   });
   expect(faults).toEqual({
     'files below 40 lines': ['core/accounts/leads/small.ts'],
@@ -31,6 +37,8 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
     'rooms above their budget': ['workflows'],
     'files of core outside the districts': [],
     'tests in no folder of the code': [],
+    'tests that import a bench': ['test/core/usage/plans.test.ts'],
+    'tests with a service that reach behind a door of core': ['test/core/usage/plans.test.ts > core/usage/long.ts'],
     'imports of core that point up': [],
     'exports of core with the name of another': ['read', 'Lead'],
     'tables with several writers': [],
@@ -95,8 +103,10 @@ test('a test that lies where no code does is found', async () => {
 
 test('a table that two subjects write is found, in each form of a statement, and a comment writes none', async () => {
   const faults = await houseOf({
+    // oxlint-disable-next-line eslint-js/no-restricted-syntax -- a source that the check reads, and no statement
     'core/usage/own.ts': `${BODY}db.run\`insert into leads (id) values (1)\`;\ndb.run\`update usage_days set day = 1\`;\n`,
     'core/accounts/leads/update.ts': `${BODY}db.run\`update leads l\n  set id = 2\`;\n`,
+    // oxlint-disable-next-line eslint-js/no-restricted-syntax -- a source that the check reads, and no statement
     'core/accounts/billing/delete.ts': `${BODY}/** A later update usage_days set is not meant. */\ndb.run\`delete from plans where id = 1\`;\n`,
     'core/accounts/identity/batch.ts': `${BODY}deleteBatch(db, {\n  table: 'plans',\n  where: sql\`true\`,\n});\n`,
   });

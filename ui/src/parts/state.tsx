@@ -62,7 +62,7 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   retrying: ['Retrying', 'warn'],
   sent: ['Sent', 'good'],
   held: ['Held back', 'idle'],
-  merged: ['In a later mail', 'idle'],
+  merged: ['In the summary', 'idle'],
   // Subscriptions, in the words of the payment processor.
   trialing: ['On trial', 'good'],
   past_due: ['Payment failed', 'bad'],

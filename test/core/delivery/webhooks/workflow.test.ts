@@ -1,7 +1,9 @@
 import { Client, Connection } from '@temporalio/client';
+import { startDueDeliveries } from '#core/delivery/webhooks/index.ts';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { createWebhookActivities } from '#activities/webhooks.ts';
+import { createNudges } from '#core/foundation/work/index.ts';
 import { createEngine, type Engine, type StartableDelivery } from '#core/foundation/engine/index.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
 import { webhookTaskQueue } from '#lib/task-queues.ts';
@@ -50,8 +52,9 @@ async function startWorkers(): Promise<void> {
       taskQueue: webhookTaskQueue(TASK_QUEUE),
       activities: createWebhookActivities({
         ...world.deps,
-        engine,
-        admission: { rule: { taskQueue: TASK_QUEUE } },
+        work: createNudges(world.deps.log, () =>
+          startDueDeliveries({ ...world.deps, engine, admission: { rule: { taskQueue: TASK_QUEUE } } }),
+        ),
         webhookTimeoutMs: TIMEOUT_MS,
         metrics: createMetrics().metrics,
       }),

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SYSTEM } from '#core/foundation/audit/index.ts';
 import {
@@ -47,7 +48,8 @@ test('docs/run-states.md shows the states and transitions of the code', async ()
 });
 
 function ends(ending: RunEnding) {
-  return (id: string): Promise<unknown> => transaction(database, (tx) => recordEnd(tx, id, ending));
+  return (id: string): Promise<unknown> =>
+    transaction(database, (tx) => recordEnd(dyingProcess(database), tx, id, ending));
 }
 
 const RUN_OPERATIONS: Record<string, { to: RunState; act: (id: string) => Promise<unknown> }> = {

@@ -154,7 +154,7 @@ test('while Postgres cannot be asked the figures from it are unknown and the oth
   const { watchBacklog } = await import('#core/upkeep/observability/index.ts');
   const { metrics, registry } = createMetrics();
   const away = withStatements({ query: () => Promise.reject(new Error('away')) });
-  watchBacklog(registry, away, { contentDays: 90, runDays: 400 });
+  watchBacklog(registry, away, { retention: { contentDays: 90, runDays: 400 }, kinds: [] });
   metrics.runEnded({ state: 'succeeded', reason: null, failureClass: null });
   const samples = parseSamples(await registry.metrics());
   expect(total(samples, 'ras_queue_outbox_runs')).toBeNaN();
