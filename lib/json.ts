@@ -6,6 +6,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
+/** Returns the objects of an array; none of any other value. */
+export function jsonObjectsIn(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
 /** Parses a text and rounds no number of it. @returns undefined for one that is no JSON */
 export function parseJson(text: string): unknown {
   try {

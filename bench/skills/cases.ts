@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { stateBlocks } from '#core/authoring/skills/state-block.ts';
-import { fence, PREAMBLE, renderPrompt } from '#core/execution/prompt/index.ts';
+import { fence, PREAMBLE, renderPrompt, type PromptRun } from '#core/execution/prompt/index.ts';
 
 export const CASE_NAMES = ['full', 'missing', 'second', 'hostile'] as const;
 export type CaseName = (typeof CASE_NAMES)[number];
@@ -123,11 +123,10 @@ export function messagesOf(
   skill: EvaluatedSkill | null,
   tools: readonly { readonly name: string }[],
 ): PromptMessage[] {
-  const opening = renderPrompt({
+  const run: PromptRun = {
     instructions: evalCase.task,
     variables: {},
     fencedVariables: [],
-    skills: skill === null ? [] : [skill],
     routineName: 'Evaluation',
     runId: 'run_evaluation',
     startedAt: NOW,
@@ -146,7 +145,8 @@ export function messagesOf(
     previousData: null,
     resultForm: null,
     previous: evalCase.previous === null ? undefined : { result: evalCase.previous, finishedAt: LAST_RUN },
-  });
+  };
+  const opening = renderPrompt(run, skill === null ? [] : [skill]);
   if (opening === undefined) throw new Error('the text of the case is too large for a run');
   const data = Object.entries(evalCase.data).map(([name, text]) =>
     fence(`The data "${name}" of this run`, text.trim()),

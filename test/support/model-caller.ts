@@ -1,4 +1,5 @@
-import type { AbilityStore, ModelAbilities, ServedModel } from '#core/models/directory/index.ts';
+import type { ModelAbilities, ServedModel } from '#core/clients/gateway/index.ts';
+import type { AbilityStore } from '#core/models/directory/index.ts';
 import { createModelCaller, type ModelCaller } from '#core/execution/steps/index.ts';
 import type { ModelCall, ModelResponse } from '#core/execution/steps/model-call.ts';
 import { ONLY_SOURCE, readModelSources, type ModelSource } from '#lib/config/index.ts';

@@ -27,9 +27,11 @@ import {
 
 /** The run whose gate is asked. */
 export interface AskingRun {
-  readonly id: string;
+  readonly runId: string;
   readonly projectId: string;
   readonly routineId: string;
+  /** Revision of the version that the run executes. */
+  readonly revision: number;
   readonly startedAt: Date;
 }
 
@@ -73,7 +75,7 @@ async function makeCall(
   let sent = false;
   const call = await callOnce(
     deps,
-    { runId: run.id, signal },
+    { runId: run.runId, signal },
     {
       target,
       input: wanted.arguments,

@@ -1,11 +1,9 @@
 import type { Db } from '#lib/database/index.ts';
+import type { AskingRun } from './ask-tool.ts';
 import type { Baseline } from './decide.ts';
 
 /** Reads the value that the last run of the version acted on; another version has none yet. */
-export function readBaseline(
-  db: Db,
-  run: { readonly projectId: string; readonly routineId: string; readonly revision: number },
-): Promise<Baseline | undefined> {
+export function readBaseline(db: Db, run: AskingRun): Promise<Baseline | undefined> {
   return db.row<Baseline>`
     select value_hash as hash, is_empty as "isEmpty", etag, woke_at as "wokeAt" from gate_baselines
     where routine_id = ${run.routineId} and project_id = ${run.projectId} and revision = ${run.revision}

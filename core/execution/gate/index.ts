@@ -1,4 +1,3 @@
-export type { AskingRun } from './ask-tool.ts';
 export { askGate } from './ask.ts';
 export { forgetSeen, keepSeen, readBaseline } from './baseline.ts';
 export { GATE_REASONS, type GateReason, type GateVerdict } from './decide.ts';

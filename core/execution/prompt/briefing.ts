@@ -1,15 +1,25 @@
 import { LRUCache } from 'lru-cache';
 import type { Trigger } from '#core/foundation/engine/index.ts';
+import type { ToldFacts } from '#core/authoring/facts/index.ts';
 import type { ResultForm, OutcomeRule } from '#core/authoring/definition/index.ts';
 import { FINISH } from '#core/integrations/tools/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
+import type { PreviousData, PreviousRun } from './previous.ts';
 
-export interface BriefingInput {
+/** A run as its prompt and its briefing tell of it. */
+export interface PromptRun {
+  readonly runId: string;
+  readonly routineName: string;
+  readonly instructions: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Names of the given variables that are material and no instructions. */
+  readonly fencedVariables: readonly string[];
   readonly startedAt: Date;
   readonly timezone: string;
   readonly trigger: Trigger;
   readonly scheduledFor: Date | null;
   readonly runAt: Date | null;
+  /** The run that this one repeats. */
   readonly retryOf: string | null;
   /** Null or absent for a run that asked no gate. */
   readonly gateVerdict?: GateVerdict | null;
@@ -19,7 +29,16 @@ export interface BriefingInput {
   readonly maxTotalTokens: number | null;
   readonly maxOutputTokens: number | null;
   readonly outcomeRule: OutcomeRule;
+  /** Form of its result; null where any text will do. */
   readonly resultForm: ResultForm | null;
+  readonly carryResult: boolean;
+  /** Undefined where there is none, or the run is not told of it. */
+  readonly previous: PreviousRun | undefined;
+  /** Null where there is none, or the instructions do not ask for it. */
+  readonly previousData: PreviousData | null;
+  /** True where the routine is told the facts of its project; `toldFacts` is null where there are none. */
+  readonly facts?: boolean;
+  readonly toldFacts?: ToldFacts | null;
   /** Lines that say other fields of the definition. */
   readonly told?: readonly string[];
 }
@@ -28,7 +47,7 @@ export interface BriefingInput {
  * Renders the text that differs in every run: its time, what started it, its tools and limits, and its previous result.
  * @param previous the words about the previous result
  */
-export function renderBriefing(run: BriefingInput, previous: string): string {
+export function renderBriefing(run: PromptRun, previous: string): string {
   const { startedAt, timezone, scheduledFor, gateVerdict } = run;
   return [
     'About this run:',
@@ -45,7 +64,7 @@ export function renderBriefing(run: BriefingInput, previous: string): string {
   ].join('\n');
 }
 
-function howToEnd({ tools, outcomeRule, resultForm }: BriefingInput): string[] {
+function howToEnd({ tools, outcomeRule, resultForm }: PromptRun): string[] {
   if (!tools.some(({ name }) => name === FINISH)) return [];
   const result = resultForm === null ? WITH_TEXT : WITH_RESULT;
   return [`- How to end: ${result}${outcomeRule === 'required' ? OR_FAILED : ''}`];
@@ -55,7 +74,7 @@ const WITH_TEXT = `write the result as a message and call ${FINISH} in that same
 const WITH_RESULT = `call ${FINISH} once, by itself, with the result in the form that is asked for`;
 const OR_FAILED = '; a run that ends without it counts as failed';
 
-function startedBy({ trigger, retryOf }: BriefingInput): string {
+function startedBy({ trigger, retryOf }: PromptRun): string {
   if (trigger === 'schedule') return 'its schedule';
   if (trigger === 'backfill') return 'a person or a program, to make up for the time that it is scheduled for';
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
@@ -64,14 +83,14 @@ function startedBy({ trigger, retryOf }: BriefingInput): string {
 /** Tools that are named; a request carries all of them in any case. */
 const SHOWN_TOOLS = 100;
 
-function toolNames(tools: BriefingInput['tools']): string {
+function toolNames(tools: PromptRun['tools']): string {
   if (tools.length === 0) return 'none; work with what is given here';
   const shown = tools.slice(0, SHOWN_TOOLS).map(({ name }) => name);
   const rest = tools.length - shown.length;
   return [...shown, ...(rest === 0 ? [] : [`and ${rest} more`])].join(', ');
 }
 
-function limitsInWords(run: BriefingInput): string {
+function limitsInWords(run: PromptRun): string {
   const { maxSteps, timeoutSeconds, maxTotalTokens, maxOutputTokens } = run;
   return [
     `${maxSteps} model steps, each a message of yours or a round of tool calls`,

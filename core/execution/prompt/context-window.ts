@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import type { ModelOption } from '#core/models/directory/index.ts';
-import { estimatedTokens, tokensAtLeast } from '#core/foundation/cost/index.ts';
+import { estimatedTokens, tokensAtLeast } from '#core/clients/gateway/index.ts';
 import { MIN_OUTPUT_TOKENS } from '#core/usage/index.ts';
 
 /** The messages of one recorded step. */

@@ -1,11 +1,11 @@
 export { type TranscriptStep, fitTranscript } from './context-window.ts';
+export type { PromptRun } from './briefing.ts';
 export { fence } from './fence.ts';
 export { type Opening, PREAMBLE, openingMessages, renderPrompt } from './prompt.ts';
 export {
   type PreviousData,
   asksForData,
   previousDataJson,
-  type PreviousRun,
   type PreviousRunJson,
   previousRunJson,
   previousRunOf,

@@ -1,33 +1,11 @@
 import type { ModelMessage } from 'ai';
-import {
-  asksFor,
-  fillPlaceholders,
-  promptRoom,
-  resultSection,
-  type ResultForm,
-} from '#core/authoring/definition/index.ts';
+import { asksFor, fillPlaceholders, promptRoom, resultSection } from '#core/authoring/definition/index.ts';
 import { showsState, skillSection, STATE_SECTION, type AttachedSkill } from '#core/authoring/skills/index.ts';
 import type { ToldFacts } from '#core/authoring/facts/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { fence, steadyFence } from './fence.ts';
-import { localDate, renderBriefing, type BriefingInput } from './briefing.ts';
-import { previousText, wordsOnPrevious, jsonText, type PreviousRun, type PreviousData } from './previous.ts';
-
-export interface PromptInput extends BriefingInput {
-  readonly instructions: string;
-  readonly variables: Readonly<Record<string, string>>;
-  readonly fencedVariables: readonly string[];
-  readonly skills: readonly Pick<AttachedSkill, 'name' | 'instructions'>[];
-  readonly routineName: string;
-  readonly runId: string;
-  readonly carryResult: boolean;
-  /** True where the routine is told the facts of its project; `toldFacts` is null where there are none. */
-  readonly facts?: boolean;
-  readonly toldFacts?: ToldFacts | null;
-  readonly previous: PreviousRun | undefined;
-  readonly previousData: PreviousData | null;
-  readonly resultForm: ResultForm | null;
-}
+import { localDate, renderBriefing, type PromptRun } from './briefing.ts';
+import { previousText, wordsOnPrevious, jsonText } from './previous.ts';
 
 /** The messages with which every step of a run begins, after the preamble. */
 export interface Opening {
@@ -43,29 +21,29 @@ export interface Opening {
  * of the project and the form of the result; and the briefing.
  * @returns undefined when the text would be too large
  */
-export function renderPrompt(input: PromptInput): Opening | undefined {
-  const { instructions, carryResult, previous, gateVerdict = null } = input;
-  const variables = { ...input.variables, ...fencedValues(input) };
-  const { previousData, resultForm } = input;
+export function renderPrompt(
+  run: PromptRun,
+  skills: readonly Pick<AttachedSkill, 'name' | 'instructions'>[],
+): Opening | undefined {
+  const { instructions, carryResult, previous, gateVerdict = null } = run;
+  const variables = { ...run.variables, ...fencedValues(run) };
+  const { previousData, resultForm } = run;
   const builtIns = {
-    now: input.startedAt.toISOString(),
-    date: localDate(input.startedAt, input.timezone),
-    'routine.name': input.routineName,
-    'run.id': input.runId,
+    now: run.startedAt.toISOString(),
+    date: localDate(run.startedAt, run.timezone),
+    'routine.name': run.routineName,
+    'run.id': run.runId,
     // What a person starts stands for the time that it was asked for, or else for its own.
-    scheduledFor: (input.scheduledFor ?? input.runAt ?? input.startedAt).toISOString(),
+    scheduledFor: (run.scheduledFor ?? run.runAt ?? run.startedAt).toISOString(),
     'previous.result': previousText(previous),
     'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',
     'gate.value': gateText(gateVerdict),
     'previous.data': jsonText('The previous data', previousData?.data),
     'previous.changes': jsonText('What had changed before', previousData?.changes),
   };
-  const sizes = input.skills.map((skill) => ({
-    name: skill.name,
-    length: skill.instructions.length,
-  }));
+  const sizes = skills.map((skill) => ({ name: skill.name, length: skill.instructions.length }));
   const form = { resultSchema: resultForm?.schema ?? null, resultKey: resultForm?.key ?? null };
-  const facts = factsSection(input);
+  const facts = factsSection(run);
   const factsLength = facts === undefined ? 0 : facts.length + 2;
   const room = promptRoom({
     instructions,
@@ -77,8 +55,8 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
   });
   if (room === undefined) return undefined;
   const sections = [
-    ...input.skills.map((skill) => skillSection(skill)),
-    ...(input.skills.some((skill) => showsState(skill.instructions)) ? [STATE_SECTION] : []),
+    ...skills.map((skill) => skillSection(skill)),
+    ...(skills.some((skill) => showsState(skill.instructions)) ? [STATE_SECTION] : []),
     ...(facts === undefined ? [] : [facts]),
     ...(resultForm === null ? [] : [resultSection(resultForm)]),
   ];
@@ -86,21 +64,21 @@ export function renderPrompt(input: PromptInput): Opening | undefined {
   return {
     prompt: [fillPlaceholders(instructions, variables, builtIns), ...sections].join('\n\n'),
     briefing: renderBriefing(
-      { ...input, told: [...(input.told ?? []), ...wordsOnFacts(input)] },
+      { ...run, told: [...(run.told ?? []), ...wordsOnFacts(run)] },
       wordsOnPrevious(previous, { carryResult, inInstructions, room }),
     ),
   };
 }
 
 /** Renders the facts as a section of the prompt, the same in every run that is told this version. */
-function factsSection({ facts = false, toldFacts = null }: PromptInput): string | undefined {
+function factsSection({ facts = false, toldFacts = null }: PromptRun): string | undefined {
   if (!facts || isBlank(toldFacts)) return undefined;
   const what = `What this project holds to be true, version ${toldFacts.version},`;
   return `## Project facts\n\n${steadyFence(what, toldFacts.text)}`;
 }
 
 /** Says in the briefing which facts the run is told; nothing where its routine uses none. */
-function wordsOnFacts({ facts = false, toldFacts = null }: PromptInput): string[] {
+function wordsOnFacts({ facts = false, toldFacts = null }: PromptRun): string[] {
   if (!facts) return [];
   if (isBlank(toldFacts)) {
     return [
@@ -126,7 +104,7 @@ function gateText(verdict: GateVerdict | null): string {
 }
 
 /** Fences values that were given by a caller who may not write instructions. */
-function fencedValues({ variables, fencedVariables }: PromptInput): Record<string, string> {
+function fencedValues({ variables, fencedVariables }: PromptRun): Record<string, string> {
   return Object.fromEntries(
     fencedVariables.map((name) => [name, fence(`The value of ${name}, given for this run,`, variables[name] ?? '')]),
   );

@@ -5,76 +5,49 @@ import {
   type OfferedTool,
   type OfferedToolJson,
 } from '#core/integrations/tools/index.ts';
-import {
-  definitionForm,
-  type Definition,
-  type OutcomeRule,
-  type ResultForm,
-  type StoredDefinition,
-} from '#core/authoring/definition/index.ts';
+import { definitionForm, type Definition, type StoredDefinition } from '#core/authoring/definition/index.ts';
 import { hasAudience } from '#core/delivery/notifications/index.ts';
-import { toldFactsJson, type ToldFacts } from '#core/authoring/facts/index.ts';
+import { toldFactsJson } from '#core/authoring/facts/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
-import { budgetColumns, type Budgets } from '#core/usage/index.ts';
+import { budgetColumns, type Attempt, type Budgets } from '#core/usage/index.ts';
 import {
-  type TranscriptStep,
-  previousRunJson,
-  previousRunOf,
-  type PreviousRun,
-  type PreviousRunJson,
   asksForData,
   previousDataJson,
-  type PreviousData,
+  previousRunJson,
+  previousRunOf,
+  type PreviousRunJson,
+  type PromptRun,
+  type TranscriptStep,
 } from '#core/execution/prompt/index.ts';
 import { runClock, scheduledFor, unwantedReason } from '#core/execution/runs/index.ts';
-import { runStatesBefore, type Trigger } from '#core/execution/run-states/index.ts';
+import { runStatesBefore } from '#core/execution/run-states/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** A run up to its first call of a model; a preview has one of a run that is never made. */
-export interface PreparedRun extends DefinedRun {
-  readonly id: string;
-  readonly projectId: string;
-  readonly routineName: string;
-  readonly routineState: string;
-  readonly trigger: Trigger;
-  readonly scheduledFor: Date | null;
-  readonly runAt: Date | null;
-  /** The run that this one repeats. */
-  readonly retryOf: string | null;
-  /** Revisions that its version was activated with, which a run that no person starts takes. */
-  readonly activeSkills: SkillRevisions;
-  /** Read for the first step only, and where the definition says `facts`; null where there are none. */
-  readonly toldFacts: ToldFacts | null;
-  readonly timezone: string;
-  readonly maxSteps: number;
-  readonly timeoutSeconds: number;
-  readonly maxTotalTokens: number | null;
-  /** The rendered text, once the first step has recorded it. */
-  readonly prompt: string | null;
-  /** The briefing, whose text differs in every run; recorded with the prompt. */
-  readonly briefing: string | null;
-  /** Read for the first step only, and where the run is told its previous result. */
-  readonly previous: PreviousRun | undefined;
-  /** Read for the first step only, and where the instructions ask for it; null where there is none. */
-  readonly previousData: PreviousData | null;
-  /** Model steps recorded before this one. */
-  readonly modelSteps: number;
-  readonly startedAt: Date;
-  readonly tools: readonly OfferedTool[];
-}
-
-/** A run as its next model step sees it. */
-export interface RunContext extends PreparedRun {
+/** A run as its model step sees it; a preview has one of a run that is never made. */
+export interface StepRun
+  extends PromptRun, Attempt, Omit<Definition, keyof PromptRun | 'outcome' | 'limits' | 'resultSchema' | 'resultKey'> {
   readonly organizationId: string;
+  readonly projectId: string;
   readonly routineId: string;
   /** Revision of the version that the run executes. */
   readonly revision: number;
-  readonly budgets: Budgets;
+  readonly routineState: string;
+  /** Says which field of the definition this release cannot read; else null. */
+  readonly blocked: string | null;
+  readonly abnormalFactor: number | null;
+  /** Revisions that its version was activated with, which a run that no person starts takes. */
+  readonly activeSkills: SkillRevisions;
+  readonly tools: readonly OfferedTool[];
+  /** The rendered text, once the first step has recorded it; from then on nothing is read that only the text tells. */
+  readonly prompt: string | null;
+  /** The briefing, whose text differs in every run; recorded with the prompt. */
+  readonly briefing: string | null;
   /** Verdict of the gate, once the gate was asked and the run goes on. */
   readonly gateVerdict: GateVerdict | null;
-  /** Counts the attempts at this step; only the latest may reserve for it. */
-  readonly attempt: number;
+  readonly budgets: Budgets;
+  /** Model steps recorded before this one. */
+  readonly modelSteps: number;
   /** Milliseconds since the first attempt at this step began. */
   readonly stepAgeMs: number;
   readonly totalTokens: number;
@@ -82,7 +55,7 @@ export interface RunContext extends PreparedRun {
   readonly costUsd: string | null;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;
-  /** Milliseconds that it may still wait for a budget; not positive once its patience is over. */
+  /** Milliseconds that it may still wait for a budget or a sign-in; not positive once its patience is over. */
   readonly patienceMs: number;
   /** True when its step has waited for a budget and is not granted yet. */
   readonly inLine: boolean;
@@ -108,7 +81,7 @@ export async function beginStep(
   runId: string,
   index: number,
   buildId: string | undefined,
-): Promise<RunContext | undefined> {
+): Promise<StepRun | undefined> {
   const tools = offeredToolsJson({
     projectId: sql`begun.project_id`,
     routineId: sql`begun.routine_id`,
@@ -150,7 +123,7 @@ export async function beginStep(
       on conflict (run_id, index) do update set attempt = steps.attempt + 1 where steps.state = 'started'
       returning state, attempt, started_at, provider_failures
     )
-    select begun.id, begun.organization_id as "organizationId", project_id as "projectId",
+    select begun.id as "runId", begun.organization_id as "organizationId", project_id as "projectId",
       routine_id as "routineId", routine_name as "routineName",
       routine_state as "routineState", routine_revision as revision, trigger,
       ${scheduledFor(sql`begun`)} as "scheduledFor", run_at as "runAt", retry_of as "retryOf", definition,
@@ -182,7 +155,8 @@ export async function beginStep(
   const defined = definitionForm.read(definition);
   return {
     ...run,
-    ...definedRun(defined, given, valuesFenced),
+    index,
+    ...definedFields(defined, given, valuesFenced),
     tools: offeredTools(run.tools, defined.value),
     previous: earlier === null ? undefined : previousRunOf(earlier),
     transcriptSteps,
@@ -190,27 +164,12 @@ export async function beginStep(
   };
 }
 
-/** The definition as a run has it: with the values that were given for it. */
-export interface DefinedRun extends Omit<Definition, 'outcome' | 'limits' | 'resultSchema' | 'resultKey'> {
-  /** Says which field of the definition this release cannot read; else null. */
-  readonly blocked: string | null;
-  /** Names of the given variables that are material and no instructions. */
-  readonly fencedVariables: readonly string[];
-  readonly outcomeRule: OutcomeRule;
-  /** Form of its result; null where any text will do. */
-  readonly resultForm: ResultForm | null;
-  readonly maxOutputTokens: number | null;
-  readonly abnormalFactor: number | null;
-  /** Lines of the briefing that say fields of the definition. */
-  readonly told: readonly string[];
-}
-
-/** Returns what a run has of a definition. */
-export function definedRun(
+/** Returns the fields that a run has of a definition, with the values that were given for its variables. */
+export function definedFields(
   { value, blocked }: StoredDefinition<Definition>,
   given: Readonly<Record<string, string>>,
   valuesFenced: boolean,
-): DefinedRun {
+) {
   const { outcome, limits, resultSchema, resultKey, variables, ...fields } = value;
   const other = Object.keys(given).filter((name) => given[name] !== variables[name]);
   return {
@@ -226,7 +185,11 @@ export function definedRun(
   };
 }
 
-type FoundRun = Omit<RunContext, keyof DefinedRun | 'tools' | 'transcriptSteps' | 'transcript' | 'previous'> & {
+/** A run as the statement finds it, before its JSON is read. */
+interface FoundRun extends Omit<
+  StepRun,
+  keyof ReturnType<typeof definedFields> | 'index' | 'tools' | 'transcriptSteps' | 'transcript' | 'previous'
+> {
   readonly stepState: string | null;
   readonly definition: unknown;
   readonly given: Readonly<Record<string, string>>;
@@ -234,13 +197,13 @@ type FoundRun = Omit<RunContext, keyof DefinedRun | 'tools' | 'transcriptSteps' 
   readonly tools: readonly OfferedToolJson[];
   readonly previous: PreviousRunJson | null;
   readonly transcriptSteps: readonly TranscriptStep[] | null;
-};
+}
 
 /** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
-export function takeBackAttempt(run: RunContext, index: number): Sql {
+export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
   return sql`
         update steps set attempt = attempt - 1
-        where run_id = ${run.id} and index = ${index} and state = 'started' and attempt = ${run.attempt}`;
+        where run_id = ${runId} and index = ${index} and state = 'started' and attempt = ${attempt}`;
 }
 
 /** Tells whether a run goes on: it is running, is not cancelled, and has time left. */

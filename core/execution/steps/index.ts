@@ -1,7 +1,6 @@
 export { createAccountCaller } from './account/caller.ts';
-export { createModelCaller } from './gateway/caller.ts';
-export { chooseCaller, countInput, type ModelCall, type ModelCaller, type ModelResponse } from './model-call.ts';
-export type { StepsCore } from './core.ts';
+export { createModelCaller } from './gateway-caller.ts';
+export { chooseCaller, type ModelCall, type ModelCaller, type ModelResponse, type StepsCore } from './model-call.ts';
 export { performModelStep } from './model-step.ts';
 export { type Preview, previewRun } from './preview.ts';
 export { ModelFailure, recordFailedAttempt, retryDelayMs, Stop, type StepOutcome } from './stop.ts';

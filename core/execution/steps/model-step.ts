@@ -11,13 +11,12 @@ import { endRun, runClock, unwantedReason, type AfterEndDeps } from '#core/execu
 import { releaseAttempt } from '#core/usage/index.ts';
 import { persistently, sql, type Db } from '#lib/database/index.ts';
 import { startDeadline, type Deadline } from '#lib/deadline.ts';
-import { beginStep, takeBackAttempt, type RunContext } from './begin-step.ts';
-import type { StepsCore } from './core.ts';
-import { decideStep } from './decide.ts';
-import type { ModelResponse } from './model-call.ts';
+import { beginStep, takeBackAttempt, type StepRun } from './begin-step.ts';
+import { judgeResponse } from './judge.ts';
+import type { ModelResponse, StepsCore } from './model-call.ts';
 import { prepareStep, type PreparedStep } from './prepare.ts';
 import { recordStep } from './record-response.ts';
-import { reserveStep, type Grant } from './reserve.ts';
+import { reserveStep, type GrantedOutput } from './reserve.ts';
 import { delayAfter, ModelFailure, Stop, type Consequence, type StepOutcome } from './stop.ts';
 import { settleCutCall, tellAccountEmpty } from './unanswered-calls.ts';
 
@@ -38,64 +37,58 @@ export async function performModelStep(
   }
   const deadline = startDeadline(run.remainingMs, signal);
   try {
-    return await performInTime(deps, run, index, deadline);
+    return await performInTime(deps, run, deadline);
   } catch (error) {
-    if (error instanceof Stop) return follow(deps, input, error.consequence, deadline);
+    if (error instanceof Stop) return carryOut(deps, input, error.consequence, deadline);
     if (!deadline.isOver()) throw error;
-    return follow(deps, input, { kind: 'ends', ending: timeOver(run) }, deadline);
+    return carryOut(deps, input, { kind: 'ends', ending: timeOver(run) }, deadline);
   } finally {
     deadline.clear();
   }
 }
 
 /** @throws {Stop} @throws {ModelFailure} also another error, when the deadline is over */
-async function performInTime(
-  deps: StepsCore,
-  run: RunContext,
-  index: number,
-  deadline: Deadline,
-): Promise<StepOutcome> {
+async function performInTime(deps: StepsCore, run: StepRun, deadline: Deadline): Promise<StepOutcome> {
   if (run.cancelRequested) throw Stop.ends(cancellation);
   if (run.remainingMs <= 0) throw Stop.ends(timeOver(run));
-  const step = await prepareStep(deps, run, index, deadline);
-  const grant = await reserveStep(deps, run, step);
-  const response = await askModel(deps, run, step, { grant, deadline });
-  const decision = await decideStep(deps, run, step, { grant, response });
-  return recordStep(deps, run, step, { response, decision, deadline });
+  const step = await prepareStep(deps, run, deadline);
+  const granted = await reserveStep(deps, run, step);
+  const response = await askModel(deps, run, step, { granted, deadline });
+  const judgement = await judgeResponse(deps, run, step, { granted, response });
+  return recordStep(deps, run, step, { response, judgement, deadline });
 }
 
 /**
- * Asks the model. What was reserved for a call without a response is settled, where the provider may bill it, and else
+ * Asks the model. The reservation of a call without a response is settled where the provider may bill the call, and else
  * released.
  * @throws {Stop} where its account cannot take the call, now or at all, or its response would not be used
  * @throws {ModelFailure} where the call failed
  */
 async function askModel(
   deps: StepsCore,
-  run: RunContext,
+  run: StepRun,
   step: PreparedStep,
-  { grant, deadline }: { readonly grant: Grant; readonly deadline: Deadline },
+  { granted, deadline }: { readonly granted: GrantedOutput; readonly deadline: Deadline },
 ): Promise<ModelResponse> {
-  const { index, call } = step;
+  const { call } = step;
   let isSent = false;
   const onSend = () => {
     isSent = true;
   };
   try {
-    const { maxOutputTokens, reserved } = grant;
-    const limitMayGo = !reserved && run.maxOutputTokens === null;
+    const { maxOutputTokens, isHeld } = granted;
+    const limitMayGo = !isHeld && run.maxOutputTokens === null;
     return await deps.caller.call({ ...call, maxOutputTokens, limitMayGo, onSend });
   } catch (error) {
     if (error instanceof ModelFailure && error.reason === 'model_account_empty') await tellAccountEmpty(deps, call);
-    const attempt = { runId: run.id, index, attempt: run.attempt };
-    const unanswered = { ...step, attempt, isOver: deadline.isOver() };
     const mayBeBilled = isSent && !(error instanceof Stop);
-    if (!(mayBeBilled && (await settleCutCall(deps, run, unanswered, error))) && grant.reserved) {
-      // Nothing of it can be settled any more. Where this fails, the lease of the reservation runs out.
-      await releaseAttempt(deps.database, attempt).catch(() => undefined);
+    const isSettled = mayBeBilled && (await settleCutCall(deps, run, step, { error, isOver: deadline.isOver() }));
+    if (!isSettled && granted.isHeld) {
+      // Where this fails, the lease of the reservation runs out.
+      await releaseAttempt(deps.database, run).catch(() => undefined);
     }
     if (!(error instanceof Stop) || error.consequence.kind !== 'waits') throw error;
-    await deps.database.run`${takeBackAttempt(run, index)}`;
+    await deps.database.run`${takeBackAttempt(run)}`;
     throw Stop.waits(Math.max(error.consequence.delayMs, delayAfter(run.stepAgeMs)));
   }
 }
@@ -104,12 +97,12 @@ async function askModel(
  * Returns the ending of a run whose time is over; one that its provider's failures delayed has not been too slow
  * itself.
  */
-function timeOver({ providerFailures }: RunContext): RunEnding {
+function timeOver({ providerFailures }: StepRun): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }
 
 /** Carries out what stopped a step, and returns the step's outcome. */
-async function follow(
+async function carryOut(
   deps: StepsCore,
   { runId, index }: { readonly runId: string; readonly index: number },
   stopped: Consequence,

@@ -1,20 +1,10 @@
-import type { Gate } from '#core/authoring/definition/index.ts';
-import { askGate, keepSeen, readBaseline, type AskingRun, type GateVerdict } from '#core/execution/gate/index.ts';
+import { askGate, keepSeen, readBaseline, type GateVerdict } from '#core/execution/gate/index.ts';
 import { afterEnd, recordEnd, type RecordedEnd } from '#core/execution/runs/index.ts';
-import { skip, type RunState, type Trigger } from '#core/execution/run-states/index.ts';
+import { skip, type RunState } from '#core/execution/run-states/index.ts';
 import { ownedBy, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
-import type { StepsCore } from './core.ts';
+import type { StepRun } from './begin-step.ts';
+import type { StepsCore } from './model-call.ts';
 import { Stop } from './stop.ts';
-
-/** A run before its first model call. */
-export interface GatedRun extends AskingRun {
-  readonly revision: number;
-  readonly trigger: Trigger;
-  readonly scheduledFor: Date | null;
-  readonly gate: Gate | null;
-  /** Verdict that an earlier attempt has recorded. */
-  readonly gateVerdict: GateVerdict | null;
-}
 
 /**
  * Asks the gate of a run, once, and skips the run when there is no reason to wake the model. The gate of a manual run
@@ -22,7 +12,7 @@ export interface GatedRun extends AskingRun {
  * @returns the verdict; null where there is no gate
  * @throws {Stop} where the run has ended, which a quiet one does here
  */
-export async function passGate(deps: StepsCore, run: GatedRun, signal: AbortSignal): Promise<GateVerdict | null> {
+export async function passGate(deps: StepsCore, run: StepRun, signal: AbortSignal): Promise<GateVerdict | null> {
   const { gate, gateVerdict } = run;
   if (gate === null || gateVerdict !== null) return gateVerdict;
   const baseline = await readBaseline(deps.database, run);
@@ -34,11 +24,11 @@ export async function passGate(deps: StepsCore, run: GatedRun, signal: AbortSign
     signal,
   );
   if (wakes) {
-    const recorded = await recordVerdict(deps.database, run.id, verdict);
+    const recorded = await recordVerdict(deps.database, run.runId, verdict);
     if (recorded === undefined) throw Stop.overtaken();
     return recorded;
   }
-  const skipped = await transaction(deps.database, (tx) => recordQuiet(tx, run.id, verdict));
+  const skipped = await transaction(deps.database, (tx) => recordQuiet(tx, run.runId, verdict));
   if (skipped.kind === 'woken') return skipped.verdict;
   if (skipped.kind === 'skipped') await afterEnd(deps, skipped.end);
   throw Stop.overtaken();

@@ -1,8 +1,8 @@
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
+import { withoutDialect, type ToolCallRequest } from '#core/clients/gateway/index.ts';
 import type { OutcomeRule } from '#core/authoring/definition/index.ts';
 import {
   FINISH,
-  withoutDialect,
   type OfferedTool,
   type PendingTool,
   type PlannedCall,
@@ -11,7 +11,7 @@ import {
 import { readFinish, type Finish } from '#core/authoring/outcomes/index.ts';
 import { argumentsFault } from '#lib/exact-json/call-arguments.ts';
 import { cut } from '#lib/text.ts';
-import type { ModelResponse, ToolCallRequest } from './model-call.ts';
+import type { ModelResponse } from './model-call.ts';
 import { shownArguments } from './tool-step-end.ts';
 
 /** Limit of calls for one response; a model that asks for more is told that the rest were refused. */
@@ -33,7 +33,7 @@ export function toolSet(offered: readonly OfferedTool[]): ToolSet {
       name,
       tool({
         ...(description === null ? {} : { description }),
-        inputSchema: jsonSchema({ ...withoutDialect(inputSchema) }),
+        inputSchema: jsonSchema(withoutDialect(inputSchema)),
       }),
     ]),
   );

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
-import type { ModelOption, ProjectModels } from '#core/models/directory/index.ts';
+import { countInput } from '#core/clients/gateway/index.ts';
+import type { ModelOption } from '#core/models/directory/index.ts';
 import {
   fitTranscript,
   openingMessages,
@@ -14,20 +15,18 @@ import { unknownPlaceholders } from '#core/authoring/definition/index.ts';
 import { resolveSkills, revisionsOf, type SkillRevisions } from '#core/authoring/skills/index.ts';
 import { repairsText } from '#core/authoring/outcomes/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
-import type { FailureReason } from '#core/execution/run-states/index.ts';
 import { databaseTime, persistently, storableJson, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
 import { AppError } from '#lib/errors.ts';
-import { takeBackAttempt, type RunContext, type PreparedRun } from './begin-step.ts';
-import type { StepsCore } from './core.ts';
-import { countInput, type AccountStep, type ModelCall } from './model-call.ts';
+import { takeBackAttempt, type StepRun } from './begin-step.ts';
+import type { AccountStep, ModelCall, StepsCore } from './model-call.ts';
 import { passGate } from './pass-gate.ts';
 import { toolSet } from './plan-tool-calls.ts';
-import { delayAfter, Stop, usedUp } from './stop.ts';
+import { delayAfter, Stop } from './stop.ts';
 
 /** A model step whose call could be made now. */
-export interface PreparedStep extends Ready {
-  readonly index: number;
+export interface PreparedStep extends PreparedOpening {
+  readonly option: ModelOption;
   readonly call: ModelCall;
   /** Counts the tokens of the input, once. */
   readonly countInput: () => number;
@@ -35,66 +34,38 @@ export interface PreparedStep extends Ready {
 
 /**
  * Checks that a step may be made, asks the gate before the first, and puts the call of the model together.
- * @throws {Stop} where the run has to end
+ * @throws {Stop} where the run has to end, or waits for a sign-in
  */
-export async function prepareStep(
-  deps: StepsCore,
-  run: RunContext,
-  index: number,
-  deadline: Deadline,
-): Promise<PreparedStep> {
+export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadline): Promise<PreparedStep> {
   const { signal } = deadline;
-  const ready = await preflight(deps, run, signal, () => passGate(deps, run, signal));
-  if ('reason' in ready) {
-    if (ready.mayPass !== true || run.patienceMs <= 0) throw Stop.fails(ready.reason, ready.detail);
-    await stopClock(deps, run, index);
-    // It wakes when its patience is over, before a sweep takes it for lost.
-    throw Stop.waits(Math.min(delayAfter(run.stepAgeMs), run.patienceMs + 1_000));
-  }
-  const { option } = ready;
+  const option = await findModel(deps, run);
+  const opening = await prepareOpening(deps, run, signal, () => passGate(deps, run, signal));
   // A text that failed is asked for again under its schema, which leaves no room for tools.
   const tools = repairsText(run.transcript) ? {} : toolSet(run.tools);
   const isHeld = Object.keys(tools).length === 0 && option.abilities.structuredOutputs !== false;
-  const fitted = await fitCall(
-    deps.database,
-    run,
-    { index, option },
-    {
-      organizationId: run.organizationId,
-      modelId: run.model.modelId,
-      served: option.served,
-      abilities: option.abilities,
-      contextTokens: option.contextTokens,
-      instructions: PREAMBLE,
-      messages: openingMessages(ready),
-      tools,
-      resultSchema: isHeld ? run.resultForm?.schema : undefined,
-      signal,
-      account: accountStepOf(run, index, deadline),
-    },
-  );
-  return { ...ready, index, ...fitted };
-}
-
-/** Lets the clock of a run stand still, and gives its place to another, while it waits for a connection. */
-async function stopClock({ admission, database }: StepsCore, run: RunContext, index: number): Promise<void> {
-  await database.run`
-    with taken_back as (${takeBackAttempt(run, index)} returning run_id)
-    update runs set waits_since = now() from taken_back where id = taken_back.run_id and state = 'running'
-  `;
-  admission.nudge();
+  const fitted = await fitCall(deps.database, run, option, {
+    organizationId: run.organizationId,
+    modelId: run.model.modelId,
+    served: option.served,
+    abilities: option.abilities,
+    contextTokens: option.contextTokens,
+    instructions: PREAMBLE,
+    messages: openingMessages(opening),
+    tools,
+    resultSchema: isHeld ? run.resultForm?.schema : undefined,
+    signal,
+    account: accountStepOf(run, deadline),
+  });
+  return { ...opening, option, ...fitted };
 }
 
 /** Returns the account of the run's model; undefined for the gateway. */
-function accountStepOf(
-  { id, projectId, model, tools }: RunContext,
-  index: number,
-  deadline: Deadline,
-): AccountStep | undefined {
-  const { provider, connectionId } = model;
+function accountStepOf(run: StepRun, deadline: Deadline): AccountStep | undefined {
+  const { runId, index, projectId, tools } = run;
+  const { provider, connectionId } = run.model;
   if (connectionId === null) return undefined;
   const connection = { id: connectionId, projectId };
-  return { provider, connection, runId: id, index, tools, remainingMs: deadline.remainingMs() };
+  return { provider, connection, runId, index, tools, remainingMs: deadline.remainingMs() };
 }
 
 /**
@@ -103,18 +74,13 @@ function accountStepOf(
  * @returns the call with all its messages, and what counts its tokens, once
  * @throws {Stop} where the step is too long even so
  */
-async function fitCall(
-  database: Database,
-  run: RunContext,
-  step: { readonly index: number; readonly option: ModelOption },
-  call: ModelCall,
-): Promise<Pick<PreparedStep, 'call' | 'countInput'>> {
+async function fitCall(database: Database, run: StepRun, option: ModelOption, call: ModelCall) {
   const withMessages = (transcript: readonly ModelMessage[]) => ({
     ...call,
     messages: [...call.messages, ...transcript],
   });
   const countWhole = counterOf(withMessages(run.transcript));
-  const { messages, omitted, tooLong } = fitTranscript(run.transcriptSteps, step.option, {
+  const { messages, omitted, tooLong } = fitTranscript(run.transcriptSteps, option, {
     countInput: countWhole,
     maxOutputTokens: run.maxOutputTokens,
   });
@@ -123,9 +89,7 @@ async function fitCall(
     const words = `This step has at least ${tokens} tokens, and the model takes ${contextTokens} with its response.`;
     throw Stop.fails('context_exceeded', words);
   }
-  if (omitted.length > 0) {
-    await persistently(() => recordOmitted(database, run.id, step.index, omitted), call.signal);
-  }
+  if (omitted.length > 0) await persistently(() => recordOmitted(database, run, omitted), call.signal);
   const fitted = withMessages(messages);
   return { call: fitted, countInput: omitted.length > 0 ? counterOf(fitted) : countWhole };
 }
@@ -140,7 +104,7 @@ function counterOf(call: ModelCall): () => number {
  * Records from which model step on results of tools are left out, and what stands in their place: every later step
  * sends the same. The steps themselves go on showing what the tools returned.
  */
-async function recordOmitted(db: Db, runId: string, index: number, omitted: readonly TranscriptStep[]): Promise<void> {
+async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonly TranscriptStep[]): Promise<void> {
   await db.run`
     update steps s set messages = note.messages, tool = s.tool || ${JSON.stringify({ omittedFromStep: index })}::jsonb
     from jsonb_to_recordset(${storableJson(omitted)}::jsonb) as note(index integer, messages jsonb)
@@ -148,58 +112,63 @@ async function recordOmitted(db: Db, runId: string, index: number, omitted: read
   `;
 }
 
-/** A run that is ready for its next model call, with everything that the call needs. */
-export interface Ready extends Opening {
-  readonly option: ModelOption;
+/**
+ * Finds the model of a run that may go on with it.
+ * @throws {Stop} where the routine, its definition, the provider or the account does not allow it, and where no source
+ * has the model
+ */
+export async function findModel(deps: StepsCore, run: StepRun): Promise<ModelOption> {
+  if (run.routineState === 'archived') throw Stop.fails('blocked_routine');
+  if (run.blocked !== null) throw Stop.fails('blocked_definition', run.blocked);
+  if (!deps.providerEnabled(run.model.provider)) throw Stop.fails('blocked_provider_disabled');
+  await assertAccountUsable(deps, run);
+  try {
+    const option = await deps.models.find(run.projectId, run.model);
+    if (option !== undefined) return option;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'models_unavailable') throw error;
+    throw Stop.fails('blocked_models_unavailable', error.message);
+  }
+  throw Stop.fails('blocked_model', deps.models.explainAbsence(run.model));
+}
+
+/** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */
+async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSteps }: StepRun): Promise<void> {
+  if (model.connectionId === null) return;
+  const account = await findUsableConnection(deps.database, deps.modelProviders, projectId, model.connectionId);
+  if (account === undefined || account.provider !== model.provider) throw Stop.fails('blocked_connection');
+  const { notBefore } = account;
+  // By the clock that all workers share: that of this machine may be wrong.
+  if (notBefore !== null && notBefore > (await databaseTime(deps.database))) {
+    throw Stop.usedUp(notBefore, modelSteps === 0);
+  }
+}
+
+/** The text of a run, with the versions of what it was rendered from. */
+export interface PreparedOpening extends Opening {
   /** Revisions of the skills in the text; null where an earlier step has rendered it. */
   readonly skillRevisions: SkillRevisions;
   /** Version of the facts in the text; null where it has none, and where an earlier step has rendered it. */
   readonly factsVersion: number | null;
 }
 
-/** The reason why a run ends before its model is called. */
-export interface Blocked {
-  readonly reason: FailureReason;
-  /** Detail beyond the reason. */
-  readonly detail?: string;
-  /** True where the run waits, for as long as it may, instead of ending at once. */
-  readonly mayPass?: boolean;
-}
-
 /**
- * Checks everything that must hold before money is spent, asks the gate, and renders the prompt of the first step.
+ * Renders the text of a run before its first step; later steps send what that has recorded.
  * @param askGate called when all else holds, for its verdict
- * @throws what `askGate` throws
+ * @throws {Stop} where the run has to end, or waits for a sign-in, and what `askGate` throws
  */
-export async function preflight(
-  deps: Pick<StepsCore, 'credentials' | 'database' | 'modelProviders' | 'models' | 'providerEnabled' | 'skills'>,
-  run: PreparedRun,
+export async function prepareOpening(
+  deps: StepsCore,
+  run: StepRun,
   signal: AbortSignal,
   askGate: () => Promise<GateVerdict | null>,
-): Promise<Ready | Blocked> {
-  if (run.routineState === 'archived') return { reason: 'blocked_routine' };
-  if (run.blocked !== null) return { reason: 'blocked_definition', detail: run.blocked };
-  if (!deps.providerEnabled(run.model.provider)) return { reason: 'blocked_provider_disabled' };
-  const blocked = await accountBlocked(deps, run);
-  if (blocked !== undefined) return blocked;
-  const option = await findModel(deps.models, run);
-  if ('reason' in option) return option;
-  if (run.prompt !== null && run.briefing !== null) {
-    return {
-      prompt: run.prompt,
-      briefing: run.briefing,
-      option,
-      skillRevisions: null,
-      factsVersion: null,
-    };
-  }
+): Promise<PreparedOpening> {
+  const { prompt, briefing } = run;
+  if (prompt !== null && briefing !== null) return { prompt, briefing, skillRevisions: null, factsVersion: null };
   if (unknownPlaceholders(run.instructions, run.variables, run.gate !== null).length > 0) {
-    return { reason: 'blocked_variable' };
+    throw Stop.fails('blocked_variable');
   }
-  const needed = run.tools.flatMap(({ connectionId }) => connectionId ?? []);
-  const readiness = await connectionsReady(deps, run.projectId, needed, signal);
-  if (readiness === 'away') return { reason: 'blocked_connection', detail: AWAY, mayPass: true };
-  if (readiness === 'blocked') return { reason: 'blocked_connection' };
+  await assertConnected(deps, run, signal);
   const gateVerdict = await askGate();
   const skills = await resolveSkills(
     deps.database,
@@ -208,41 +177,30 @@ export async function preflight(
     run.skills,
     run.trigger === 'manual' ? 'newest' : run.activeSkills,
   );
-  const opening = renderPrompt({ ...run, skills, runId: run.id, gateVerdict });
-  if (opening === undefined) return { reason: 'blocked_prompt_too_large' };
-  const factsVersion = run.toldFacts?.version ?? null;
-  return { ...opening, option, skillRevisions: revisionsOf(skills), factsVersion };
+  const opening = renderPrompt({ ...run, gateVerdict }, skills);
+  if (opening === undefined) throw Stop.fails('blocked_prompt_too_large');
+  return { ...opening, skillRevisions: revisionsOf(skills), factsVersion: run.toldFacts?.version ?? null };
 }
 
 const AWAY =
   'The provider of a connection could not be reached to renew a sign-in that has expired. Runs wait for it as long as limits.maxQueueSeconds.';
 
-/** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */
-async function accountBlocked(
-  { database, modelProviders }: Pick<StepsCore, 'database' | 'modelProviders'>,
-  { projectId, model, modelSteps }: PreparedRun,
-): Promise<Blocked | undefined> {
-  if (model.connectionId === null) return undefined;
-  const account = await findUsableConnection(database, modelProviders, projectId, model.connectionId);
-  if (account === undefined || account.provider !== model.provider) {
-    return { reason: 'blocked_connection' };
-  }
-  const { notBefore } = account;
-  // By the clock that all workers share: that of this machine may be wrong.
-  if (notBefore === null || notBefore <= (await databaseTime(database))) return undefined;
-  return usedUp(notBefore, modelSteps === 0);
-}
-
-async function findModel(models: ProjectModels, run: PreparedRun): Promise<ModelOption | Blocked> {
-  try {
-    const option = await models.find(run.projectId, run.model);
-    if (option !== undefined) return option;
-    const detail = models.explainAbsence(run.model);
-    return { reason: 'blocked_model', ...(detail === undefined ? {} : { detail }) };
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'models_unavailable') {
-      return { reason: 'blocked_models_unavailable', detail: error.message };
-    }
-    throw error;
-  }
+/**
+ * Checks that the connections of a run's tools can be used. Where a sign-in cannot be renewed just now, the run waits:
+ * its clock stands still, and another run takes its place.
+ */
+async function assertConnected(deps: StepsCore, run: StepRun, signal: AbortSignal): Promise<void> {
+  const { stepAgeMs, patienceMs } = run;
+  const needed = run.tools.flatMap(({ connectionId }) => connectionId ?? []);
+  const readiness = await connectionsReady(deps, run.projectId, needed, signal);
+  if (readiness === 'blocked') throw Stop.fails('blocked_connection');
+  if (readiness !== 'away') return;
+  if (patienceMs <= 0) throw Stop.fails('blocked_connection', AWAY);
+  await deps.database.run`
+    with taken_back as (${takeBackAttempt(run)} returning run_id)
+    update runs set waits_since = now() from taken_back where id = taken_back.run_id and state = 'running'
+  `;
+  deps.admission.nudge();
+  // It wakes when its patience is over, before a sweep takes it for lost.
+  throw Stop.waits(Math.min(delayAfter(stepAgeMs), patienceMs + 1_000));
 }

@@ -1,18 +1,11 @@
+import { countInput } from '#core/clients/gateway/index.ts';
 import { gateFault, readRoutine, type ProvenRoutine } from '#core/authoring/routines/index.ts';
 import { type Gate, definitionForm } from '#core/authoring/definition/index.ts';
 import { toldFactsJson, type ToldFacts } from '#core/authoring/facts/index.ts';
 import { resolveSkills } from '#core/authoring/skills/index.ts';
 import { costOf } from '#core/foundation/cost/index.ts';
-import {
-  leastOf,
-  limitsOf,
-  overBudget,
-  tooLittleLeft,
-  type ScopeLimits,
-  budgetColumns,
-  type Budgets,
-} from '#core/usage/index.ts';
-import { failure, type FailureReason } from '#core/execution/run-states/index.ts';
+import { leastOf, limitsOf, overBudget, tooLittleLeft, budgetColumns, type Budgets } from '#core/usage/index.ts';
+import { failure, type RunEnding, type RunReason } from '#core/execution/run-states/index.ts';
 import { estimateRun, findQuoted, mostOfRun, type Amount, type RunEstimate } from '#core/execution/forecast/index.ts';
 import { assertMayBeGiven } from '#core/execution/runs/index.ts';
 import {
@@ -31,12 +24,12 @@ import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/inte
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import { type PreparedRun, definedRun } from './begin-step.ts';
-import type { StepsCore } from './core.ts';
-import { countInput } from './model-call.ts';
+import { definedFields, type StepRun } from './begin-step.ts';
+import type { StepsCore } from './model-call.ts';
 import { toolSet } from './plan-tool-calls.ts';
-import { preflight, type Blocked } from './prepare.ts';
+import { findModel, prepareOpening } from './prepare.ts';
 import { limitOnUnpriced, outputBound } from './reserve.ts';
+import { Stop } from './stop.ts';
 
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
@@ -46,11 +39,11 @@ export interface Preview {
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
   /** Facts that the run would be told, with version 0 where there are none; null for a routine that uses none. */
   readonly facts: { readonly version: number; readonly length: number } | null;
-  readonly tools: PreparedRun['tools'];
+  readonly tools: StepRun['tools'];
   /** The gate, with the reason why it may not be asked now (undefined where it may); null for a routine without one. */
   readonly gate: { readonly asks: Gate; readonly fault: string | undefined } | null;
   /** The reason why the run would end before its model is called; undefined where it would not. */
-  readonly blocked: { readonly reason: FailureReason; readonly message: string } | undefined;
+  readonly blocked: { readonly reason: RunReason | null; readonly message: string } | undefined;
   readonly estimate: {
     /** Estimated tokens of the first step's input; undefined without a text. */
     readonly inputTokens: number | undefined;
@@ -62,9 +55,9 @@ export interface Preview {
 }
 
 /**
- * Shows what a run of a routine would be told, may call and may cost, and whether its preflight would let it begin. It
+ * Shows what a run of a routine would be told, may call and may cost, and whether it could begin. It
  * creates no run, calls no model and writes nothing, except that a sign-in which is due for renewal is renewed, as by
- * any preflight.
+ * any run.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function previewRun(
@@ -80,26 +73,32 @@ export async function previewRun(
 ): Promise<Preview> {
   const { database } = deps;
   const routine = await readRoutine(database, input.projectId, input.id);
-  const { run, budgets } = await plannedRun(database, routine, input);
-  // Its gate is not asked, so what that would see is left out of the text.
-  const ready = await preflight(deps, run, signal, () => Promise.resolve(null));
+  const run = await plannedRun(database, routine, input);
   const skills = await resolveSkills(database, deps.skills, run.projectId, run.skills, 'newest');
-  const opening = 'reason' in ready ? textOf(run, skills) : ready;
   const option = await findQuoted(deps.models, routine);
-  const spender = { ...input, routineId: routine.id, provider: run.model.provider, budgets };
-  const limits = limitsOf(spender, deps.maxCostUsdPerOrganization);
   const isHeld = run.tools.length === 0 && option?.abilities.structuredOutputs !== false;
   const resultSchema = isHeld ? run.resultForm?.schema : undefined;
   const call = { instructions: PREAMBLE, tools: toolSet(run.tools), resultSchema };
-  const inputTokens = opening === undefined ? undefined : countInput({ ...call, messages: openingMessages(opening) });
-  const blocked =
-    'reason' in ready
-      ? ready
-      : await overBudgets(deps, limits, {
-          prices: ready.option.prices,
-          inputTokens: inputTokens ?? 0,
-          outputTokens: run.maxOutputTokens ?? outputBound(ready.option, inputTokens ?? 0),
-        });
+  let opening: Opening | undefined;
+  let inputTokens: number | undefined;
+  let blocked: RunEnding | undefined;
+  try {
+    const found = await findModel(deps, run);
+    // Its gate is not asked, so what that would see is left out of the text.
+    opening = await prepareOpening(deps, run, signal, () => Promise.resolve(null));
+    inputTokens = countInput({ ...call, messages: openingMessages(opening) });
+    blocked = await overBudgets(deps, run, {
+      prices: found.prices,
+      inputTokens,
+      outputTokens: run.maxOutputTokens ?? outputBound(found, inputTokens),
+    });
+  } catch (error) {
+    if (!(error instanceof Stop) || error.consequence.kind !== 'ends') throw error;
+    blocked = error.consequence.ending;
+    // A run that is blocked has a text too, unless its definition cannot be read.
+    opening = run.blocked === null ? renderPrompt(run, skills) : undefined;
+    if (opening !== undefined) inputTokens = countInput({ ...call, messages: openingMessages(opening) });
+  }
   return {
     preamble: PREAMBLE,
     opening,
@@ -107,10 +106,7 @@ export async function previewRun(
     facts: run.facts ? { version: run.toldFacts?.version ?? 0, length: run.toldFacts?.text.length ?? 0 } : null,
     tools: run.tools,
     gate: await gateOf(deps, routine),
-    blocked: blocked && {
-      reason: blocked.reason,
-      message: failure(blocked.reason, blocked.detail).errorMessage ?? '',
-    },
+    blocked: blocked && { reason: blocked.reason, message: blocked.errorMessage ?? '' },
     estimate: {
       inputTokens,
       least: {
@@ -123,15 +119,7 @@ export async function previewRun(
   };
 }
 
-/** Renders the text of a run that is blocked, unless that is because its definition cannot be read. */
-function textOf(run: PreparedRun, skills: Awaited<ReturnType<typeof resolveSkills>>): Opening | undefined {
-  return run.blocked === null ? renderPrompt({ ...run, skills, runId: run.id }) : undefined;
-}
-
-async function gateOf(
-  deps: Pick<StepsCore, 'database' | 'outbound'>,
-  { id: routineId, projectId, gate }: ProvenRoutine,
-): Promise<Preview['gate']> {
+async function gateOf(deps: StepsCore, { id: routineId, projectId, gate }: ProvenRoutine): Promise<Preview['gate']> {
   if (gate === null) return null;
   const fault = await gateFault(deps.database, deps, { projectId, routineId }, gate);
   return { asks: gate, fault: fault?.message };
@@ -139,14 +127,15 @@ async function gateOf(
 
 /** Checks the budgets, as a run does when it reserves its first step. */
 async function overBudgets(
-  { database }: Pick<StepsCore, 'database'>,
-  limits: readonly ScopeLimits[],
+  deps: StepsCore,
+  run: StepRun,
   step: Parameters<typeof leastOf>[0],
-): Promise<Blocked | undefined> {
+): Promise<RunEnding | undefined> {
+  const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
   const unpriced = limitOnUnpriced(limits, step);
-  if (unpriced !== undefined) return { reason: 'blocked_budget', detail: unpriced };
-  const passed = (await overBudget(database, [limits], leastOf(step))).get(0);
-  return passed && { reason: 'blocked_budget', detail: tooLittleLeft(passed) };
+  if (unpriced !== undefined) return failure('blocked_budget', unpriced);
+  const passed = (await overBudget(deps.database, [limits], leastOf(step))).get(0);
+  return passed && failure('blocked_budget', tooLittleLeft(passed));
 }
 
 function inputOf(inputTokens: number) {
@@ -160,8 +149,8 @@ function inputOf(inputTokens: number) {
 async function plannedRun(
   db: Db,
   routine: ProvenRoutine,
-  { variables, valuesFenced }: Parameters<typeof previewRun>[1],
-): Promise<{ run: PreparedRun; budgets: Budgets }> {
+  { organizationId, variables, valuesFenced }: Parameters<typeof previewRun>[1],
+): Promise<StepRun> {
   const names = Object.keys(variables);
   const other = names.filter((name) => variables[name] !== routine.variables[name]);
   assertMayBeGiven({
@@ -195,29 +184,51 @@ async function plannedRun(
   `;
   if (found === undefined) throw new AppError('routine_not_found');
   const { maxSteps, timeoutSeconds, maxTotalTokens } = routine.limits;
-  const run: PreparedRun = {
-    id: newId('run'),
+  return {
+    ...definedFields({ value: definitionForm.pick(routine), blocked: routine.blocked }, variables, valuesFenced),
+    ...atItsFirstStep,
+    runId: newId('run'),
+    organizationId,
     projectId: routine.projectId,
+    routineId: routine.id,
+    revision: routine.revision,
     routineName: routine.name,
     routineState: routine.state,
     trigger: 'manual',
-    scheduledFor: null,
-    runAt: null,
-    retryOf: null,
-    ...definedRun({ value: definitionForm.pick(routine), blocked: routine.blocked }, variables, valuesFenced),
-    activeSkills: null,
     timezone: routine.timezone,
     maxSteps,
     timeoutSeconds,
     maxTotalTokens,
-    prompt: null,
-    briefing: null,
+    budgets: found.budgets,
     previous: found.previous === null ? undefined : previousRunOf(found.previous),
     previousData: found.previousData,
     toldFacts: found.toldFacts,
-    modelSteps: 0,
     startedAt: found.now,
+    remainingMs: timeoutSeconds * 1_000,
     tools: offeredTools(found.tools, routine),
   };
-  return { run, budgets: found.budgets };
 }
+
+/** The fields of a run that nothing has happened to yet. It has no patience, so that what would wait is shown. */
+const atItsFirstStep = {
+  index: 0,
+  attempt: 1,
+  scheduledFor: null,
+  runAt: null,
+  retryOf: null,
+  activeSkills: null,
+  prompt: null,
+  briefing: null,
+  gateVerdict: null,
+  modelSteps: 0,
+  stepAgeMs: 0,
+  totalTokens: 0,
+  costUsd: null,
+  patienceMs: 0,
+  inLine: false,
+  cancelRequested: false,
+  providerFailures: 0,
+  transcriptSteps: [],
+  transcript: [],
+  hasAudience: false,
+} as const;

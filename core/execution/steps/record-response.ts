@@ -3,8 +3,8 @@ import { asksForCalls } from '#core/authoring/outcomes/index.ts';
 import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from '#core/execution/runs/index.ts';
 import { persistently, transaction, type Database, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
-import { isAwaited, type RunContext } from './begin-step.ts';
-import { endingByChecks, type Decision } from './decide.ts';
+import { isAwaited, type StepRun } from './begin-step.ts';
+import { endingByChecks, type Judgement } from './judge.ts';
 import type { ModelResponse } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import {
@@ -25,31 +25,21 @@ import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
  */
 export async function recordStep(
   deps: AfterEndDeps,
-  run: RunContext,
-  { index, option, prompt, briefing, skillRevisions, factsVersion }: PreparedStep,
-  made: { response: ModelResponse; decision: Decision; deadline: Deadline },
+  run: StepRun,
+  step: PreparedStep,
+  { response, judgement, deadline }: { response: ModelResponse; judgement: Judgement; deadline: Deadline },
 ): Promise<StepOutcome> {
-  const { response, decision, deadline } = made;
-  const { messages, costUsd, warnings } = decision;
-  deps.metrics.modelCost(option.modelId, costUsd);
-  const record: ModelStepRecord = {
-    runId: run.id,
-    index,
-    attempt: run.attempt,
-    prompt,
-    briefing,
-    skillRevisions,
-    factsVersion,
-    response,
-    messages,
-    costUsd,
-    warnings,
-  };
+  const { runId, index, attempt } = run;
+  const { prompt, briefing, skillRevisions, factsVersion } = step;
+  const { messages, costUsd, warnings } = judgement;
+  deps.metrics.modelCost(step.option.modelId, costUsd);
+  const text = { prompt, briefing, skillRevisions, factsVersion };
+  const record: ModelStepRecord = { runId, index, attempt, ...text, response, messages, costUsd, warnings };
   // A response that could not be recorded would be paid for a second time.
-  const recorded = await persistently(() => recordDecision(deps.database, run, record, decision), deadline.signal);
+  const recorded = await persistently(() => recordJudgement(deps.database, run, record, judgement), deadline.signal);
   if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {
-    const { steps, names } = decision.calls;
+    const { steps, names } = judgement.calls;
     const nextIndex = index + 1 + steps.length;
     return { next: 'continue', toolCalls: names, nextIndex, remainingMs: deadline.remainingMs() };
   }
@@ -58,11 +48,11 @@ export async function recordStep(
 }
 
 /** @returns undefined where the step or the end of the run had been recorded; the usage alone was added then */
-async function recordDecision(
+async function recordJudgement(
   database: Database,
-  run: RunContext,
+  run: StepRun,
   record: ModelStepRecord,
-  { ending, patterns, calls }: Decision,
+  { ending, patterns, calls }: Judgement,
 ): Promise<RecordedEnd | 'goes_on' | undefined> {
   if (ending === undefined) {
     const recorded = await recordStepWithNews(database, run, record, calls.steps);
@@ -75,7 +65,7 @@ async function recordDecision(
     const decided = await endingByChecks(database, run, ending, patterns);
     const isWhole = decided.state === 'succeeded' && decided.warnings === undefined;
     const recorded = isWhole ? await recordStepAndSuccess(database, record, decided) : undefined;
-    if (recorded !== undefined) return { runId: run.id, ending: decided, deliveries: [], skipped: [], ...recorded };
+    if (recorded !== undefined) return { runId: run.runId, ending: decided, deliveries: [], skipped: [], ...recorded };
   }
   return transaction(database, async (tx) => {
     if (!(await recordModelStep(tx, record, []))) {
@@ -83,16 +73,16 @@ async function recordDecision(
       return undefined;
     }
     const decided = await endingByChecks(tx, run, ending, patterns);
-    const end = await recordEnd(tx, run.id, decided);
+    const end = await recordEnd(tx, run.runId, decided);
     // A run that lacked its tools has not worked on what its gate saw.
     const isSeen = end?.ending.state === 'succeeded' && decided.warnings === undefined;
-    if (run.gate !== null && isSeen) await keepSeen(tx, run.id);
+    if (run.gate !== null && isSeen) await keepSeen(tx, run.runId);
     return end;
   });
 }
 
 /** Settles a late response. @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded */
-async function recordLate(tx: Db, run: RunContext, record: ModelStepRecord): Promise<void> {
+async function recordLate(tx: Db, run: StepRun, record: ModelStepRecord): Promise<void> {
   if (await isUnrecorded(tx, record)) {
     const message = 'The lease under which the model was called is over.';
     throw new ModelFailure('model_unreachable', message, { retryable: true });

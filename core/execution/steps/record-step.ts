@@ -20,7 +20,7 @@ import {
   type Db,
   type Sql,
 } from '#lib/database/index.ts';
-import type { RunContext } from './begin-step.ts';
+import type { StepRun } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
 
 export interface ModelStepRecord extends Attempt {
@@ -62,8 +62,6 @@ export async function recordModelStep(
   return recorded !== undefined;
 }
 
-type Spender = Pick<RunContext, 'id' | 'routineId' | 'hasAudience' | 'budgets'>;
-
 /**
  * Records a step after which the run goes on, and tells those who follow its budgets what it has spent, in one
  * transaction where there is a follower and in one statement where there is none, as for most runs.
@@ -71,7 +69,7 @@ type Spender = Pick<RunContext, 'id' | 'routineId' | 'hasAudience' | 'budgets'>;
  */
 export async function recordStepWithNews(
   database: Database,
-  run: Spender,
+  run: StepRun,
   record: ModelStepRecord,
   calls: readonly PlannedCall[],
 ): Promise<boolean> {
@@ -84,11 +82,11 @@ export async function recordStepWithNews(
 }
 
 /** Tells those who follow the budgets of a run what a step of it has spent. */
-export async function tellSpending(tx: Db, run: Spender): Promise<void> {
-  if (isWatched(run)) await notifySpending(tx, { runId: run.id, routineId: run.routineId });
+export async function tellSpending(tx: Db, run: StepRun): Promise<void> {
+  if (isWatched(run)) await notifySpending(tx, run);
 }
 
-function isWatched({ hasAudience, budgets }: Spender): boolean {
+function isWatched({ hasAudience, budgets }: StepRun): boolean {
   return hasAudience && Object.values(budgets).some(isLimited);
 }
 

@@ -12,25 +12,21 @@ import {
   type ScopeLimits,
 } from '#core/usage/index.ts';
 import { empty, sql, type Sql } from '#lib/database/index.ts';
-import { takeBackAttempt, type RunContext } from './begin-step.ts';
-import type { StepsCore } from './core.ts';
+import { takeBackAttempt, type StepRun } from './begin-step.ts';
+import type { StepsCore } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import { delayAfter, Stop } from './stop.ts';
 import { settleLostCalls } from './unanswered-calls.ts';
 
-/** Permission for a model step, with the tokens that it may use. */
-export interface Grant {
+/** The output tokens that a model step may use. */
+export interface GrantedOutput {
   /** Undefined leaves the limit of the output to the provider. */
   readonly maxOutputTokens: number | undefined;
   /** The reason with which the run ends if the model stops at that many tokens; set where a limit lowered them. */
   readonly cutBy: FailureReason | undefined;
-  /** True when something was reserved, which a call without a response has to release. */
-  readonly reserved: boolean;
+  /** True when something is held against a limit, which a call without a response has to release. */
+  readonly isHeld: boolean;
 }
-
-type StepToReserve = Pick<PreparedStep, 'index' | 'option' | 'countInput'> & {
-  readonly call: Pick<PreparedStep['call'], 'signal'>;
-};
 
 /** Output tokens that are reserved where neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
@@ -54,9 +50,9 @@ const HELD =
  */
 export async function reserveStep(
   deps: Pick<StepsCore, 'admission' | 'caller' | 'database' | 'log' | 'maxCostUsdPerOrganization' | 'metrics'>,
-  run: RunContext,
-  { index, option, countInput, call: { signal } }: StepToReserve,
-): Promise<Grant> {
+  run: StepRun,
+  { option, countInput, call: { signal } }: Pick<PreparedStep, 'call' | 'option' | 'countInput'>,
+): Promise<GrantedOutput> {
   const limits = limitsOf({ ...run, provider: run.model.provider }, deps.maxCostUsdPerOrganization);
   if (!limits.some(isLimited) && run.maxTotalTokens === null) {
     if (run.inLine) {
@@ -65,7 +61,7 @@ export async function reserveStep(
     }
     const unlimited = isUnknown(option) ? UNKNOWN_OUTPUT_TOKENS : undefined;
     const maxOutputTokens = run.maxOutputTokens ?? unlimited;
-    return { maxOutputTokens, cutBy: undefined, reserved: false };
+    return { maxOutputTokens, cutBy: undefined, isHeld: false };
   }
   const overBudget: FailureReason = run.modelSteps === 0 ? 'blocked_budget' : 'budget_exceeded';
   const unpriced = limitOnUnpriced(limits, option);
@@ -84,8 +80,8 @@ export async function reserveStep(
   const reservation = await reserve(
     deps.database,
     {
-      runId: run.id,
-      index,
+      runId: run.runId,
+      index: run.index,
       attempt: run.attempt,
       limits,
       inputTokens,
@@ -96,14 +92,14 @@ export async function reserveStep(
       countsIfLost: run.model.connectionId === null,
     },
     {
-      begun: attemptUnderWay(run, index),
+      begun: attemptUnderWay(run),
       waiters: waitersBeside(run, limits),
       after: sql`taken_back as (
-        ${takeBackAttempt(run, index)} and exists (select from room where verdict = 'wait') returning run_id
+        ${takeBackAttempt(run)} and exists (select from room where verdict = 'wait') returning run_id
       ), waits as (
         update runs set waits_since = now(), waits_until = now() + interval '1 millisecond'
           * case when ahead = 0 then ${firstMs}::integer else ${laterMs}::integer end
-        from room where id = ${run.id} and exists (select from taken_back)
+        from room where id = ${run.runId} and exists (select from taken_back)
       )${run.inLine ? sql`, in_line_no_more as (${leaveLine(run)} and exists (select from granted))` : empty}`,
     },
   );
@@ -129,7 +125,7 @@ export async function reserveStep(
       const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
       // Another of its project may wait for the budget in its stead.
       if (run.inLine) deps.admission.nudge();
-      return { maxOutputTokens, cutBy, reserved: true };
+      return { maxOutputTokens, cutBy, isHeld: true };
     }
   }
 }
@@ -151,14 +147,14 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
  * sends nothing more, and a new attempt waits for the reservation and sees it. Not `for share`: the run is changed by
  * the same statement where it has to wait, and two that share a lock could not both take it for themselves.
  */
-function attemptUnderWay(run: RunContext, index: number) {
+function attemptUnderWay({ runId, index, attempt }: StepRun) {
   return sql`
         with live as materialized (
           select id, input_tokens + output_tokens as tokens from runs
-          where id = ${run.id} and state = 'running' for no key update
+          where id = ${runId} and state = 'running' for no key update
         )
         select live.tokens as run_tokens from live join steps s on s.run_id = live.id
-        where s.run_id = ${run.id} and s.index = ${index} and s.state = 'started' and s.attempt = ${run.attempt}
+        where s.run_id = ${runId} and s.index = ${index} and s.state = 'started' and s.attempt = ${attempt}
         for no key update of s`;
 }
 
@@ -169,18 +165,18 @@ const LATE = sql`interval '30 seconds'`;
  * Counts the runs that wait for the widest budget that binds this one, or for one inside it. The line is that of their
  * ids: the run that was made first is served first.
  */
-function waitersBeside({ id, organizationId }: RunContext, limits: readonly ScopeLimits[]): Sql {
+function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);
   if (widest === undefined) return sql`select 0::bigint as others, 0::bigint as ahead`;
   return sql`
-        select count(*) as others, count(*) filter (where id < ${id}) as ahead from runs
+        select count(*) as others, count(*) filter (where id < ${runId}) as ahead from runs
         where ${waitsForBudget} and waits_until > now() - ${LATE} and organization_id = ${organizationId}
-          and ${widest.scopeId} in (organization_id, project_id, routine_id) and id <> ${id}`;
+          and ${widest.scopeId} in (organization_id, project_id, routine_id) and id <> ${runId}`;
 }
 
 /** Takes a run out of the line that it has waited in. */
-function leaveLine({ id }: RunContext): Sql {
-  return sql`update runs set waits_until = null where id = ${id}`;
+function leaveLine({ runId }: StepRun): Sql {
+  return sql`update runs set waits_until = null where id = ${runId}`;
 }
 
 /** Names the cost limit that refuses a model without prices, and who may lift it; undefined where there is none. */
@@ -195,7 +191,6 @@ export function limitOnUnpriced(
   return `The model has no prices, so ${words} refuses it. It can be lifted by ${RAISED_BY[scope]}.`;
 }
 
-/** Names the run's own token limit. */
-export function runLimitInWords({ maxTotalTokens }: { maxTotalTokens: number | null }): string {
+export function runLimitInWords({ maxTotalTokens }: StepRun): string {
   return `The run reached limits.maxTotalTokens (${maxTotalTokens}), or too little of it was left for a step. It can be raised by ${RAISED_BY.routine}.`;
 }

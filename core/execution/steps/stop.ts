@@ -57,6 +57,12 @@ export class Stop extends Error {
     return new Stop({ kind: 'ends', ending });
   }
 
+  /** Ends a run whose account waits for its allowance. @param atFirst before its first step */
+  static usedUp(until: Date, atFirst: boolean): Stop {
+    const words = `The allowance of the model account is used up until ${until.toISOString()}.`;
+    return Stop.fails(atFirst ? 'blocked_usage_limit' : 'model_usage_limit', words);
+  }
+
   static waits(delayMs = 0): Stop {
     return new Stop({ kind: 'waits', delayMs });
   }
@@ -64,14 +70,6 @@ export class Stop extends Error {
   static overtaken(): Stop {
     return new Stop({ kind: 'overtaken' });
   }
-}
-
-/** Returns the reason for ending a run whose account waits for its allowance. */
-export function usedUp(until: Date, atFirst: boolean): { readonly reason: FailureReason; readonly detail: string } {
-  return {
-    reason: atFirst ? 'blocked_usage_limit' : 'model_usage_limit',
-    detail: `The allowance of the model account is used up until ${until.toISOString()}.`,
-  };
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Core } from '#core/core.ts';
+import { usageOf } from '#core/clients/gateway/index.ts';
 import { notifySpending } from '#core/delivery/notifications/index.ts';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { mailOwnerOfEmptyAccount } from '#core/models/connections/index.ts';
@@ -13,18 +14,11 @@ import {
 } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
-import { isStillWanted, type RunContext } from './begin-step.ts';
-import { usageOf, type ModelCall } from './model-call.ts';
+import { isStillWanted, type StepRun } from './begin-step.ts';
+import type { ModelCall } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
 import { addUsage, tellSpending } from './record-step.ts';
 import { ModelFailure } from './stop.ts';
-
-/** A call that went out and got no response. */
-interface UnansweredCall extends Pick<PreparedStep, 'call' | 'option' | 'countInput'> {
-  readonly attempt: Attempt;
-  /** True when the time of its run is over. */
-  readonly isOver: boolean;
-}
 
 /**
  * Settles a call that this service or its runtime cut off, because its run was cancelled, its time was over or the
@@ -34,25 +28,24 @@ interface UnansweredCall extends Pick<PreparedStep, 'call' | 'option' | 'countIn
  */
 export async function settleCutCall(
   { database, log, metrics }: Pick<Core, 'database' | 'log' | 'metrics'>,
-  run: RunContext,
-  unanswered: UnansweredCall,
-  error: unknown,
+  run: StepRun,
+  { call, option, countInput }: PreparedStep,
+  ended: EndOfCall,
 ): Promise<boolean> {
-  const { call, attempt, option, countInput } = unanswered;
+  const { error } = ended;
+  const { runId, index, attempt } = run;
   try {
-    if (!(await isCutOff(database, unanswered, error))) return false;
+    if (!(await isCutOff(database, runId, call, ended))) return false;
     const stated = error instanceof ModelFailure ? error.usage : undefined;
-    const usage = stated === undefined ? inputOnly(countInput()) : usageOf(call, { stated, texts: [], calls: [] });
-    const spent = { ...attempt, usage, costUsd: costOf(usage, option.prices) };
+    const usage = stated === undefined ? inputOnly(countInput()) : usageOf(call, stated, { texts: [], calls: [] });
+    const spent = { runId, index, attempt, usage, costUsd: costOf(usage, option.prices) };
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
         // A statement of its own: the next ones see what the last holder of the run recorded.
-        await tx.row`select id from runs where id = ${run.id} for update`;
+        await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
-        const isFirst = await settleUnanswered(tx, spent, {
-          onAccount: call.account !== undefined,
-        });
+        const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
         if (isFirst) await tellSpending(tx, run);
         return isFirst;
       });
@@ -61,16 +54,22 @@ export async function settleCutCall(
     if (settled) metrics.modelCost(option.modelId, spent.costUsd);
     return settled;
   } catch (err) {
-    log.warn({ err, runId: run.id }, 'a call that was cut off could not be settled');
+    log.warn({ err, runId }, 'a call that was cut off could not be settled');
     return false;
   }
 }
 
-async function isCutOff(db: Db, { call, attempt, isOver }: UnansweredCall, error: unknown): Promise<boolean> {
+interface EndOfCall {
+  readonly error: unknown;
+  /** True when the time of its run is over. */
+  readonly isOver: boolean;
+}
+
+async function isCutOff(db: Db, runId: string, call: ModelCall, { error, isOver }: EndOfCall): Promise<boolean> {
   if (error instanceof ModelFailure) return error.cutOff;
   if (isOver) return true;
   if (!call.signal.aborted) return false;
-  return call.account === undefined || !(await isStillWanted(db, attempt.runId));
+  return call.account === undefined || !(await isStillWanted(db, runId));
 }
 
 /** Calls settled at a time: as many as a few workers lose together. The next caller goes on. */
@@ -89,7 +88,7 @@ const BATCH_OF_WAITER = 20;
 export async function settleLostCalls(
   deps: Pick<Core, 'database' | 'log' | 'metrics'>,
   signal: AbortSignal,
-  waiter?: Pick<RunContext, 'routineId' | 'projectId' | 'organizationId'>,
+  waiter?: Pick<StepRun, 'organizationId' | 'projectId' | 'routineId'>,
 ): Promise<void> {
   const found =
     waiter === undefined

@@ -39,31 +39,6 @@ export function totalTokens(usage: Pick<Usage, 'inputTokens' | 'outputTokens'>):
   return usage.inputTokens + usage.outputTokens;
 }
 
-/** Returns a usable count for what a provider reports, which may be negative, fractional or missing. */
-export function tokenCount(claimed: unknown): number {
-  return typeof claimed === 'number' && Number.isFinite(claimed) && claimed > 0
-    ? Math.min(Math.round(claimed), MAX_TOKENS)
-    : 0;
-}
-
-const MAX_TOKENS = 1_000_000_000;
-
-/**
- * Estimates the tokens of texts, which are sent or received together. Three bytes of UTF-8 a token is more than common
- * tokenizers make of any language, so an estimate made beforehand holds as a bound.
- */
-export function estimatedTokens(...texts: readonly string[]): number {
-  return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 3);
-}
-
-/**
- * Returns the tokens that texts have at least, of which so many were estimated at most: no common tokenizer makes less
- * of a text than one for five bytes of it, the repetition of a character aside.
- */
-export function tokensAtLeast(estimated: number): number {
-  return Math.ceil((estimated * 3) / 5);
-}
-
 /**
  * Returns the step's cost in US dollars as a decimal string, or null when the directory quotes no price. For a sum of
  * steps the prices are given without those of long steps.

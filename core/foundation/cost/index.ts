@@ -1,11 +1,1 @@
-export {
-  costOf,
-  estimatedTokens,
-  pricesAt,
-  tokenCount,
-  tokensAtLeast,
-  totalTokens,
-  type LongPrices,
-  type Prices,
-  type Usage,
-} from './cost.ts';
+export { costOf, pricesAt, totalTokens, type Prices, type Usage } from './cost.ts';

@@ -1,4 +1,5 @@
 import { calculateTool } from '#core/clients/calculate/index.ts';
+import { withoutDialect } from '#core/clients/gateway/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
 /**
@@ -116,11 +117,6 @@ const OUTCOME_PROPERTIES = {
     description: 'One to three sentences: what was done, and what came of it.',
   },
 };
-
-/** Leaves out the name of a schema's dialect, for which Gemini refuses the whole request. */
-export function withoutDialect(schema: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(schema).filter(([name]) => name !== '$schema'));
-}
 
 /** Rewrites the references within a schema that is moved into another one. */
 function movedRefs(value: unknown, root: string): unknown {

@@ -1,64 +1,6 @@
+import type { ModelAbilities, ServedModel } from '#core/clients/gateway/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
-import type { ModelDialect } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
-
-/**
- * Facts about a model's server that decide what a request may hold. Absent means unknown: the request then tries, and a
- * refusal that names the field is remembered.
- */
-export interface ModelAbilities {
-  /** `response_format` with a JSON Schema. */
-  readonly structuredOutputs?: boolean;
-  readonly tools?: boolean;
-  /** Several calls in one turn; without them turns of old transcripts are split. */
-  readonly parallelToolCalls?: boolean;
-  /** The field `parallel_tool_calls`, by which a server is held to one call. */
-  readonly parallelToolCallsField?: boolean;
-  readonly outputLimit?: 'max_tokens' | 'max_completion_tokens' | 'none';
-  readonly streaming?: boolean;
-  /** `stream_options.include_usage`. */
-  readonly streamUsage?: boolean;
-  /** Calls of earlier steps in a request that offers no tools. */
-  readonly callsWithoutTools?: boolean;
-  /** Reasoning of earlier steps may be sent back. */
-  readonly reasoningBack?: boolean;
-  /** A message of the role `system` may come first. */
-  readonly systemRole?: boolean;
-  /** A response may begin inside its thinking: the server's chat template has written the opening tag. */
-  readonly beginsInThinking?: boolean;
-  /** Whole responses give a finish reason. */
-  readonly finishReasons?: boolean;
-  /** The most output tokens that the server named in a refusal. */
-  readonly maxOutputTokens?: number;
-  /** The context window that the server named in a refusal. */
-  readonly contextTokens?: number;
-  /** Schemas that the server refused for their content, by their hash. */
-  readonly [schema: `schema ${string}`]: false;
-}
-
-/** Abilities that a dialect has before its server was ever asked. Source: the servers' own API references. */
-export const ABILITIES_OF_DIALECT: Readonly<Record<ModelDialect, ModelAbilities>> = {
-  openai: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
-  azure: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
-  // Its compatible endpoint ignores `response_format`.
-  anthropic: { structuredOutputs: false },
-  gemini: { structuredOutputs: true },
-  mistral: { structuredOutputs: true, reasoningBack: false },
-  groq: { reasoningBack: false },
-  openrouter: {},
-  litellm: {},
-  'llama.cpp': { structuredOutputs: true, beginsInThinking: true },
-  vllm: { structuredOutputs: true, beginsInThinking: true },
-  ollama: { structuredOutputs: true, beginsInThinking: true },
-  'lm-studio': { structuredOutputs: true, beginsInThinking: true },
-  other: {},
-};
-
-/** A model by its server's own id. */
-export interface ServedModel {
-  readonly source: string;
-  readonly modelId: string;
-}
 
 /**
  * Abilities that requests of an organization have shown of its models, kept in the database and, for a minute, in this

@@ -1,18 +1,19 @@
 import { LRUCache } from 'lru-cache';
+import type { ServedModel } from '#core/clients/gateway/index.ts';
 import type { Core } from '#core/core.ts';
+import type { Prices } from '#core/foundation/cost/index.ts';
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { assertAdmin } from '#core/accounts/organizations/index.ts';
 import { transaction, type Database } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import type { ServedModel } from './abilities.ts';
 import type { Looking } from './directory.ts';
-import type { FigureOrigin, Figures, ModelOption, ModelPrices, SomeFigures } from './model.ts';
+import type { FigureOrigin, Figures, ModelOption, SomeFigures } from './model.ts';
 
 /** A change of the figures that an organization entered for a model; null takes one back. */
 export interface FiguresPatch {
   readonly contextTokens?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;
-  readonly prices?: ModelPrices | null | undefined;
+  readonly prices?: Prices | null | undefined;
 }
 
 /** Figures that organizations enter for models whose lists do not state them. */

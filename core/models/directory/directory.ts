@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { subjectOf, type ServedModel } from '#core/clients/gateway/index.ts';
 import type { ModelSource } from '#lib/config/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { AbilityStore, ServedModel } from './abilities.ts';
+import type { AbilityStore } from './abilities.ts';
 import type { ModelOption, ModelReference, SomeFigures } from './model.ts';
-import { subjectOf } from './source-fault.ts';
 import {
   createCachedSource,
   type CachedSource,

@@ -1,10 +1,4 @@
-export {
-  createAbilityStore,
-  forgetLessons,
-  type AbilityStore,
-  type ModelAbilities,
-  type ServedModel,
-} from './abilities.ts';
+export { createAbilityStore, forgetLessons, type AbilityStore } from './abilities.ts';
 export { createFigureStore, patchFigures } from './by-hand.ts';
 export { createKnownNames, createModelDirectory } from './directory.ts';
 export { FIGURE_ORIGINS, MODEL_PROVIDERS, providerSwitch, type ModelOption, type ModelReference } from './model.ts';

@@ -1,5 +1,5 @@
+import type { ModelAbilities, ServedModel } from '#core/clients/gateway/index.ts';
 import type { Prices } from '#core/foundation/cost/index.ts';
-import type { ModelAbilities, ServedModel } from './abilities.ts';
 
 /** A routine's choice of model. `connectionId` is null for a model source and exact for a personal account. */
 export interface ModelReference {
@@ -15,9 +15,6 @@ export function isModelProvider(name: string): name is ModelProvider {
   return MODEL_PROVIDERS.some((provider) => provider === name);
 }
 
-/** Prices exactly as they are quoted. */
-export type ModelPrices = Prices;
-
 /**
  * Origins of a figure, the first that has one: the server's own list, the operator's file, the free server, what the
  * server named in a refusal, what the organization entered, the catalogue that ships.
@@ -31,7 +28,7 @@ export interface Figures {
   /** The most tokens that it writes in one response. */
   readonly maxOutputTokens: number | null;
   /** Runs on a model without prices have no cost. */
-  readonly prices: ModelPrices | null;
+  readonly prices: Prices | null;
 }
 
 /** The origin of each figure; null where it is unknown. */

@@ -1,89 +1,29 @@
-import ipaddr from 'ipaddr.js';
-import { isIP } from 'node:net';
-import { ONLY_SOURCE, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
+import {
+  ABILITIES_OF_DIALECT,
+  catalogueFigures,
+  faultInWords,
+  fetchModels,
+  ListError,
+  seenSource,
+  sourceLabel,
+  subjectOf,
+  type ListedModel,
+  type ListFault,
+  type ModelAbilities,
+  type SeenSource,
+  type ServedModel,
+} from '#core/clients/gateway/index.ts';
+import type { ModelDialect, ModelSource } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
-import { ABILITIES_OF_DIALECT, type ModelAbilities } from './abilities.ts';
-import { catalogueFigures } from './catalogue.ts';
-import { readGatewayList, type ListedModel, type ListedModels } from './gateway-list.ts';
 import { firstKnown, type FigureOrigin, type ModelOption, type SomeFigures } from './model.ts';
-import { networkFault, SourceError, faultInWords, sourceLabel, subjectOf, type SourceFault } from './source-fault.ts';
 
-const MAX_LIST_BYTES = 16 * 1024 * 1024;
-
-/**
- * Asks a server for its models.
- * @throws {SourceError} where it gives no list with a model that writes text
- */
-async function fetchModels(source: ModelSource, timeoutMs: number): Promise<ListedModels> {
-  const { status, text } = await request(source, timeoutMs);
-  if (text === undefined) throw new SourceError({ kind: 'status', status });
-  if (text.length > MAX_LIST_BYTES) throw new SourceError({ kind: 'too_large' });
-  let listed: ListedModels;
-  try {
-    listed = readGatewayList(JSON.parse(text), source.dialect);
-  } catch (error) {
-    throw new SourceError({ kind: 'not_a_list' }, error);
-  }
-  if (listed.models.length === 0) throw new SourceError({ kind: 'empty' });
-  return listed;
-}
-
-async function request(source: ModelSource, timeoutMs: number) {
-  try {
-    const response = await fetch(`${source.baseUrl}/models${PAGES[source.dialect] ?? ''}`, {
-      headers: headersOf(source),
-      signal: AbortSignal.timeout(timeoutMs),
-      redirect: 'error',
-    });
-    if (response.ok) return { status: response.status, text: await response.text() };
-    await response.body?.cancel();
-    return { status: response.status, text: undefined };
-  } catch (error) {
-    throw new SourceError(networkFault(error, timeoutMs), error);
-  }
-}
-
-/** Anthropic lists twenty models a page. */
-const PAGES: Partial<Record<ModelDialect, string>> = { anthropic: '?limit=1000' };
-
-function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
-  if (apiKey === undefined) return {};
-  // Anthropic's compatible endpoint takes a bearer key for calls, but not for its list.
-  return dialect === 'anthropic'
-    ? { 'x-api-key': apiKey, 'anthropic-version': '2023-06-01' }
-    : { Authorization: `Bearer ${apiKey}` };
-}
-
-/** A source with what its list says of its server. */
-export interface SeenSource extends ModelSource {
-  /** True for a server of the operator's own, whose models cost nothing. */
-  readonly local: boolean;
-}
-
-const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set(['llama.cpp', 'vllm', 'ollama', 'lm-studio']);
-
-/**
- * Completes a source that the operator did not describe by what its list shows: a server at a private address that
- * calls itself Ollama costs nothing. At a public address it may be a paid service.
- */
-export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
-  const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;
-  const isOwn = source.name === ONLY_SOURCE && OWN_SERVERS.has(dialect) && isPrivate(source.baseUrl);
-  return { ...source, dialect, local: source.free || isOwn };
-}
-
-function isPrivate(baseUrl: string): boolean {
-  const host = new URL(baseUrl).hostname.replaceAll(/^\[|\]$/g, '');
-  if (isIP(host) === 0) return host === 'localhost' || /\.(local|internal|lan)$/.test(host);
-  const range = ipaddr.process(host).range();
-  return range === 'loopback' || range === 'private' || range === 'uniqueLocal';
-}
-
-/** Figures of a model, by origins that rank above learned figures, and below them. */
+/** A model with the figures that list, operator and catalogue state of it. */
 export interface SourcedModel {
-  readonly served: { readonly source: string; readonly modelId: string };
+  readonly served: ServedModel;
   readonly name: string;
+  /** Figures that override a learned window. */
   readonly before: readonly (readonly [FigureOrigin, SomeFigures])[];
+  /** Figures that fill gaps. */
   readonly after: readonly (readonly [FigureOrigin, SomeFigures])[];
   readonly abilities: ModelOption['abilities'];
 }
@@ -208,7 +148,7 @@ export function createCachedSource(source: ModelSource, settings: CacheSettings)
   const { log, showAddresses, timeoutMs = 10_000 } = settings;
   let last: LastList | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
-  let fault: SourceFault | undefined;
+  let fault: ListFault | undefined;
   let inFlight: Promise<void> | undefined;
 
   const isAged = () => last === undefined || Date.now() - last.fetchedAt.getTime() >= FRESH_MS;
@@ -225,7 +165,7 @@ export function createCachedSource(source: ModelSource, settings: CacheSettings)
       fault = undefined;
       failedAt = Number.NEGATIVE_INFINITY;
     } catch (err) {
-      fault = err instanceof SourceError ? err.fault : { kind: 'network', code: undefined };
+      fault = err instanceof ListError ? err.fault : { kind: 'network', code: undefined };
       failedAt = performance.now();
       const words = faultInWords(shown(), fault, true);
       log.warn({ err, source: source.name }, `the model list could not be fetched: ${words}`);

@@ -1,5 +1,5 @@
 import { jsonSchema, tool } from 'ai';
-import type { ModelAbilities } from '#core/models/directory/index.ts';
+import type { ModelAbilities } from '#core/clients/gateway/index.ts';
 import type { ModelCall, ModelResponse } from '#core/execution/steps/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 

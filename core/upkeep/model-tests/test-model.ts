@@ -1,13 +1,8 @@
 import type { Core } from '#core/core.ts';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
-import type { AbilityStore, ModelAbilities, ModelOption, ServedModel } from '#core/models/directory/index.ts';
-import {
-  countInput,
-  ModelFailure,
-  type ModelCall,
-  type ModelCaller,
-  type ModelResponse,
-} from '#core/execution/steps/index.ts';
+import { countInput, type ModelAbilities, type ServedModel } from '#core/clients/gateway/index.ts';
+import type { AbilityStore, ModelOption } from '#core/models/directory/index.ts';
+import { ModelFailure, type ModelCall, type ModelCaller, type ModelResponse } from '#core/execution/steps/index.ts';
 import { chargeBeforehand, readLimits, settleCharge } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { AppError } from '#lib/errors.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { performModelStep, type ModelCaller } from '#core/execution/steps/index.ts';
-import { countInput } from '#core/execution/steps/model-call.ts';
+import { countInput } from '#core/clients/gateway/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines } from '#test/core/scheduling/planted.ts';
 import { changeProjects, plantRun } from '#test/support/given.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { ModelFailure, performModelStep, settleLostCalls, type ModelCaller } from '#core/execution/steps/index.ts';
-import { countInput } from '#core/execution/steps/model-call.ts';
+import { countInput } from '#core/clients/gateway/index.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { plantRoutine } from '#test/core/scheduling/planted.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { cancellation, failure } from '#core/execution/run-states/index.ts';
 import { endRun } from '#core/execution/runs/index.ts';
 import { performModelStep, settleLostCalls, type ModelCaller, type StepOutcome } from '#core/execution/steps/index.ts';
-import { countInput } from '#core/execution/steps/model-call.ts';
+import { countInput } from '#core/clients/gateway/index.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { plantRoutines, type Planted } from '#test/core/scheduling/planted.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { collectStream } from '#core/execution/steps/gateway/stream.ts';
+import { collectStream } from '#core/clients/gateway/stream.ts';
 import { calculateTool } from '#core/clients/calculate/index.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
 

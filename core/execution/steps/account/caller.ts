@@ -15,7 +15,7 @@ import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { NotRenewed } from '#lib/shared-renewal.ts';
 import { isAwaited, isStillWanted } from '../begin-step.ts';
 import type { AccountStep, ModelCall, ModelCaller, ModelResponse } from '../model-call.ts';
-import { ModelFailure, Stop, usedUp } from '../stop.ts';
+import { ModelFailure, Stop } from '../stop.ts';
 import { fromUnreachable, recordFailure, responseOf } from './response.ts';
 
 export interface AccountCallerDeps extends Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 'modelRuntime'> {
@@ -47,13 +47,13 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
       const { modelCredentials } = deps;
       const { signal } = input;
       const credential = await usable(modelCredentials.forCall(connection, { deadline, signal }));
-      const response = await attempt(deps, input, target, credential);
+      const response = await callWith(credential, deps, input, target);
       if (response !== undefined) return response;
       // The provider did not take the credential: once more with a renewed one, if there is another.
       const { version } = credential;
       const renewed = await usable(modelCredentials.refused(connection, version, signal));
       if (renewed !== undefined) {
-        const second = await attempt(deps, input, target, renewed);
+        const second = await callWith(renewed, deps, input, target);
         if (second !== undefined) return second;
         // The owner has to sign in again.
         await markNotReady(deps.database, connection, renewed.version, 'authorization_revoked');
@@ -95,11 +95,11 @@ async function usable<T>(credential: Promise<T>): Promise<T> {
 }
 
 /** @returns undefined when the provider did not take the credential */
-async function attempt(
+async function callWith(
+  { credential, version }: CallCredential,
   deps: AccountCallerDeps,
   input: ModelCall,
   { step, provider, runtime, deadline }: Target,
-  { credential, version }: CallCredential,
 ): Promise<ModelResponse | undefined> {
   const call = await issue(deps, step, { runtime, provider, deadline, version });
   try {
@@ -177,10 +177,8 @@ async function issue(
       return issued.call;
     case 'unusable':
       throw Stop.fails('blocked_connection');
-    case 'limited': {
-      const { reason, detail } = usedUp(issued.until, index === 0);
-      throw Stop.fails(reason, detail);
-    }
+    case 'limited':
+      throw Stop.usedUp(issued.until, index === 0);
     case 'unwanted':
       throw Stop.overtaken();
     default:

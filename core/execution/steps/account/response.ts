@@ -1,16 +1,22 @@
 import type { ModelMessage } from 'ai';
+import {
+  assistantPart,
+  brokenInWords,
+  finishClass,
+  finishWord,
+  NO_REASON,
+  usageOf,
+} from '#core/clients/gateway/index.ts';
 import { cancelAtRuntime, endCall, type IssuedCall } from '#core/models/calls/index.ts';
 import { waitUntil } from '#core/models/connections/index.ts';
 import type { ModelRuntime } from '#core/models/providers/index.ts';
 import { reasonAsMessage } from '#core/execution/run-states/index.ts';
-import { persistently, storable, type Db } from '#lib/database/index.ts';
+import { persistently, type Db } from '#lib/database/index.ts';
 import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/index.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
 import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
-import { assistantPart } from '../assistant-messages.ts';
-import { brokenInWords, finishClass, finishWord, NO_REASON } from '../finish-words.ts';
-import { asStored, usageOf, type AccountStep, type ModelCall, type ModelResponse } from '../model-call.ts';
+import { storedResponse, type AccountStep, type ModelCall, type ModelResponse } from '../model-call.ts';
 import { ModelFailure, Stop } from '../stop.ts';
 
 /**
@@ -22,11 +28,7 @@ export function responseOf(input: ModelCall, result: RunResult, call: IssuedCall
   const said = without(secret, result);
   const { toolCalls, usage: stated } = said;
   const word = finishWord(said.finishReason) ?? NO_REASON;
-  const usage = usageOf(input, {
-    stated,
-    texts: [said.text],
-    calls: toolCalls.map(({ name, input: args }) => ({ name, args })),
-  });
+  const usage = usageOf(input, stated, { texts: [said.text], calls: toolCalls });
   const kind = finishClass(word);
   if (kind === 'broken' || kind === 'unknown' || (kind === 'calls' && toolCalls.length === 0)) {
     throw new ModelFailure('model_error', brokenInWords(word), {
@@ -38,21 +40,9 @@ export function responseOf(input: ModelCall, result: RunResult, call: IssuedCall
     });
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the session's model library made them, and the next step's checks them
-  const made = asStored(said.messages) as unknown as readonly ModelMessage[];
+  const made = said.messages as unknown as readonly ModelMessage[];
   const { text, messages } = assistantPart(said.text, made);
-  return {
-    text: storable(text),
-    messages,
-    toolCalls: toolCalls.map(({ callId, name, input: args, invalid }) => ({
-      callId,
-      name,
-      input: asStored(args),
-      invalid,
-    })),
-    finishReason: word,
-    usage,
-    call,
-  };
+  return storedResponse({ text, messages, toolCalls, finishReason: word, usage, call });
 }
 
 function without(secret: string, result: RunResult): RunResult {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DEFINITION, definitionForm, shownOf } from '#core/authoring/definition/index.ts';
 import { storedForm } from '#core/authoring/definition/stored-definition.ts';
-import { definedRun } from '#core/execution/steps/begin-step.ts';
+import { definedFields } from '#core/execution/steps/begin-step.ts';
 import { renderBriefing } from '#core/execution/prompt/briefing.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
@@ -100,11 +100,12 @@ describe('a field that is added to the definition', () => {
   test('is told in the briefing, which the preview shows', () => {
     const told = form.told(form.read(JSON.parse(form.write(body))).value);
     expect(told).toEqual(['Tone: Dry.']);
-    const run = definedRun(definitionForm.read(released), {}, false);
+    const run = definedFields(definitionForm.read(released), {}, false);
     const startedAt = new Date('2026-11-25T10:00:00Z');
     const when = { startedAt, timezone: 'UTC', scheduledFor: null, runAt: null, retryOf: null };
     const limits = { maxSteps: 1, timeoutSeconds: 60, maxTotalTokens: null };
-    const briefing = { ...run, ...when, ...limits, trigger: 'manual' as const, tools: [], told };
+    const asked = { runId: 'run_1', routineName: 'R', previous: undefined, previousData: null };
+    const briefing = { ...run, ...when, ...limits, ...asked, trigger: 'manual' as const, tools: [], told };
     expect(renderBriefing(briefing, '')).toContain('\n- Tone: Dry.\n');
   });
 

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
-import { readErrorBody } from '#core/execution/steps/gateway/error-body.ts';
-import { Refusal, toModelFailure } from '#core/execution/steps/gateway/refusal.ts';
+import { readErrorBody } from '#core/clients/gateway/error-body.ts';
+import { Refusal, toGatewayFailure } from '#core/clients/gateway/refusal.ts';
+import { toModelFailure } from '#core/execution/steps/gateway-caller.ts';
 
 /** Fails a call as a server that sends this error does. */
 function failureOf(status: number, body: unknown, { prompt = 'Report.', retryAfter }: Options = {}) {
   const sent = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: prompt }] });
   const refused = { status, body: typeof body === 'string' ? body : JSON.stringify(body), retryAfter };
-  return toModelFailure(new Refusal(refused, { body: sent, apiKey: undefined }));
+  return toModelFailure(toGatewayFailure(new Refusal(refused, { body: sent, apiKey: undefined })));
 }
 
 interface Options {

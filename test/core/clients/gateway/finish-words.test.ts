@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { finishClass, finishWord, type FinishClass } from '#core/execution/steps/finish-words.ts';
+import { finishClass, finishWord, type FinishClass } from '#core/clients/gateway/finish-words.ts';
 
 test.each<[FinishClass, readonly string[]]>([
   ['whole', ['stop', 'Stop', 'eos', 'EOS_TOKEN', 'end_turn', 'endTurn', 'stop-sequence', 'FINISH_REASON_STOP']],

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Refusal } from '#core/execution/steps/gateway/refusal.ts';
-import { gatewayFetch } from '#core/execution/steps/gateway/request.ts';
-import { ModelFailure } from '#core/execution/steps/stop.ts';
+import { Refusal } from '#core/clients/gateway/refusal.ts';
+import { gatewayFetch } from '#core/clients/gateway/request.ts';
+import { GatewayFailure } from '#core/clients/gateway/index.ts';
 
 let server: Server;
 let url: string;
@@ -85,8 +85,8 @@ test('a body without an end is refused at 16 MB and the connection closed, not t
     }
   };
   const failure = await failureOf(call());
-  expect(failure).toBeInstanceOf(ModelFailure);
-  expect(failure).toMatchObject({ reason: 'model_malformed', retryable: false });
+  expect(failure).toBeInstanceOf(GatewayFailure);
+  expect(failure).toMatchObject({ kind: 'malformed', details: { retryable: false } });
   await closed;
   // The buffers of both ends add to the limit.
   expect(sent).toBeLessThan(32 * 1024 * 1024);
@@ -102,8 +102,8 @@ test('a body that falls silent ends with the deadline of the call, and may be tr
   const started = performance.now();
   const failure = await failureOf(call(AbortSignal.timeout(300)));
   expect(performance.now() - started).toBeLessThan(5_000);
-  expect(failure).toBeInstanceOf(ModelFailure);
-  expect(failure).toMatchObject({ reason: 'model_unreachable', retryable: true });
+  expect(failure).toBeInstanceOf(GatewayFailure);
+  expect(failure).toMatchObject({ kind: 'unreachable', details: { retryable: true } });
 });
 
 test('a body that breaks off may be tried again', async () => {
@@ -114,8 +114,8 @@ test('a body that breaks off may be tried again', async () => {
     response.destroy();
   };
   expect(await failureOf(call())).toMatchObject({
-    reason: 'model_unreachable',
-    retryable: true,
+    kind: 'unreachable',
+    details: { retryable: true },
     message: 'The model provider broke off the call.',
   });
 });
@@ -289,9 +289,8 @@ test.each([
   ],
 ])('a stream that stops %s has broken off and may be billed', async (_where, parts) => {
   expect(await failureOf(streamed(...parts))).toMatchObject({
-    reason: 'model_unreachable',
-    retryable: true,
-    cutOff: true,
+    kind: 'unreachable',
+    details: { retryable: true, cutOff: true },
   });
 });
 
@@ -316,8 +315,8 @@ test('a stream that falls silent ends after the silence that is allowed, and may
     response.write(chunk({ content: 'Part' }));
   };
   expect(await failureOf(call(undefined, { body: STREAMED, silenceMs: 500 }))).toMatchObject({
-    reason: 'model_unreachable',
-    cutOff: true,
+    kind: 'unreachable',
+    details: { cutOff: true },
     message: 'The model sent nothing for longer than MODEL_SILENCE_SECONDS.',
   });
 });
@@ -338,6 +337,11 @@ test.each([
   ['Mistral', '{"object":"error","message":{"detail":[{"loc":["body","x"],"msg":"Bad value."}]}}', 'Bad value.'],
   ['FastAPI', '{"detail":"Bad value."}', 'Bad value.'],
   ['Ollama', '{"error":"Bad value."}', 'Bad value.'],
+  ['Baidu', '{"error_code":17,"error_msg":"Bad value."}', 'Bad value.'],
+  ['MiniMax', '{"base_resp":{"status_code":1004,"status_msg":"Bad value."}}', 'Bad value.'],
+  ['an authorizing proxy', '{"error":"denied","error_description":"Bad value."}', 'denied Bad value.'],
+  ['details without a message', '{"error":{"code":"bad","details":"Bad value."}}', 'Bad value.'],
+  ['a message with details', '{"error":{"message":"Bad value.","details":"More."}}', 'Bad value.'],
   [
     'OpenRouter',
     '{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\\"error\\":{\\"message\\":\\"Bad value.\\"}}"}}}',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { schemaKey } from '#core/execution/steps/gateway/lesson.ts';
-import { Refusal } from '#core/execution/steps/gateway/refusal.ts';
+import { schemaKey } from '#core/clients/gateway/lesson.ts';
+import { Refusal } from '#core/clients/gateway/refusal.ts';
 
 /** Names and texts that tenants choose, each of them also the name of a field. */
 const SCHEMA = {

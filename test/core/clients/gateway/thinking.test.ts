@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutThinking } from '#core/execution/steps/thinking.ts';
+import { withoutThinking } from '#core/clients/gateway/thinking.ts';
 
 test.each([
   ['<think>\nWell.\n</think>\n\nThe report.', 'The report.', '\nWell.\n'],

@@ -13,7 +13,7 @@ import { beginStep } from '#core/execution/steps/begin-step.ts';
 import { recordEnd } from '#core/execution/runs/end-run.ts';
 import { failure, success } from '#core/execution/run-states/ending.ts';
 import { recordStepAndSuccess } from '#core/execution/steps/record-step.ts';
-import { Stop, type StepsCore } from '#core/execution/steps/index.ts';
+import { Stop, type ModelCall, type StepsCore } from '#core/execution/steps/index.ts';
 import { reserveStep } from '#core/execution/steps/reserve.ts';
 import { readForecast } from '#core/execution/forecast/index.ts';
 import { plannedRuns } from '#core/execution/forecast/planned-runs.ts';
@@ -268,17 +268,16 @@ async function performQueued(database: Database, routineId: string): Promise<boo
   const { id: runId } = queued;
   const run = await beginStep(database, runId, 0, undefined);
   const step = {
-    index: 0,
     option: OPTION,
     countInput: () => USAGE.inputTokens,
-    call: { signal: new AbortController().signal },
+    call: { signal: new AbortController().signal } as ModelCall,
   };
   const deps = { database, caller: { timeoutMs: 60_000 } } as StepsCore;
-  const grant = await reserveStep(deps, run!, step).catch((error: unknown) => {
+  const granted = await reserveStep(deps, run!, step).catch((error: unknown) => {
     if (error instanceof Stop) return undefined;
     throw error;
   });
-  const output = grant?.maxOutputTokens ?? 0;
+  const output = granted?.maxOutputTokens ?? 0;
   if (output < USAGE.outputTokens) {
     await transaction(database, (tx) => recordEnd(tx, runId, failure('budget_exceeded')));
     return false;

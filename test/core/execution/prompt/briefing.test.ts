@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { promptRoom } from '#core/authoring/definition/index.ts';
-import { fence, PREAMBLE, renderPrompt } from '#core/execution/prompt/index.ts';
+import { fence, PREAMBLE, renderPrompt, type PromptRun } from '#core/execution/prompt/index.ts';
 import { MAX_STATE } from '#core/authoring/skills/state-block.ts';
 
 const RUN = {
@@ -31,6 +31,10 @@ const RUN = {
   resultForm: null,
 };
 
+function rendered({ skills, ...run }: PromptRun & { readonly skills: Parameters<typeof renderPrompt>[1] }) {
+  return renderPrompt(run, skills);
+}
+
 const FACTS = { version: 1, text: 'Margin is 40 %.' };
 
 describe('the preamble', () => {
@@ -53,7 +57,7 @@ describe('the preamble', () => {
 
 describe('the prompt', () => {
   test('is the instructions and then the skills, in order', () => {
-    expect(renderPrompt(RUN)?.prompt).toBe(
+    expect(rendered(RUN)?.prompt).toBe(
       'Write about tea on 2026-11-23.\n\n## Skill: First\n\nLead.\n\n## Skill: Second\n\nNest.',
     );
   });
@@ -63,7 +67,7 @@ describe('the prompt', () => {
       name: slug,
       instructions: `Lead.\n\n\`\`\`state ${slug}\nas-of: day\n\`\`\``,
     }));
-    const { prompt } = renderPrompt({ ...RUN, skills: showing, facts: true, toldFacts: FACTS })!;
+    const { prompt } = rendered({ ...RUN, skills: showing, facts: true, toldFacts: FACTS })!;
     expect(prompt.match(/^## .*$/gm)).toEqual(['## Skill: a', '## Skill: b', '## State blocks', '## Project facts']);
     expect(prompt).toContain('Write every key of it, one line each, in the order shown.');
     expect(prompt).toContain('delete closed items first');
@@ -74,7 +78,7 @@ describe('the prompt', () => {
   test('is never longer than what was counted for it', () => {
     const skills = [{ name: 'a', instructions: '```state a\nas-of: day\n```' }];
     const instructions = 'x'.repeat(1_000);
-    const { prompt } = renderPrompt({ ...RUN, instructions, skills })!;
+    const { prompt } = rendered({ ...RUN, instructions, skills })!;
     const room = promptRoom({
       instructions,
       variables: {},
@@ -90,7 +94,7 @@ describe('the prompt', () => {
 
 describe('the briefing', () => {
   test('tells time, trigger, tools, limits and the previous result, in this order', () => {
-    expect(renderPrompt(RUN)?.briefing).toBe(
+    expect(rendered(RUN)?.briefing).toBe(
       [
         'About this run:',
         '- Date and time: Monday, 23 November 2026, 00:30 in Europe/Berlin (2026-11-22T23:30:04.123Z)',
@@ -108,33 +112,33 @@ describe('the briefing', () => {
     ['by hand', { trigger: 'manual', scheduledFor: null }, 'a person or a program, by hand'],
     ['as a repetition', { trigger: 'manual', scheduledFor: null, retryOf: 'run_00' }, 'hand, to repeat an earlier run'],
   ] as const)('tells a run started %s from a scheduled one', (_, started, words) => {
-    const briefing = renderPrompt({ ...RUN, ...started })?.briefing;
+    const briefing = rendered({ ...RUN, ...started })?.briefing;
     expect(briefing).toContain(`- Started by: ${words}\n`);
     expect(briefing).not.toContain('Scheduled for');
   });
 
   test('tells limits of tokens where there are some, and that there are no tools', () => {
     const limits = { maxTotalTokens: 50_000, maxOutputTokens: 800 };
-    const briefing = renderPrompt({ ...RUN, ...limits, tools: [] })?.briefing;
+    const briefing = rendered({ ...RUN, ...limits, tools: [] })?.briefing;
     expect(briefing).toContain('- Tools: none; work with what is given here\n');
     expect(briefing).toContain('900 seconds; 50000 tokens of input and output; 800 tokens of output a step\n');
   });
 
   test('says how to end only where finish is on offer', () => {
-    expect(renderPrompt(RUN)?.briefing).not.toContain('finish');
+    expect(rendered(RUN)?.briefing).not.toContain('finish');
     const tools = [...RUN.tools, { name: 'finish' }];
-    expect(renderPrompt({ ...RUN, tools, outcomeRule: 'required' })?.briefing).toContain(
+    expect(rendered({ ...RUN, tools, outcomeRule: 'required' })?.briefing).toContain(
       '\n- How to end: write the result as a message and call finish in that same message, once and with no other call, to state the outcome;',
     );
     const resultForm = { schema: { type: 'object' }, key: null };
-    expect(renderPrompt({ ...RUN, tools, resultForm })?.briefing).toContain(
+    expect(rendered({ ...RUN, tools, resultForm })?.briefing).toContain(
       '\n- How to end: call finish once, by itself, with the result in the form that is asked for\n',
     );
   });
 
   test('names a hundred tools and counts the others', () => {
     const tools = Array.from({ length: 130 }, (_, n) => ({ name: `tool_${n}` }));
-    const briefing = renderPrompt({ ...RUN, tools })?.briefing;
+    const briefing = rendered({ ...RUN, tools })?.briefing;
     expect(briefing).toContain('tool_99, and 30 more\n');
     expect(briefing).not.toContain('tool_100');
   });

@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fitTranscript, type TranscriptStep } from '#core/execution/prompt/context-window.ts';
-import { estimatedTokens } from '#core/foundation/cost/index.ts';
+import { estimatedTokens } from '#core/clients/gateway/index.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
 import { startHostileFixture, type HostileFixture } from '#test/core/integrations/tools/hostile-fixture.ts';
 import {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { readGatewayList } from '#core/models/directory/gateway-list.ts';
-import { seenSource, sourcedModel, optionOf } from '#core/models/directory/source.ts';
+import { readGatewayList } from '#core/clients/gateway/read-list.ts';
+import { seenSource } from '#core/clients/gateway/index.ts';
+import { sourcedModel, optionOf } from '#core/models/directory/source.ts';
 import { costOf } from '#core/foundation/cost/index.ts';
 import { readModelSources, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
 import { sourceAt } from '#test/support/model-caller.ts';

@@ -1,13 +1,11 @@
 import { APICallError, NoSuchToolError } from 'ai';
-import { tokenCount, type Usage } from '#core/foundation/cost/index.ts';
-import { reasonAsMessage } from '#core/execution/run-states/index.ts';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
-import { ModelFailure } from '../stop.ts';
 import { promptTexts, readErrorBody, withoutOwnTexts, withoutQuotes } from './error-body.ts';
 import { textFault } from './events.ts';
+import { brokenOff, GatewayFailure, type GatewayFailureKind } from './failure.ts';
 import { lessonOf, type Lesson } from './lesson.ts';
 
 /** A response of a model server that says no, in its own words. */
@@ -81,22 +79,21 @@ const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 /** Characters that stand in the prompt as well are a quotation of it from this length on. */
 const QUOTE = 32;
 
-/** Converts any error of the model library into a failure with a reason of the closed list. */
-export function toModelFailure(error: unknown, apiKey?: string): ModelFailure {
-  const ours = causeOf(error, ModelFailure);
+/** Converts any error of the model library into a failure. @param apiKey removed from the words of the server */
+export function toGatewayFailure(error: unknown, apiKey?: string): GatewayFailure {
+  const ours = causeOf(error, GatewayFailure);
   if (ours !== undefined) return ours;
   const refusal = causeOf(error, Refusal);
   if (refusal !== undefined) return fromRefusal(refusal);
   if (APICallError.isInstance(error) && error.statusCode === undefined) {
-    return new ModelFailure('model_unreachable', 'The model provider could not be reached.', {
+    return new GatewayFailure('unreachable', 'The model provider could not be reached.', {
       retryable: true,
       isStarting: causes(error).some((cause) => 'code' in cause && cause.code === 'ECONNREFUSED'),
     });
   }
   const said = wordsInstead(error, apiKey);
   if (said !== undefined && (said.isAccountEmpty || said.status !== 200)) return fromRefusal(said);
-  const [reason, message] = reasonAndWords(error);
-  return new ModelFailure(reason, message, { retryable: true, words: said?.words ?? '' });
+  return failureByName(error, said?.words ?? '');
 }
 
 /** Reads a text that came instead of a completion as the server's words; a part of a completion is none. */
@@ -108,19 +105,20 @@ function wordsInstead(error: unknown, apiKey: string | undefined): Refusal | und
   return new Refusal({ status, body }, { body: JSON.stringify(requestBodyValues), apiKey });
 }
 
-function reasonAndWords(error: unknown): [ModelFailure['reason'], string] {
+function failureByName(error: unknown, words: string): GatewayFailure {
+  const details = { retryable: true, words };
   if (NoSuchToolError.isInstance(error)) {
-    return ['model_malformed', 'The model asked for a tool that does not exist.'];
+    return new GatewayFailure('malformed', 'The model asked for a tool that does not exist.', details);
   }
   const name = error instanceof Error ? error.name : '';
   const isCall = APICallError.isInstance(error);
   if (!isCall && /Timeout/.test(name)) {
-    return ['model_unreachable', 'The model provider did not answer in time.'];
+    return new GatewayFailure('unreachable', 'The model provider did not answer in time.', details);
   }
   if (isCall || UNREADABLE.test(name)) {
-    return ['model_malformed', 'The model provider answered something unreadable.'];
+    return new GatewayFailure('malformed', 'The model provider answered something unreadable.', details);
   }
-  return ['model_unreachable', 'The model provider broke off the call.'];
+  return brokenOff(false);
 }
 
 const UNREADABLE = /JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/;
@@ -139,47 +137,31 @@ function causes(error: unknown): Error[] {
   return found;
 }
 
-function fromRefusal(refusal: Refusal): ModelFailure {
+function fromRefusal(refusal: Refusal): GatewayFailure {
   const { status, message, words, lesson, begun, retryAfter, usage, finishWord } = refusal;
-  const settled = { cutOff: begun, finishWord, ...(isJsonObject(usage) ? { usage: usageIn(usage) } : {}) };
-  if (refusal.isAccountEmpty) {
-    const empty = reasonAsMessage('model_account_empty');
-    return new ModelFailure('model_account_empty', empty, { retryable: false, words, ...settled });
-  }
-  const retryAfterMs = parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS });
-  if (lesson.isOverflow) return new ModelFailure('context_exceeded', message, { retryable: false, words });
-  if (status === 429) {
-    return new ModelFailure('model_rate_limited', message, { retryable: true, retryAfterMs, words, ...settled });
-  }
-  // 408, 409 and 5xx are temporary; any other 4xx means that this request or our key is wrong.
-  return new ModelFailure(reasonOf(status), message, {
-    retryable: status >= 500 || status === 408 || status === 409,
-    retryAfterMs,
-    words,
-    ...settled,
+  const stated = isJsonObject(usage)
+    ? { inputTokens: Number(usage['prompt_tokens']), outputTokens: Number(usage['completion_tokens']) }
+    : undefined;
+  const begunSo = { words, cutOff: begun, finishWord, stated };
+  if (refusal.isAccountEmpty) return new GatewayFailure('account_empty', message, { retryable: false, ...begunSo });
+  if (lesson.isOverflow) return new GatewayFailure('context_exceeded', message, { retryable: false, words });
+  const kind = kindOf(status);
+  return new GatewayFailure(kind, message, {
+    ...begunSo,
+    retryable: kind === 'rate_limited' || PASSING.has(status) || status >= 500,
+    retryAfterMs: parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS }),
     isStarting: status === 503,
   });
 }
 
-function usageIn(stated: JsonObject): Usage {
-  return {
-    inputTokens: tokenCount(Number(stated['prompt_tokens'])),
-    cachedInputTokens: 0,
-    outputTokens: tokenCount(Number(stated['completion_tokens'])),
-    reasoningTokens: 0,
-    estimated: false,
-  };
+/** 408 and 409 pass, as every 5xx does. */
+const PASSING: ReadonlySet<number> = new Set([408, 409]);
+
+function kindOf(status: number): GatewayFailureKind {
+  if (status === 429) return 'rate_limited';
+  if (status >= 401 && status <= 403) return 'key_refused';
+  return status >= 400 && status < 500 && !PASSING.has(status) ? 'refused' : 'error';
 }
 
-/**
- * Returns the reason for a status: 401 and 403 are about the operator's key at the gateway, not about what a
- * routine asks for.
- */
-function reasonOf(status: number): 'model_error' | 'model_refused' | 'model_key_refused' {
-  if (status >= 401 && status <= 403) return 'model_key_refused';
-  const refused = status >= 400 && status < 500 && status !== 408 && status !== 409;
-  return refused ? 'model_refused' : 'model_error';
-}
-
-/** Longest delay by which a provider can postpone a step. */
+/** Longest delay by which a server can postpone a request. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;

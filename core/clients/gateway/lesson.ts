@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { ModelAbilities } from '#core/models/directory/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
+import type { ModelAbilities } from './abilities.ts';
 import type { ErrorBody } from './error-body.ts';
 
 /** What a refusal says about the request, as far as the request's own texts did not put the words into its mouth. */

@@ -1,25 +1,25 @@
 import { ONLY_SOURCE, type ModelDialect, type ModelSource } from '#lib/config/index.ts';
 
 /** The reason why a source gave no list. */
-export type SourceFault =
+export type ListFault =
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'not_a_list' | 'too_large' | 'empty' | 'redirect' }
   | { readonly kind: 'timeout'; readonly seconds: number }
   /** `code` is the system's or the TLS library's name of the error, where there is one. */
   | { readonly kind: 'network'; readonly code: string | undefined };
 
-export class SourceError extends Error {
-  readonly fault: SourceFault;
+export class ListError extends Error {
+  readonly fault: ListFault;
 
-  constructor(fault: SourceFault, cause?: unknown) {
+  constructor(fault: ListFault, cause?: unknown) {
     super(`no list of models: ${fault.kind}`, { cause });
-    this.name = 'SourceError';
+    this.name = 'ListError';
     this.fault = fault;
   }
 }
 
 /** Names what went wrong with a request that got no response. */
-export function networkFault(error: unknown, timeoutMs: number): SourceFault {
+export function networkFault(error: unknown, timeoutMs: number): ListFault {
   if (error instanceof Error && error.name === 'TimeoutError') {
     return { kind: 'timeout', seconds: Math.ceil(timeoutMs / 1_000) };
   }
@@ -61,7 +61,7 @@ export function subjectOf(source: Pick<ModelSource, 'name' | 'dialect'>): string
  * Says in one sentence what came back from a source, and what mends it. It never holds a key.
  * @param forOperator adds the address and the name of the key's variable, which tenants do not see
  */
-export function faultInWords(source: ModelSource, fault: SourceFault, forOperator: boolean): string {
+export function faultInWords(source: ModelSource, fault: ListFault, forOperator: boolean): string {
   const place = forOperator ? `${subjectOf(source)} at ${source.baseUrl}` : subjectOf(source);
   switch (fault.kind) {
     case 'status':

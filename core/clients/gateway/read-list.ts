@@ -1,14 +1,35 @@
 import { z } from 'zod';
-import type { LongPrices } from '#core/foundation/cost/index.ts';
 import type { ModelDialect } from '#lib/config/index.ts';
 import type { ModelAbilities } from './abilities.ts';
-import type { ModelPrices, SomeFigures } from './model.ts';
+
+/** US dollars per token, as decimal strings. */
+interface ListedPrice {
+  readonly input: string;
+  readonly output: string;
+  readonly cachedInput: string | null;
+}
+
+/** Figures that a list or the catalogue states of a model. */
+export interface ListedFigures {
+  readonly contextTokens?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  readonly prices?: PricesByLength | undefined;
+}
+
+interface PricesByLength extends ListedPrice {
+  /** Prices of a whole request whose input has more tokens than this; absent where they are the same. */
+  readonly above?: LongInputPrices | undefined;
+}
+
+interface LongInputPrices extends ListedPrice {
+  readonly inputTokens: number;
+}
 
 /** A model as its server lists it. */
 export interface ListedModel {
   readonly id: string;
   readonly name: string;
-  readonly figures: SomeFigures;
+  readonly figures: ListedFigures;
   readonly abilities: ModelAbilities;
 }
 
@@ -154,7 +175,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
 /** More than a cent a token is a price in another unit: no model costs as much. */
 const MOST_PER_TOKEN = 0.01;
 
-function readPrices({ pricing }: Entry, info: Entry['model_info']): ModelPrices | undefined {
+function readPrices({ pricing }: Entry, info: Entry['model_info']): PricesByLength | undefined {
   const input = pricing?.prompt ?? pricing?.input ?? info?.input_cost_per_token;
   const output = pricing?.completion ?? pricing?.output ?? info?.output_cost_per_token;
   const cachedInput = pricing?.input_cache_read ?? info?.cache_read_input_token_cost ?? null;
@@ -166,8 +187,8 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): ModelPrices 
   return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };
 }
 
-/** Reads the prices of long prompts. Of several, the highest hold from the first length on. */
-function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongPrices | undefined {
+/** Reads the prices of long prompts. Where there are several tiers, the highest price applies from the first length. */
+function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongInputPrices | undefined {
   const { overrides = [], input_tiers: inputs = [], output_tiers: outputs = [] } = pricing;
   const [from, last] = [overrides[0]?.min_prompt_tokens, overrides.at(-1)];
   if (from !== undefined && last?.prompt !== undefined && last.completion !== undefined) {

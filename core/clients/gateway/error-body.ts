@@ -1,4 +1,4 @@
-import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
+import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
 
 /** An error body of a model server, taken apart. */
 export interface ErrorBody {
@@ -23,28 +23,50 @@ export function readErrorBody(body: string): ErrorBody {
     return { told: text, said: text, places: [] };
   }
   return {
-    told: wordsIn(value, TOLD).join(' '),
-    said: wordsIn(value, ['type', 'code', ...TOLD]).join(' '),
+    told: wordsIn(value, []).join(' '),
+    said: wordsIn(value, ['type', 'code']).join(' '),
     places: placesIn(value),
   };
 }
 
 const TOLD = ['message', 'msg', 'detail', 'raw', 'metadata', 'error'];
 
+/** Other names under which servers put the words of an error. */
+const WORDS = /^(?:error_?)?(?:msg|message|details?|description)$|^err(?:msg)?$|^error_?(?:code|type)$|^exception$/i;
+
+/** Returns the values of an object under all names that servers give to the words of an error. */
+export function wordsBeside(value: JsonObject): unknown[] {
+  const { base_resp: base } = value;
+  const words = Object.entries(value).flatMap(([name, each]) => (WORDS.test(name) && isSaid(each) ? [each] : []));
+  // MiniMax.
+  if (isJsonObject(base) && isSaid(base['status_code'])) words.push(base['status_msg']);
+  return words;
+}
+
+/** Tells whether an `error` says anything: some servers send an empty one with every chunk. */
+export function isSaid(error: unknown): boolean {
+  if (Array.isArray(error)) return error.some(isSaid);
+  if (isJsonObject(error)) return Object.values(error).some(isSaid);
+  return error !== undefined && error !== null && error !== false && error !== 0 && error !== '';
+}
+
 const MAX_DEPTH = 5;
 const MAX_ITEMS = 20;
 
-/** Collects the texts under these names, also from JSON within a text. */
-function wordsIn(value: unknown, names: readonly string[], depth = 0): string[] {
+/** Collects the words of an error, also from JSON within a text. @param kinds names that count beside those of words */
+function wordsIn(value: unknown, kinds: readonly string[], depth = 0): string[] {
   if (typeof value === 'string') {
     const inner = value.startsWith('{') ? parseJson(value) : undefined;
-    return inner === undefined ? [value] : wordsIn(inner, names, depth + 1);
+    return inner === undefined ? [value] : wordsIn(inner, kinds, depth + 1);
   }
   if (depth > MAX_DEPTH) return [];
-  const within = (each: unknown) => wordsIn(each, names, depth + 1);
+  const within = (each: unknown) => wordsIn(each, kinds, depth + 1);
   if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).flatMap(within);
   if (!isJsonObject(value)) return [];
-  return names.flatMap((name) => (name in value ? within(value[name]) : []));
+  const words = [...kinds, ...TOLD].flatMap((name) => (name in value ? within(value[name]) : []));
+  // An `error` may be no more than a flag or a name, with its words beside it.
+  const isTold = TOLD.some((name) => (name === 'error' ? isJsonObject(value[name]) : isSaid(value[name])));
+  return isTold ? words : [...words, ...wordsBeside(value).flatMap(within)];
 }
 
 function placesIn(value: unknown, depth = 0): string[] {
@@ -66,7 +88,7 @@ function placesIn(value: unknown, depth = 0): string[] {
 export function withoutOwnTexts(said: string, sent: JsonObject): string {
   const format = isJsonObject(sent['response_format']) ? sent['response_format']['json_schema'] : undefined;
   const schema = isJsonObject(format) ? format['schema'] : undefined;
-  const written = [...textsIn([schema, listOf(sent['tools']).map(chosenIn)]), ...promptTexts(sent)];
+  const written = [...textsIn([schema, jsonObjectsIn(sent['tools']).map(chosenIn)]), ...promptTexts(sent)];
   const names = new Set(written.filter((text) => NAME.test(text)).map((text) => text.toLowerCase()));
   const words = said.slice(0, LOOKED_AT).replaceAll(WORD, (word, at: number, all: string) => {
     const isName = names.has(word.toLowerCase());
@@ -90,10 +112,10 @@ const MARK = /[^\p{L}\p{N}\s]/u;
 
 /** Returns all texts of the messages of a request. */
 export function promptTexts(sent: JsonObject): string[] {
-  return listOf(sent['messages']).flatMap((message) => [
-    ...textsIn(listOf(message['content']).map((part) => part['text'] ?? '')),
+  return jsonObjectsIn(sent['messages']).flatMap((message) => [
+    ...textsIn(jsonObjectsIn(message['content']).map((part) => part['text'] ?? '')),
     ...(typeof message['content'] === 'string' ? [message['content']] : []),
-    ...textsIn(listOf(message['tool_calls']).map(chosenIn)),
+    ...textsIn(jsonObjectsIn(message['tool_calls']).map(chosenIn)),
   ]);
 }
 
@@ -102,10 +124,6 @@ function chosenIn({ function: called }: JsonObject): unknown {
   if (!isJsonObject(called)) return undefined;
   const { name, description, parameters, arguments: args } = called;
   return [name, description, parameters, typeof args === 'string' ? (parseJson(args) ?? args) : args];
-}
-
-function listOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 /** Deeper than any schema that is accepted, and as deep as the stack holds for arguments that a model wrote. */

@@ -1,6 +1,14 @@
-import type { AbilityStore, ModelAbilities, ServedModel } from '#core/models/directory/index.ts';
-import type { ModelCall, ModelResponse } from '../model-call.ts';
+import type { ModelAbilities } from './abilities.ts';
+import type { GatewayCall } from './call.ts';
 import type { Refusal } from './refusal.ts';
+
+/** Keeps what calls have shown of a model's server for later ones. */
+export interface AbilityMemory {
+  known(): ModelAbilities;
+  learn(learned: ModelAbilities): Promise<void>;
+  /** Forgets abilities that a request did well without. */
+  forget(learned: ModelAbilities): Promise<void>;
+}
 
 /** Requests beyond the first that one call makes for fields that were refused. */
 const MAX_LESSONS = 5;
@@ -8,23 +16,19 @@ const MAX_LESSONS = 5;
 /** Follows what the refusals of one call say of its model's server. */
 export interface Learning {
   /** The call as it goes out now. */
-  call(): ModelCall;
+  call(): GatewayCall;
   /** Draws the lesson of a refusal. @returns whether the request is worth sending again */
   learn(refusal: Refusal | undefined): boolean;
-  /** Keeps what was learned, now that the request which goes by it was accepted; and forgets what it did without. */
-  keep(response: ModelResponse): Promise<void>;
+  /** Remembers what was learned, now that a request which heeds it was accepted, and forgets what that did without. */
+  keep(outputTokens: number): Promise<void>;
 }
 
 /**
- * Begins to learn in a call. A lesson holds for the requests of this call; it is kept, for the organization alone, when
- * one of them is accepted, so that no refusal by itself changes what later requests hold.
+ * Begins to learn in a call. A lesson holds for the requests of this call; it is remembered when one of them is
+ * accepted, so that no refusal by itself changes what later calls hold.
  */
-export function learnRefusals(
-  input: ModelCall,
-  { abilities: store, served }: { readonly abilities: AbilityStore; readonly served: ServedModel },
-): Learning {
-  const { organizationId } = input;
-  const known = store.of(served, organizationId);
+export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learning {
+  const known = memory.known();
   let abilities = input.abilities ?? {};
   let learned: ModelAbilities = {};
   let dropped: ModelAbilities = {};
@@ -39,7 +43,7 @@ export function learnRefusals(
     learned = {};
   }
 
-  function call(): ModelCall {
+  function call(): GatewayCall {
     const { outputLimit, ...others } = { ...abilities, ...without(known, dropped), ...learned };
     const isKept = outputLimit !== undefined && (outputLimit !== 'none' || input.limitMayGo === true);
     return { ...input, maxOutputTokens, abilities: isKept ? { ...others, outputLimit } : others };
@@ -73,14 +77,14 @@ export function learnRefusals(
       learned = { ...learned, ...lesson };
       return true;
     },
-    async keep({ usage }) {
+    async keep(outputTokens) {
       const { outputLimit, ...others } = learned;
       // A server that took the limit by a name and wrote more did not read it.
-      const isObeyed = usage.outputTokens <= (maxOutputTokens ?? Infinity);
+      const isObeyed = outputTokens <= (maxOutputTokens ?? Infinity);
       const kept = outputLimit === undefined || !isObeyed ? others : learned;
       const forgotten = Object.fromEntries(Object.entries(dropped).filter(([name]) => !(name in kept)));
-      if (Object.keys(forgotten).length > 0) await store.forget(served, organizationId, forgotten);
-      if (Object.keys(kept).length > 0) await store.learn(served, organizationId, kept);
+      if (Object.keys(forgotten).length > 0) await memory.forget(forgotten);
+      if (Object.keys(kept).length > 0) await memory.learn(kept);
     },
   };
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type FinishClass } from '../finish-words.ts';
-import { ModelFailure } from '../stop.ts';
+import { isJsonObject, jsonObjectsIn, type JsonObject } from '#lib/json.ts';
 import { faultIn, type Fault } from './events.ts';
+import { brokenOff } from './failure.ts';
+import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type FinishClass } from './finish-words.ts';
 import type { Refusal } from './refusal.ts';
 import { wholeCalls } from './streamed-calls.ts';
 
@@ -36,7 +36,7 @@ export interface Beyond {
  * Rewrites a completion so that the library reads it as it is meant: calls with ids of their own, counts as numbers,
  * reasoning apart from the text.
  * @throws {Refusal} for an error with status 200, and for a completion whose finish reason says that it is not whole
- * @throws {ModelFailure} for a completion without anything in it
+ * @throws {GatewayFailure} for a completion without anything in it
  */
 export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const values: unknown[] = Array.isArray(body) ? body : [body];
@@ -102,12 +102,6 @@ export function refusedBy({ status, ...fault }: Fault) {
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
 }
 
-/** Makes the failure of a call whose connection broke. @param cutOff something had come, which may be billed */
-export function brokenOff(cutOff: boolean): ModelFailure {
-  const message = 'The model provider broke off the call.';
-  return new ModelFailure('model_unreachable', message, { retryable: true, cutOff });
-}
-
 /** Returns the finish reason of a choice; that of the host behind a router where it alone says that it is not whole. */
 function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObject): string | undefined {
   const word = finishWord(reason);
@@ -116,11 +110,11 @@ function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObj
   return word !== undefined && isGoodEnd(word) && isWorse ? hosts : word;
 }
 
-/** Returns the text of a content, which some servers send in parts. */
-function textOf(content: unknown): string {
+/** Returns the text of a content, which some servers and the library send in parts. */
+export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
-  const parts: unknown[] = Array.isArray(content) ? content : [];
-  return parts.map((part) => (isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : '')).join('');
+  const texts = jsonObjectsIn(content).map(({ text }) => text);
+  return texts.filter((text) => typeof text === 'string').join('');
 }
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];

@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { Big } from 'big.js';
+import { finishClass } from '#core/clients/gateway/index.ts';
 import {
   REMINDER,
   asksForCalls,
@@ -15,7 +16,7 @@ import {
   type Evidence,
   type Finish,
 } from '#core/authoring/outcomes/index.ts';
-import { type OutcomeRule, ABNORMAL_FROM_TOKENS } from '#core/authoring/definition/index.ts';
+import { ABNORMAL_FROM_TOKENS } from '#core/authoring/definition/index.ts';
 import {
   failure,
   success,
@@ -24,21 +25,20 @@ import {
   type StepWarning,
 } from '#core/execution/run-states/index.ts';
 import { medianOfVersion } from '#core/execution/forecast/index.ts';
-import { FINISH, type OfferedTool } from '#core/integrations/tools/index.ts';
+import { FINISH } from '#core/integrations/tools/index.ts';
 import { costOf, totalTokens } from '#core/foundation/cost/index.ts';
 import { RAISED_BY } from '#core/usage/index.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
-import type { RunContext } from './begin-step.ts';
+import type { StepRun } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
-import { finishClass } from './finish-words.ts';
 import { finishIn, planToolCalls, type CallPlan } from './plan-tool-calls.ts';
 import type { PreparedStep } from './prepare.ts';
-import { runLimitInWords, type Grant } from './reserve.ts';
+import { runLimitInWords, type GrantedOutput } from './reserve.ts';
 import { CALL_REQUEST, wasAskedToCall, writtenCall } from './written-call.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
-export interface Decision {
+export interface Judgement {
   /** Undefined where the run goes on. */
   readonly ending: RunEnding | undefined;
   /** Results of searching the text for patterns, by the index of the check. */
@@ -46,42 +46,36 @@ export interface Decision {
   /** The messages of the step: the model's own, refusals of its calls, and what the service asks it next. */
   readonly messages: readonly ModelMessage[];
   /** The calls that follow; none are made where the run ends. */
-  readonly calls: Pick<CallPlan, 'steps' | 'names'>;
+  readonly calls: Omit<CallPlan, 'messages'>;
   readonly warnings: readonly StepWarning[];
   /** US dollars as a decimal string; null where the model has no price. */
   readonly costUsd: string | null;
 }
 
-/** Decides what a response leads to. It reads what is on record, and writes nothing. */
-export async function decideStep(
+/** Judges what a response leads to, by what is on record. It writes nothing. */
+export async function judgeResponse(
   { database }: { readonly database: Db },
-  run: RunContext,
+  run: StepRun,
   { option, countInput, call: { signal } }: PreparedStep,
-  { grant, response }: { readonly grant: Grant; readonly response: ModelResponse },
-): Promise<Decision> {
+  { granted, response }: { readonly granted: GrantedOutput; readonly response: ModelResponse },
+): Promise<Judgement> {
   const costUsd = costOf(response.usage, option.prices);
   const isFinal = response.toolCalls.every(({ name }) => name === FINISH);
   const written = isFinal ? writtenCall(response.text, run.tools) : undefined;
   const sentTokens = response.usage.estimated ? 0 : countInput();
   const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
-  const progress = { ...run, cutBy: grant.cutBy, written };
-  const formed = await endingByForm(
-    run,
-    response,
-    endingOf(response, progress),
-    limitReached(response, progress) === undefined,
-  );
+  const formed = await endingByForm(run, response, endingOf(run, { response, written, cutBy: granted.cutBy }));
   // A response that could not be recorded would be paid for a second time.
   const ending =
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
-  const decided = { warnings, costUsd, calls };
+  const judged = { warnings, costUsd, calls };
   if (ending === undefined) {
     const asked = formed.messages ?? requestAfter(response, written !== undefined);
-    return { ...decided, ending, patterns: new Map(), messages: [...messages, ...asked] };
+    return { ...judged, ending, patterns: new Map(), messages: [...messages, ...asked] };
   }
   const patterns = ending.state === 'succeeded' ? await findPatterns(run, ending.result ?? '') : new Map();
-  return { ...decided, ending, patterns, messages };
+  return { ...judged, ending, patterns, messages };
 }
 
 /**
@@ -93,53 +87,43 @@ function requestAfter({ toolCalls }: ModelResponse, isCallWritten: boolean): rea
   return [isCallWritten ? CALL_REQUEST : REMINDER];
 }
 
-/** The steps and tokens of a run so far, and their limits. */
-interface RunProgress {
-  readonly modelSteps: number;
-  readonly maxSteps: number;
-  readonly totalTokens: number;
-  readonly maxTotalTokens: number | null;
-  /** The limit that lowered the output of this step, if one did. */
-  readonly cutBy: FailureReason | undefined;
-  readonly outcomeRule: OutcomeRule;
-  readonly tools: readonly Pick<OfferedTool, 'name'>[];
+interface Answered {
+  readonly response: ModelResponse;
   /** The tool whose call the text of the response holds; undefined where it holds none. */
   readonly written: string | undefined;
-  /** The messages of the steps before this one. */
-  readonly transcript: readonly ModelMessage[];
+  /** The limit that lowered the output of this step, if one did. */
+  readonly cutBy: FailureReason | undefined;
 }
 
 /**
  * Returns how this response ends the run; undefined when the run goes on, with the tools that the response asks for or
  * with a reminder to state its outcome.
  */
-function endingOf(response: ModelResponse, run: RunProgress): RunEnding | undefined {
+function endingOf(run: StepRun, answered: Answered): RunEnding | undefined {
+  const { response, written, cutBy } = answered;
   const result = response.text === '' ? null : response.text;
   const end = finishClass(response.finishReason);
   if (end === 'withheld') return { ...failure('content_filtered'), result };
   const required = run.outcomeRule === 'required';
   // The last call was cut with the output, and was not meant as it stands.
   if (end === 'cut' && response.toolCalls.at(-1)?.invalid === true) {
-    return { ...failure(run.cutBy ?? 'output_truncated'), result };
+    return { ...failure(cutBy ?? 'output_truncated'), result };
   }
   const finish = finishIn(response, run);
-  if (finish.kind === 'stated') return statedEnding(finish, response, run);
+  if (finish.kind === 'stated') return statedEnding(finish, run, answered);
+  const limit = limitReached(run, response);
   if (response.toolCalls.length === 0) {
-    if (end === 'cut') return { ...failure(run.cutBy ?? 'output_truncated'), result };
-    if (run.written !== undefined) {
-      const mayGoOn = !wasAskedToCall(run.transcript) && limitReached(response, run) === undefined;
-      return mayGoOn ? undefined : endingByWrittenCall(run.written, result);
+    if (end === 'cut') return { ...failure(cutBy ?? 'output_truncated'), result };
+    if (written !== undefined) {
+      const mayGoOn = !wasAskedToCall(run.transcript) && limit === undefined;
+      return mayGoOn ? undefined : endingByWrittenCall(written, result);
     }
     if (required && wasReminded(run.transcript)) {
-      return {
-        ...failure('outcome_missing'),
-        result: result ?? textBeforeReminder(run.transcript),
-      };
+      return { ...failure('outcome_missing'), result: result ?? textBeforeReminder(run.transcript) };
     }
     if (result === null) return failure('model_empty');
     if (!required) return success(result);
   }
-  const limit = limitReached(response, run);
   if (limit === undefined) return undefined;
   const words = limit === 'max_total_tokens' ? runLimitInWords(run) : undefined;
   return { ...failure(limit, words), result };
@@ -151,12 +135,10 @@ function endingByWrittenCall(tool: string, result: string | null): RunEnding {
 }
 
 /** Returns the limit because of which no step can follow; undefined when one can. */
-function limitReached(response: ModelResponse, run: RunProgress): FailureReason | undefined {
+function limitReached(run: StepRun, response: ModelResponse): FailureReason | undefined {
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);
-  if (run.maxTotalTokens !== null && tokens >= run.maxTotalTokens) {
-    return 'max_total_tokens';
-  }
+  if (run.maxTotalTokens !== null && tokens >= run.maxTotalTokens) return 'max_total_tokens';
   return run.modelSteps + 1 >= run.maxSteps ? 'max_steps' : undefined;
 }
 
@@ -169,8 +151,8 @@ const SUMMARY_LENGTH = 500;
  */
 function statedEnding(
   { outcome, summary, result: called }: Extract<Finish, { kind: 'stated' }>,
-  { text }: ModelResponse,
-  { transcript, written }: RunProgress,
+  { transcript }: StepRun,
+  { response: { text }, written }: Answered,
 ): RunEnding {
   if (written !== undefined && called === null && outcome !== 'could_not') return endingByWrittenCall(written, text);
   const result = called ?? (text.trim() === '' ? (textBeforeReminder(transcript) ?? summary) : text);
@@ -179,8 +161,6 @@ function statedEnding(
   if (outcome === 'could_not') return { ...failure('could_not'), result, outcomeSummary };
   return { ...success(result), outcome, outcomeSummary };
 }
-
-type RunWithForm = Pick<RunContext, 'projectId' | 'resultForm' | 'transcript'>;
 
 /** The end of a run, once its result was checked against the form that the routine asks for. */
 interface FormedEnding {
@@ -195,10 +175,9 @@ interface FormedEnding {
  * left for it; else the run fails. A run with nothing to report needs no data, but data that it gives is accepted.
  */
 async function endingByForm(
-  run: RunWithForm,
+  run: StepRun,
   response: ModelResponse,
   ending: RunEnding | undefined,
-  mayGoOn: boolean,
 ): Promise<FormedEnding> {
   if (ending?.state !== 'succeeded' || run.resultForm === null) return { ending };
   const read = await readData(run.projectId, ending.result ?? '', run.resultForm);
@@ -208,7 +187,7 @@ async function endingByForm(
   }
   if (ending.outcome === 'nothing_to_report') return { ending };
   const { issue } = read;
-  if (!run.transcript.some(asksForRepair) && mayGoOn) {
+  if (!run.transcript.some(asksForRepair) && limitReached(run, response) === undefined) {
     return { ending: undefined, messages: repairRequest(issue, response.toolCalls) };
   }
   const message = `The result is not what was asked for: ${issue}.`;
@@ -216,22 +195,20 @@ async function endingByForm(
   return { ending: { ...failure('result_invalid', message), result, outcomeSummary } };
 }
 
-type RunOnRecord = Pick<RunContext, 'checks' | 'id' | 'transcript'>;
-
 /**
- * Returns the ending of a run that would succeed by its tool calls and its routine's checks, from what is recorded in the transaction that
- * ends it. A failed check makes it fail.
+ * Returns the ending of a run that would succeed, by its tool calls and its routine's checks: a failed check makes it
+ * fail. It reads what is recorded, so it runs in the transaction that ends the run.
  */
 export async function endingByChecks(
   db: Db,
-  run: RunOnRecord,
+  run: StepRun,
   ending: RunEnding,
   patterns: Evidence['patterns'],
 ): Promise<RunEnding> {
   if (ending.state !== 'succeeded') return ending;
   const reached = await endingByTools(db, run, ending);
   if (run.checks.length === 0) return reached;
-  const calls = asksForCalls(run.checks) ? await countCalls(db, run.id) : [];
+  const calls = asksForCalls(run.checks) ? await countCalls(db, run.runId) : [];
   const { outcome = 'done', result: text, warnings } = reached;
   const checks = decideChecks(run.checks, { outcome, result: text ?? '', patterns, calls });
   const failed = checks.findIndex(({ passed }) => !passed);
@@ -243,8 +220,8 @@ export async function endingByChecks(
 }
 
 /** Returns the ending of a run that would succeed: a part at best, where it called the tools of a connection in vain. */
-async function endingByTools(db: Db, run: RunOnRecord, ending: RunEnding): Promise<RunEnding> {
-  if (!run.transcript.some(({ role }) => role === 'tool') || !(await lacksConnection(db, run.id))) return ending;
+async function endingByTools(db: Db, run: StepRun, ending: RunEnding): Promise<RunEnding> {
+  if (!run.transcript.some(({ role }) => role === 'tool') || !(await lacksConnection(db, run.runId))) return ending;
   return { ...ending, outcome: 'partial', warnings: ['tools_failed'] };
 }
 
@@ -277,7 +254,7 @@ const LEAST_RUNS = 5;
  */
 async function endingByCost(
   db: Db,
-  run: RunContext,
+  run: StepRun,
   { response, costUsd }: { readonly response: ModelResponse; readonly costUsd: string | null },
 ): Promise<RunEnding | undefined> {
   const { abnormalFactor: factor } = run;

@@ -2,7 +2,7 @@ import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import { Big } from 'big.js';
 import { LRUCache } from 'lru-cache';
 import type { ModelDialect } from '#lib/config/index.ts';
-import type { SomeFigures } from './model.ts';
+import type { ListedFigures } from './read-list.ts';
 
 /**
  * Providers of the catalogue by dialect. A server of the operator's own has none: a wrong price is worse than no price.
@@ -18,7 +18,7 @@ const PROVIDERS: Partial<Record<ModelDialect, string>> = {
 };
 
 /** A look-up of an unknown id compares it with every model; some prices change on a date that the catalogue knows. */
-const known = new LRUCache<string, SomeFigures>({ max: 20_000, ttl: 60 * 60 * 1_000 });
+const known = new LRUCache<string, ListedFigures>({ max: 20_000, ttl: 60 * 60 * 1_000 });
 
 /**
  * Looks up window and prices of a model in the catalogue that ships with the service.
@@ -27,7 +27,7 @@ const known = new LRUCache<string, SomeFigures>({ max: 20_000, ttl: 60 * 60 * 1_
 export function catalogueFigures(
   server: { readonly dialect: ModelDialect; readonly baseUrl: string },
   modelId: string,
-): SomeFigures {
+): ListedFigures {
   const providerId =
     server.dialect === 'other' ? findProvider({ providerApiUrl: server.baseUrl })?.id : PROVIDERS[server.dialect];
   if (providerId === undefined) return {};
@@ -37,7 +37,7 @@ export function catalogueFigures(
   return found;
 }
 
-function lookUp(providerId: string, modelId: string): SomeFigures {
+function lookUp(providerId: string, modelId: string): ListedFigures {
   // One token each: a model without a price for output writes no text.
   const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, modelId, { providerId });
   if (found === null) return {};
@@ -53,7 +53,7 @@ function lookUp(providerId: string, modelId: string): SomeFigures {
     output: perToken(output, 0),
     cachedInput: cached === undefined ? null : perToken(cached, 0),
   };
-  // Where prices rise with several lengths, the highest hold from the first length on: no step costs more.
+  // Where there are several tiers, the highest price applies from the first length, so that no step costs more.
   const above =
     start.length === 0
       ? undefined

@@ -1,14 +1,15 @@
 import { createParser } from 'eventsource-parser';
-import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
-import { finishWord, isGoodEnd } from '../finish-words.ts';
-import { brokenOff, refusedBy, type Refuse } from './completion.ts';
+import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
+import { refusedBy, type Refuse } from './completion.ts';
 import { isErrorName, readEvents, type Fault } from './events.ts';
+import { brokenOff } from './failure.ts';
+import { finishWord, isGoodEnd } from './finish-words.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 
 /**
  * Collects the events of a streamed completion into the body that a server sends without streaming.
  * @throws {Refusal} for an error among the events, wherever it comes
- * @throws {ModelFailure} when the stream ends before the completion does
+ * @throws {GatewayFailure} when the stream ends before the completion does
  */
 export async function collectStream(chunks: AsyncIterable<Uint8Array>, refuse: Refuse): Promise<JsonObject> {
   const stream = new Collected();
@@ -116,8 +117,8 @@ class Collected {
 
   private addDelta(delta: JsonObject): void {
     for (const name of ['content', 'reasoning_content', 'reasoning', 'refusal']) this.addText(name, delta[name]);
-    for (const part of listOf(delta['content'])) this.addText('content', part['text']);
-    for (const detail of listOf(delta['reasoning_details'])) this.addDetail(detail);
+    for (const part of jsonObjectsIn(delta['content'])) this.addText('content', part['text']);
+    for (const detail of jsonObjectsIn(delta['reasoning_details'])) this.addDetail(detail);
     if (this.calls.add(delta)) this.hasBegun = true;
   }
 
@@ -164,10 +165,6 @@ class Collected {
       ...(this.usage === undefined ? {} : { usage: this.usage }),
     };
   }
-}
-
-function listOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
 function definedOf(value: JsonObject): JsonObject {

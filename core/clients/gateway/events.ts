@@ -1,5 +1,6 @@
-import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
-import { finishWord } from '../finish-words.ts';
+import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
+import { isSaid, wordsBeside } from './error-body.ts';
+import { finishWord } from './finish-words.ts';
 
 /** An error that a server sends with status 200, as the body and the status that it would have had as a response. */
 export interface Fault {
@@ -70,15 +71,15 @@ export function textFault(text: string): Fault {
 
 /** Returns the error that a JSON object names; undefined for a chunk, a completion or a ping. */
 export function faultIn(value: JsonObject, isError = false, name?: string): Fault | undefined {
-  const choices = choicesOf(value).flatMap((choice) => [choice, choice['delta'], choice['message']]);
+  const choices = jsonObjectsIn(value['choices']).flatMap((choice) => [choice, choice['delta'], choice['message']]);
   const errors = [value, value['x_groq'], ...choices].flatMap(errorsIn);
   if (errors.length === 0 && !isError && (isChunk(value) || !namesError(value, name))) return undefined;
   // Words beside an error that is no more than a flag or a name.
-  const beside = errors.some(isJsonObject) ? [] : wordsOf(value);
+  const beside = errors.some(isJsonObject) ? [] : wordsBeside(value);
   const { type, code, param } = value;
   const told = [...new Set([...errors.filter((each) => each !== true), ...beside])];
   const named = [...errors, ...errors.flatMap(errorsIn), value];
-  const word = finishWord(choicesOf(value)[0]?.['finish_reason']);
+  const word = finishWord(jsonObjectsIn(value['choices'])[0]?.['finish_reason']);
   return { body: JSON.stringify({ type, code, param, error: told }), status: statusOf(named), finishWord: word };
 }
 
@@ -86,22 +87,10 @@ function errorsIn(value: unknown): unknown[] {
   return isJsonObject(value) ? [value['error'], value['errors'], value['Error']].filter(isSaid) : [];
 }
 
-function choicesOf({ choices }: JsonObject): JsonObject[] {
-  return Array.isArray(choices) ? choices.filter(isJsonObject) : [];
-}
-
 function isChunk(value: JsonObject): boolean {
-  return choicesOf(value).length > 0 || isJsonObject(value['usage']);
+  return jsonObjectsIn(value['choices']).length > 0 || isJsonObject(value['usage']);
 }
 
-/** Tells whether an `error` says anything: some servers send an empty one with every chunk. */
-function isSaid(error: unknown): boolean {
-  if (Array.isArray(error)) return error.some(isSaid);
-  if (isJsonObject(error)) return Object.values(error).some(isSaid);
-  return error !== undefined && error !== null && error !== false && error !== 0 && error !== '';
-}
-
-const WORDS = /^(?:error_?)?(?:msg|message|details?|description)$|^err(?:msg)?$|^error_?(?:code|type)$|^exception$/i;
 const ERROR_NAME = /error|exception|fail/i;
 
 /** Tells whether an object that is no chunk is an error without that name. */
@@ -110,16 +99,7 @@ function namesError(value: JsonObject, name: string | undefined): boolean {
   if (kinds.some((kind) => ERROR_NAME.test(kind)) || value['success'] === false) return true;
   if ([name ?? '', ...kinds].some((kind) => PING.test(kind))) return false;
   if ([0, 200].includes(Number(value['code'] ?? 1))) return false;
-  return statusOf([value]) !== undefined || wordsOf(value).length > 0;
-}
-
-/** Collects the words of an object by the names that servers give them. */
-function wordsOf(value: JsonObject): unknown[] {
-  const { base_resp: base } = value;
-  const words = Object.entries(value).flatMap(([name, each]) => (WORDS.test(name) && isSaid(each) ? [each] : []));
-  // MiniMax.
-  if (isJsonObject(base) && isSaid(base['status_code'])) words.push(base['status_msg']);
-  return words;
+  return statusOf([value]) !== undefined || wordsBeside(value).length > 0;
 }
 
 /** Returns the HTTP status that errors name by number or by name; undefined where they name none. */

@@ -1,8 +1,8 @@
 import { errors, request, type Dispatcher } from 'undici';
-import type { ModelAbilities } from '#core/models/directory/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
-import { ModelFailure } from '../stop.ts';
-import { brokenOff, readCompletion, REASONING_FIELDS, type Refuse } from './completion.ts';
+import type { ModelAbilities } from './abilities.ts';
+import { readCompletion, REASONING_FIELDS, textOf, type Refuse } from './completion.ts';
+import { brokenOff, GatewayFailure } from './failure.ts';
 import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
 import { collectStream } from './stream.ts';
@@ -25,7 +25,7 @@ export interface GatewayFetchSettings {
  * what servers do differently, and gives the library one plain completion. It follows no redirects. The library's own
  * streams would cost several times as much.
  * @throws {Refusal} when the server refuses, also in the middle of a stream
- * @throws {ModelFailure} when the response is too large, or breaks off
+ * @throws {GatewayFailure} when the response is too large, or breaks off
  */
 export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
   const { dispatcher, apiKey, silenceMs } = settings;
@@ -113,7 +113,7 @@ function readBody(text: string, refuse: Refuse): string {
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
 }
 
-/** @throws {ModelFailure} when the body is too large, falls silent or breaks off */
+/** @throws {GatewayFailure} when the body is too large, falls silent or breaks off */
 async function* bounded(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
   let bytes = 0;
   try {
@@ -121,20 +121,20 @@ async function* bounded(body: Dispatcher.ResponseData['body']): AsyncGenerator<B
       bytes += chunk.byteLength;
       if (bytes > MAX_ANSWER_BYTES) {
         const message = 'The answer of the model is too large.';
-        throw new ModelFailure('model_malformed', message, { retryable: false });
+        throw new GatewayFailure('malformed', message, { retryable: false });
       }
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof ModelFailure) throw error;
+    if (error instanceof GatewayFailure) throw error;
     if (error instanceof errors.BodyTimeoutError) throw fellSilent();
     throw brokenOff(bytes > 0);
   }
 }
 
-function fellSilent(): ModelFailure {
+function fellSilent(): GatewayFailure {
   const message = 'The model sent nothing for longer than MODEL_SILENCE_SECONDS.';
-  return new ModelFailure('model_unreachable', message, { retryable: true, cutOff: true });
+  return new GatewayFailure('unreachable', message, { retryable: true, cutOff: true });
 }
 
 async function readWhole(body: AsyncIterable<Buffer>): Promise<string> {
@@ -232,14 +232,6 @@ function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
     }
   }
   return result;
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content
-    .map((part: unknown) => (isJsonObject(part) && typeof part['text'] === 'string' ? part['text'] : ''))
-    .join('');
 }
 
 /** Writes calls and their results as text, for a server that wants its tools offered as long as they are spoken of. */

@@ -1,75 +1,73 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, Output, type LanguageModel } from 'ai';
 import { Agent } from 'undici';
-import type { AbilityStore, ServedModel } from '#core/models/directory/index.ts';
-import { withoutDialect } from '#core/integrations/tools/index.ts';
 import { withExactArguments } from '#lib/exact-json/call-arguments.ts';
 import type { ModelSource } from '#lib/config/index.ts';
-import { storable } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
-import { learnRefusals } from './learning.ts';
-import { causeOf, Refusal, toModelFailure } from './refusal.ts';
-import { adaptRequest, gatewayFetch } from './request.ts';
+import { asJson, assistantPart } from './assistant-part.ts';
+import { withoutDialect, type GatewayCall, type GatewayResponse, type ServedModel } from './call.ts';
 import type { Beyond } from './completion.ts';
-import { asJson, assistantPart } from '../assistant-messages.ts';
-import { NO_REASON } from '../finish-words.ts';
-import { ModelFailure } from '../stop.ts';
-import { asStored, usageOf, type ModelCall, type ModelCaller, type ModelResponse } from '../model-call.ts';
+import { GatewayFailure } from './failure.ts';
+import { NO_REASON } from './finish-words.ts';
+import { learnRefusals, type AbilityMemory } from './learning.ts';
+import { causeOf, Refusal, toGatewayFailure } from './refusal.ts';
+import { adaptRequest, gatewayFetch } from './request.ts';
+import { usageOf } from './tokens.ts';
 
-export interface ModelCallerSettings {
+export interface GatewaySettings {
   readonly sources: readonly ModelSource[];
-  readonly abilities: AbilityStore;
   readonly timeoutMs: number;
   /** Longest silence of a response that is streamed. */
   readonly silenceMs: number;
 }
 
+export interface GatewayClient {
+  /** @throws {GatewayFailure}, or the signal's reason when it was aborted */
+  call(served: ServedModel, input: GatewayCall, memory: AbilityMemory): Promise<GatewayResponse>;
+  close(): Promise<void>;
+}
+
 /**
- * Calls models of the sources behind `gateway` over OpenAI's chat completions. Temporal retries, not the library. A
- * request that is refused for a field which it can do without goes out again without it, at once, and what was learned
- * is remembered for the model once that is accepted.
+ * Calls models of the sources over OpenAI's chat completions, without the library's own retries. A request that is
+ * refused for a field which it can do without goes out again without it, at once, and what was learned is remembered
+ * once that is accepted.
  */
-export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
+export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySettings): GatewayClient {
   // A model may think for minutes before its first byte; silence and the call's own deadline are the clocks.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
-  const providers = new Map(
-    settings.sources.map((source) => [source.name, providerOf(source, agent, settings.silenceMs)]),
-  );
+  const providers = new Map(sources.map((source) => [source.name, providerOf(source, agent, silenceMs)]));
   // A model builds its schemas when it is made, which costs more than the rest of a call. There are as many models as
   // the directory lists.
   const models = new Map<string, ServedLanguageModel>();
-  const habits = finishHabits(settings.abilities);
-  const keys = new Map(settings.sources.map(({ name, apiKey }) => [name, apiKey]));
+  const habits = finishHabits();
+  const keys = new Map(sources.map(({ name, apiKey }) => [name, apiKey]));
   const modelOf = ({ source, modelId }: ServedModel) => {
     const key = `${source}/${modelId}`;
     const model = models.get(key) ?? providers.get(source)?.(modelId);
     if (model === undefined) {
       const message = `The model source ${source} is not configured.`;
-      throw new ModelFailure('model_unreachable', message, { retryable: false });
+      throw new GatewayFailure('unreachable', message, { retryable: false });
     }
     models.set(key, model);
     return model;
   };
   return {
-    timeoutMs: settings.timeoutMs,
-    async call(input) {
-      const { served } = input;
-      if (served === null) throw new Error('a model of an account is called by its runtime');
+    async call(served, input, memory) {
       const model = modelOf(served);
       // The timer of `AbortSignal.timeout` would run on after the call and hold the call's whole async context.
       const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), settings.timeoutMs);
+      const timer = setTimeout(() => deadline.abort(), timeoutMs);
       const signal = AbortSignal.any([input.signal, deadline.signal]);
-      const learning = learnRefusals(input, { ...settings, served });
+      const learning = learnRefusals(input, memory);
       try {
         input.onSend?.();
         for (;;) {
           try {
             const response = await generate(model, learning.call(), signal, (isCounted) =>
-              habits.mayLackReason(served, input.organizationId, isCounted),
+              habits.mayLackReason(served, memory, isCounted),
             );
-            await learning.keep(response);
-            await habits.remember(served, input.organizationId, response.finishReason);
+            await learning.keep(response.usage.outputTokens);
+            await habits.remember(served, memory, response.finishReason);
             return response;
           } catch (error) {
             if (signal.aborted || !learning.learn(causeOf(error, Refusal))) throw error;
@@ -78,13 +76,10 @@ export function createModelCaller(settings: ModelCallerSettings): ModelCaller {
       } catch (error) {
         if (input.signal.aborted) throw input.signal.reason;
         if (deadline.signal.aborted) {
-          const seconds = settings.timeoutMs / 1_000;
-          throw new ModelFailure('model_unreachable', `The model gave no answer in ${seconds} s.`, {
-            retryable: true,
-            cutOff: true,
-          });
+          const message = `The model gave no answer in ${timeoutMs / 1_000} s.`;
+          throw new GatewayFailure('unreachable', message, { retryable: true, cutOff: true });
         }
-        throw toModelFailure(error, keys.get(served.source));
+        throw toGatewayFailure(error, keys.get(served.source));
       } finally {
         clearTimeout(timer);
       }
@@ -120,24 +115,24 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 const PROVIDER = 'gateway';
 
 /**
- * Knows which models give no finish reason, from their responses that were whole. Only what is unusual is kept in the
- * database: most models give one, which each process sees for itself.
+ * Knows which models give no finish reason, from their responses that were whole. Only what is unusual is remembered:
+ * most models give one, which each process sees for itself.
  */
-function finishHabits(abilities: AbilityStore) {
+function finishHabits() {
   const given = new Set<string>();
   const keyOf = ({ source, modelId }: ServedModel) => `${source}\n${modelId}`;
   return {
     /** Tells whether a response without a finish reason is whole. @param isCounted its server stated the usage */
-    mayLackReason(served: ServedModel, organizationId: string, isCounted: boolean): boolean {
-      const { finishReasons } = abilities.of(served, organizationId);
+    mayLackReason(served: ServedModel, memory: AbilityMemory, isCounted: boolean): boolean {
+      const { finishReasons } = memory.known();
       return finishReasons === undefined ? isCounted && !given.has(keyOf(served)) : !finishReasons;
     },
     /** Remembers the finish reason of a whole response. */
-    async remember(served: ServedModel, organizationId: string, word: string): Promise<void> {
+    async remember(served: ServedModel, memory: AbilityMemory, word: string): Promise<void> {
       const isGiven = word !== NO_REASON;
       if (isGiven) given.add(keyOf(served));
-      const { finishReasons = true } = abilities.of(served, organizationId);
-      if (finishReasons !== isGiven) await abilities.learn(served, organizationId, { finishReasons: isGiven });
+      const { finishReasons = true } = memory.known();
+      if (finishReasons !== isGiven) await memory.learn({ finishReasons: isGiven });
     },
   };
 }
@@ -149,10 +144,10 @@ function finishHabits(abilities: AbilityStore) {
  */
 async function generate(
   served: ServedLanguageModel,
-  call: ModelCall,
+  call: GatewayCall,
   abortSignal: AbortSignal,
   mayLackReason: (isCounted: boolean) => boolean,
-): Promise<ModelResponse> {
+): Promise<GatewayResponse> {
   const { maxOutputTokens, resultSchema, abilities } = call;
   const exact = withExactArguments(served);
   const generated = await generateText({
@@ -168,7 +163,10 @@ async function generate(
     abortSignal,
   });
   const { reasoning, finishWord, hasUsage } = beyondOf(generated.providerMetadata);
-  if (finishWord === null && !mayLackReason(hasUsage)) throw withoutReason();
+  if (finishWord === null && !mayLackReason(hasUsage)) {
+    const message = 'The model provider ended its response without a finish reason.';
+    throw new GatewayFailure('unreachable', message, { retryable: true, cutOff: true });
+  }
   const reasoned = Object.values(reasoning).filter((text) => typeof text === 'string');
   const { text, messages } = assistantPart(generated.text, exact.inMessages(generated.response.messages), {
     reasoning,
@@ -180,21 +178,22 @@ async function generate(
     name: each.toolName,
     ...exact.read(each),
   }));
+  const { usage } = generated;
   return {
-    text: storable(text),
-    messages: asStored(messages),
-    toolCalls: toolCalls.map((each) => ({ ...each, input: asStored(each.input) })),
+    text,
+    messages,
+    toolCalls,
     finishReason: finishWord ?? NO_REASON,
-    usage: usageOf(call, {
-      stated: {
-        inputTokens: generated.usage.inputTokens,
-        cachedInputTokens: generated.usage.inputTokenDetails.cacheReadTokens,
-        outputTokens: generated.usage.outputTokens,
-        reasoningTokens: generated.usage.outputTokenDetails.reasoningTokens,
+    usage: usageOf(
+      call,
+      {
+        inputTokens: usage.inputTokens,
+        cachedInputTokens: usage.inputTokenDetails.cacheReadTokens,
+        outputTokens: usage.outputTokens,
+        reasoningTokens: usage.outputTokenDetails.reasoningTokens,
       },
-      texts: [generated.text, ...reasoned.slice(0, 1)],
-      calls: toolCalls.map(({ name, input: args }) => ({ name, args })),
-    }),
+      { texts: [generated.text, ...reasoned.slice(0, 1)], calls: toolCalls },
+    ),
   };
 }
 
@@ -205,15 +204,9 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-function withoutReason(): ModelFailure {
-  const message = 'The model provider ended its response without a finish reason.';
-  return new ModelFailure('model_unreachable', message, { retryable: true, cutOff: true });
-}
-
 /** Requests a text that fits a JSON Schema. The run checks the text, so the library takes it as it is. */
 function textInForm(schema: JsonObject) {
-  const form = { ...withoutDialect(schema) };
-  const responseFormat = Promise.resolve(jsonSchema(form).jsonSchema).then((json) => ({
+  const responseFormat = Promise.resolve(jsonSchema(withoutDialect(schema)).jsonSchema).then((json) => ({
     type: 'json' as const,
     schema: json,
     name: 'result',

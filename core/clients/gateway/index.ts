@@ -1,0 +1,17 @@
+export { ABILITIES_OF_DIALECT, type ModelAbilities } from './abilities.ts';
+export { assistantPart } from './assistant-part.ts';
+export {
+  withoutDialect,
+  type GatewayCall,
+  type GatewayResponse,
+  type ServedModel,
+  type ToolCallRequest,
+} from './call.ts';
+export { catalogueFigures } from './catalogue.ts';
+export { createGatewayClient, type GatewaySettings } from './client.ts';
+export { GatewayFailure } from './failure.ts';
+export { brokenInWords, finishClass, finishWord, NO_REASON } from './finish-words.ts';
+export { faultInWords, ListError, sourceLabel, subjectOf, type ListFault } from './list-fault.ts';
+export { fetchModels, type SeenSource, seenSource } from './list-models.ts';
+export { countInput, countsOf, estimatedTokens, tokensAtLeast, usageOf } from './tokens.ts';
+export type { ListedModel } from './read-list.ts';

@@ -1,0 +1,117 @@
+import type { ModelMessage, ToolSet } from 'ai';
+import type { JsonObject } from '#lib/json.ts';
+
+/** Tokens of one call. `cachedInputTokens` are part of the input, `reasoningTokens` part of the output. */
+export interface CallUsage {
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  /** True when the server stated no usage, so that input or output was counted from the texts. */
+  readonly estimated: boolean;
+  /** True where the server stated what cannot be. */
+  readonly isDoubted?: boolean;
+}
+
+/** Token counts as a server states them, with undefined for what it leaves out. */
+export interface StatedTokens {
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly cachedInputTokens?: number | undefined;
+  readonly reasoningTokens?: number | undefined;
+}
+
+/** Everything of a call that its model reads. */
+export interface CallInput {
+  readonly instructions: string;
+  readonly messages: readonly ModelMessage[];
+  readonly tools: ToolSet;
+  /** JSON Schema of the text, where the model can be held to one; undefined for any text. */
+  readonly resultSchema?: JsonObject | undefined;
+}
+
+export interface TokenBounds {
+  /** Window of the model; null where it is unknown. */
+  readonly contextTokens?: number | null | undefined;
+  /** Undefined leaves the limit to the server. */
+  readonly maxOutputTokens?: number | undefined;
+}
+
+/** Counts the input tokens of a call: everything that is sent with it. */
+export function countInput({ instructions, messages, tools, resultSchema }: CallInput): number {
+  const count = Object.keys(tools).length;
+  return estimatedTokens(
+    instructions,
+    JSON.stringify(messages),
+    count === 0 ? '' : JSON.stringify(tools),
+    resultSchema === undefined ? '' : JSON.stringify(resultSchema),
+  );
+}
+
+/** Larger than the window of any model. */
+const LARGEST_WINDOW = 10_000_000;
+
+/**
+ * Returns the usage as stated. No call is without input and no text without output, so a count of zero counts as not
+ * stated. Neither are the counts of a server that states more than the model can read and write, or fewer than none.
+ * @param written the texts and calls of the response
+ */
+export function usageOf(
+  call: CallInput & TokenBounds,
+  stated: StatedTokens,
+  written: {
+    readonly texts: readonly string[];
+    readonly calls: readonly { readonly name: string; readonly input: unknown }[];
+  },
+): CallUsage {
+  const window = call.contextTokens ?? LARGEST_WINDOW;
+  const most = window + (call.maxOutputTokens ?? window);
+  const claimed = [stated.inputTokens ?? 0, stated.outputTokens ?? 0];
+  const isDoubted = claimed.some((tokens) => tokens < 0) || claimed.reduce((sum, tokens) => sum + tokens, 0) > most;
+  const counts = countsOf(isDoubted ? { ...stated, inputTokens: undefined, outputTokens: undefined } : stated);
+  const inputTokens = counts.inputTokens || countInput(call);
+  const calls = written.calls.map(({ name, input }) => name + JSON.stringify(input));
+  const outputTokens = counts.outputTokens || estimatedTokens(...written.texts, ...calls);
+  return {
+    inputTokens,
+    cachedInputTokens: Math.min(counts.cachedInputTokens, counts.inputTokens),
+    outputTokens,
+    reasoningTokens: Math.min(counts.reasoningTokens, counts.outputTokens),
+    estimated: inputTokens !== counts.inputTokens || outputTokens !== counts.outputTokens,
+    ...(isDoubted ? { isDoubted } : {}),
+  };
+}
+
+/** Returns stated counts as whole numbers, with 0 for what is missing or cannot be. */
+export function countsOf(stated: StatedTokens): CallUsage {
+  return {
+    inputTokens: tokenCount(stated.inputTokens),
+    cachedInputTokens: tokenCount(stated.cachedInputTokens),
+    outputTokens: tokenCount(stated.outputTokens),
+    reasoningTokens: tokenCount(stated.reasoningTokens),
+    estimated: false,
+  };
+}
+
+function tokenCount(claimed: number | undefined): number {
+  if (claimed === undefined || !Number.isFinite(claimed) || claimed <= 0) return 0;
+  return Math.min(Math.round(claimed), MAX_TOKENS);
+}
+
+const MAX_TOKENS = 1_000_000_000;
+
+/**
+ * Estimates the tokens of texts, which are sent or received together. Three bytes of UTF-8 a token is more than common
+ * tokenizers make of any language, so an estimate made beforehand holds as a bound.
+ */
+export function estimatedTokens(...texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 3);
+}
+
+/**
+ * Returns the fewest tokens that texts can have which were estimated at so many: no common tokenizer makes less of a
+ * text than one for five bytes of it, the repetition of a character aside.
+ */
+export function tokensAtLeast(estimated: number): number {
+  return Math.ceil((estimated * 3) / 5);
+}

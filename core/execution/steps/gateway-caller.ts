@@ -1,0 +1,45 @@
+import {
+  countsOf,
+  createGatewayClient,
+  GatewayFailure,
+  type GatewaySettings,
+  type ServedModel,
+} from '#core/clients/gateway/index.ts';
+import type { AbilityStore } from '#core/models/directory/index.ts';
+import { reasonAsMessage } from '#core/execution/run-states/index.ts';
+import { storedResponse, type ModelCaller } from './model-call.ts';
+import { ModelFailure } from './stop.ts';
+
+/** Calls models of the operator's sources. What their servers teach is kept for the organization of the call. */
+export function createModelCaller(settings: GatewaySettings & { readonly abilities: AbilityStore }): ModelCaller {
+  const client = createGatewayClient(settings);
+  return {
+    timeoutMs: settings.timeoutMs,
+    async call(input) {
+      const { served, organizationId } = input;
+      if (served === null) throw new Error('a model of an account is called by its runtime');
+      try {
+        const memory = memoryOf(settings.abilities, served, organizationId);
+        return storedResponse(await client.call(served, input, memory));
+      } catch (error) {
+        throw error instanceof GatewayFailure ? toModelFailure(error) : error;
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+function memoryOf(abilities: AbilityStore, served: ServedModel, organizationId: string) {
+  return {
+    known: () => abilities.of(served, organizationId),
+    learn: (learned) => abilities.learn(served, organizationId, learned),
+    forget: (learned) => abilities.forget(served, organizationId, learned),
+  } satisfies Parameters<ReturnType<typeof createGatewayClient>['call']>[2];
+}
+
+/** Gives a failure its reason of the closed list. */
+export function toModelFailure({ kind, message, details: { stated, ...details } }: GatewayFailure): ModelFailure {
+  const reason = kind === 'context_exceeded' ? kind : (`model_${kind}` as const);
+  const words = reason === 'model_account_empty' ? reasonAsMessage(reason) : message;
+  return new ModelFailure(reason, words, { ...details, ...(stated === undefined ? {} : { usage: countsOf(stated) }) });
+}
