@@ -13,5 +13,5 @@ export { GatewayFailure } from './failure.ts';
 export { brokenInWords, finishClass, finishWord, NO_REASON } from './finish-words.ts';
 export { faultInWords, ListError, sourceLabel, subjectOf, type ListFault } from './list-fault.ts';
 export { fetchModels, type SeenSource, seenSource } from './list-models.ts';
-export { countInput, countsOf, estimatedTokens, tokensAtLeast, usageOf } from './tokens.ts';
+export { countInput, countsOf, estimatedTokens, tokensAtLeast, usageOf, type CallInput } from './tokens.ts';
 export type { ListedModel } from './read-list.ts';

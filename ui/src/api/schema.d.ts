@@ -128,6 +128,9 @@ export interface paths {
     "/v1/billing/portal": {
         post: operations["openBillingPortal"];
     };
+    "/v1/blueprints": {
+        get: operations["listBlueprints"];
+    };
     "/v1/connections": {
         get: operations["listConnections"];
         post: operations["createConnection"];
@@ -314,6 +317,9 @@ export interface paths {
     };
     "/v1/routines/by-key/{externalKey}": {
         put: operations["putRoutine"];
+    };
+    "/v1/routines/draft": {
+        post: operations["draftRoutine"];
     };
     "/v1/runs": {
         get: operations["listRuns"];
@@ -754,6 +760,38 @@ export interface components {
         BillingPortal: {
             /** Format: uri */
             url: string;
+        };
+        Blueprint: {
+            id: string;
+            instructions: string;
+            job: string;
+            name: string;
+            /** @description Kinds of data that its tools should offer. */
+            needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description What its runs deliver, in a sentence. */
+            promise: string;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            skills: string[];
+            slots: components["schemas"]["BlueprintSlot"][];
+            /** @description When it runs, in words. */
+            when: string;
+        };
+        BlueprintSlot: {
+            /** @description Of a choice. */
+            choices: string[];
+            label: string;
+            /** @description Of a number. */
+            least: number;
+            /** @description Of a number. */
+            most: number;
+            /** @description Name of the variable. */
+            name: string;
+            /**
+             * @description `list` has a line for each.
+             * @enum {string}
+             */
+            type: "text" | "list" | "address" | "number" | "choice";
         };
         BusinessLead: {
             company: string;
@@ -1255,6 +1293,48 @@ export interface components {
         };
         Done: {
             status: boolean;
+        };
+        /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
+        DraftedDefinition: {
+            instructions: string;
+            model: components["schemas"]["DraftedModel"];
+            name: string;
+            /** @description Null where it has to be asked. */
+            schedule: string | null;
+            /** @description Curated slugs or custom skill ids. */
+            skills: string[];
+            /** @description IANA name. */
+            timezone: string;
+            variables: {
+                [key: string]: string;
+            };
+        };
+        /** @description The model that most routines of the project run on, else the first of the directory; null for none. */
+        DraftedModel: components["schemas"]["ModelReferenceOutput"] | null;
+        /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
+        DraftForecast: {
+            occurrences: {
+                count: number;
+                first: components["schemas"]["Timestamp"] | null;
+                last: components["schemas"]["Timestamp"] | null;
+            };
+            perRun: components["schemas"]["RunEstimate"];
+            total: {
+                p50: components["schemas"]["ForecastAmount"];
+                p95: components["schemas"]["ForecastAmount"];
+            };
+        } | null;
+        DraftRoutine: {
+            /** @description Id of a blueprint, in place of a sentence. */
+            blueprint?: string;
+            /** @description What the routine shall do, and when. */
+            sentence?: string;
+            /** @description IANA name. */
+            timezone: string;
+            /** @description A value for each slot of the blueprint. */
+            values?: {
+                [key: string]: string;
+            };
         };
         EndedSessions: {
             disconnectedAssistants: number;
@@ -2434,6 +2514,45 @@ export interface components {
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+        };
+        RoutineDraft: {
+            /** @description What the sentence does not say itself. */
+            assumptions: string[];
+            /** @description Blueprints that fit its words, the best first. */
+            blueprints: {
+                id: string;
+                name: string;
+            }[];
+            definition: components["schemas"]["DraftedDefinition"];
+            forecast: components["schemas"]["DraftForecast"];
+            /**
+             * @description `model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.
+             * @enum {string}
+             */
+            madeBy: "model" | "words" | "blueprint";
+            missing: {
+                /** @description Kinds of data that no known tool seems to offer. */
+                connections: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+                /** @description Tools to confirm for the routine once it is saved. */
+                tools: {
+                    /** @description Id of the connection. */
+                    connectionId: string;
+                    connectionName: string;
+                    toolName: string;
+                }[];
+            };
+            /** @description The first five times of the schedule. */
+            nextRuns: components["schemas"]["Timestamp"][];
+            /** @description What a person has to answer before it can work; at most three. */
+            questions: string[];
+            /** @description Routines of the project that seem to do the like. */
+            similar: {
+                /** @description Id of the routine. */
+                id: string;
+                name: string;
+            }[];
+            /** @description What asking a model has used; null where none was asked. */
+            usage: components["schemas"]["Usage"] | null;
         };
         RoutineEndsAt: components["schemas"]["Timestamp"] | null;
         /** @description Tells each run the facts of its project. */
@@ -4514,6 +4633,18 @@ export interface operations {
             };
         };
     };
+    listBlueprints: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Blueprint"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listConnections: {
         parameters: {
             query?: {
@@ -6060,6 +6191,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SavedRoutine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    draftRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineDraft"];
                         requestId: string;
                     };
                 };

@@ -1,0 +1,2 @@
+export { loadBlueprints, SLOT_TYPES, type Blueprint } from './blueprints.ts';
+export { DRAFT_SOURCES, draftRoutine, type Draft } from './draft.ts';
