@@ -7,7 +7,8 @@ import { readSchedulePhrase, scheduleInWords, type PhraseReading } from '#lib/sc
 import { askModel, type AskDeps, type Asked, type Where } from './ask-model.ts';
 import { fillBlueprint, type Blueprint } from './blueprints.ts';
 import { lookUp, missingNeeds, toolId, type LookUpDeps, type Named } from './look-up.ts';
-import { bestMatches, byWords, contentWords } from './words.ts';
+import type { DraftedFields, OwnLists } from './response.ts';
+import { bestMatches, contentWords } from './words.ts';
 
 /** The fields of a routine that a draft proposes, as the request that creates one takes them. */
 export interface DraftDefinition {
@@ -137,4 +138,30 @@ function whenAsked(when: PhraseReading): string[] {
   if (when.kind === 'read') return [];
   const why = when.kind === 'none' ? '' : ` The words “${when.phrase}” ${when.why}.`;
   return [`When shall it run?${why}`];
+}
+
+/** Drafts without a model: the sentence as it stands, and the skill that its words fit best. */
+function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
+  const phrase = reading.kind === 'none' ? '' : reading.phrase;
+  const whole = sentence.replaceAll(/\s+/g, ' ').trim();
+  const task = whole
+    .replace(phrase, '')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/^[\s,.;:]+|[\s,;:]+$/g, '');
+  const title = task.split(/[.!?;:\n]/)[0]?.trim() || whole;
+  const [skill] = bestMatches(contentWords(task), skills, (each) => each);
+  const about = skill && contentWords(skill.name);
+  const fits = about !== undefined && [...contentWords(task)].filter((word) => about.has(word)).length > 0;
+  const name = title.length > 60 ? `${title.slice(0, 59).replace(/\s+\S*$/, '')}…` : title;
+  return {
+    name: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    instructions: task.length < 3 ? whole : `${task.charAt(0).toUpperCase()}${task.slice(1)}`,
+    skills: fits && skill !== undefined ? [skill.reference] : [],
+    tools: [],
+    when: '',
+    assumptions: [
+      'No model drafted this: time, skills and blueprints were matched by words, and the instructions are the sentence.',
+    ],
+    questions: [],
+  };
 }

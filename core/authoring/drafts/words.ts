@@ -1,32 +1,3 @@
-import type { PhraseReading } from '#lib/schedule/index.ts';
-import type { DraftedFields, OwnLists } from './response.ts';
-
-/** Drafts without a model: the sentence as it stands, and the skill that its words fit best. */
-export function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
-  const phrase = reading.kind === 'none' ? '' : reading.phrase;
-  const whole = sentence.replaceAll(/\s+/g, ' ').trim();
-  const task = whole
-    .replace(phrase, '')
-    .replaceAll(/\s+/g, ' ')
-    .replace(/^[\s,.;:]+|[\s,;:]+$/g, '');
-  const title = task.split(/[.!?;:\n]/)[0]?.trim() || whole;
-  const [skill] = bestMatches(contentWords(task), skills, (each) => each);
-  const about = skill && contentWords(skill.name);
-  const fits = about !== undefined && [...contentWords(task)].filter((word) => about.has(word)).length > 0;
-  const name = title.length > 60 ? `${title.slice(0, 59).replace(/\s+\S*$/, '')}…` : title;
-  return {
-    name: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-    instructions: task.length < 3 ? whole : `${task.charAt(0).toUpperCase()}${task.slice(1)}`,
-    skills: fits && skill !== undefined ? [skill.reference] : [],
-    tools: [],
-    when: '',
-    assumptions: [
-      'No model drafted this: time, skills and blueprints were matched by words, and the instructions are the sentence.',
-    ],
-    questions: [],
-  };
-}
-
 const SEGMENTS = new Intl.Segmenter('und', { granularity: 'word' });
 
 /** Words of a sentence that every sentence may have, and those of the work itself. */

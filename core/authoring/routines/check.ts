@@ -31,6 +31,8 @@ interface Untouched {
   /** False when neither instructions nor variables nor skills nor facts change: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
+  /** False where what its model has shown since blocks nothing. */
+  readonly modelChanged?: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function checkRoutine(
   { models, skills, outbound }: RoutineChecks,
   projectId: string,
   fields: RoutineFields,
-  { attached = [], textChanged = true, scheduleChanged = true }: Untouched = {},
+  { attached = [], textChanged = true, scheduleChanged = true, modelChanged = true }: Untouched = {},
 ): Promise<void> {
   checkTimeZone(fields.timezone);
   // One that was accepted before a rule was blocks no other change.
@@ -55,6 +57,7 @@ export async function checkRoutine(
     throw invalid([{ path: 'instructions', message }], 'invalid_variable');
   }
   checkOverridable(fields);
+  checkEnds(fields);
   await checkForm(projectId, fields);
   if (fields.deliver === 'changed' && fields.resultSchema === null) {
     const message = 'only the data of a resultSchema can be compared, and there is none';
@@ -74,6 +77,9 @@ export async function checkRoutine(
     const message =
       models.explainAbsence(fields.model) ?? 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
+  }
+  if (modelChanged && fields.model.effort !== undefined && model.abilities.effort === 'none') {
+    throw invalid([{ path: 'model.effort', message: 'the model takes no effort; leave it out' }]);
   }
   if (model.prices === null && fields.budget.maxCostUsdPerMonth !== null) {
     const message = 'the model has no prices, so its cost cannot be limited';
@@ -132,6 +138,13 @@ function builtInsOf({ name }: RoutineFields) {
 
 /** Longer than the marks around a fenced text, its announcement and its heading together. */
 const FENCE_LENGTH = 500;
+
+/** Refuses ends that no call of `finish` could state. */
+function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
+  if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
+  const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';
+  throw invalid([{ path, message: 'is stated with the outcome of a run, so that outcome has to be required' }]);
+}
 
 function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {
   try {

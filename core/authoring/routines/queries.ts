@@ -23,7 +23,8 @@ const settingColumns = sql`
     'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
   pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl", deliver,
   jsonb_build_object('mail', notify_mail, 'successPingUrl', success_ping_url) as notifications,
-  webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", last_run_at as "lastRunAt",
+  webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", not_before as "notBefore",
+  last_run_at as "lastRunAt",
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 

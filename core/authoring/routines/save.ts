@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
@@ -97,7 +98,12 @@ export async function patchRoutine(
   const textChanged = text.some((field) => field !== undefined);
   const changed = applyPatch(seen, patch);
   const scheduleChanged = changed.schedule !== seen.schedule;
-  await checkRoutine(deps.database, deps, projectId, changed, { attached, textChanged, scheduleChanged });
+  await checkRoutine(deps.database, deps, projectId, changed, {
+    attached,
+    textChanged,
+    scheduleChanged,
+    modelChanged: !isDeepStrictEqual(changed.model, seen.model),
+  });
   await checkTiming(deps.database, changed, seen);
   // Unchanged, it is not checked: a tool that was disabled since does not block a new name.
   if (patch.gate !== undefined) {

@@ -1,4 +1,4 @@
-export { ABILITIES_OF_DIALECT, type ModelAbilities } from './abilities.ts';
+export { ABILITIES_OF_DIALECT, EFFORTS, type ModelAbilities } from './abilities.ts';
 export { assistantPart } from './assistant-part.ts';
 export {
   withoutDialect,

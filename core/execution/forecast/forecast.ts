@@ -26,6 +26,8 @@ export interface ForecastSubject {
 export interface Forecast {
   readonly routineId: string;
   readonly revision: number;
+  /** The effort that its runs ask of their model; null where the model decides. */
+  readonly effort: ProvenRoutine['model']['effort'] | null;
   readonly runs: Omit<PlannedRuns, 'days'>;
   readonly perRun: RunEstimate;
   readonly total: { readonly p50: Amount; readonly p95: Amount };
@@ -71,6 +73,7 @@ export async function forecastOf(
   return {
     routineId,
     revision,
+    effort: model.effort ?? null,
     runs,
     perRun,
     total: { p50: times(perRun.p50, planned.count), p95: times(perRun.p95, planned.count) },

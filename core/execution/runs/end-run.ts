@@ -85,7 +85,7 @@ export async function recordEnd(tx: Db, runId: string, ending: RunEnding): Promi
       returning *
     ), calls as (
       ${callsOfRunOver(sql`ended`)}
-    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0 })}, ${breakerAfterRun(ending)}, closed as (
+    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0, next: ending.outcome === 'partial' ? undefined : ending.next })}, ${breakerAfterRun(ending)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
         error_message = coalesce(steps.error_message,

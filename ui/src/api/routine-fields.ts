@@ -25,6 +25,8 @@ export const ROUTINE_FIELDS = {
   carryResult: {"label":"Previous result","help":"Each run is told the result of the last good one, so that it can say what changed.","since":"0.1.0","material":true,"kind":"boolean","default":true},
   builtInTools: {"label":"Built-in tools","help":"Tools of the service itself, which only compute.","since":"0.1.0","material":true,"default":[]},
   outcome: {"label":"Outcome","help":"Whether each run has to say how it ended: done, nothing to report, partly done, or could not.","since":"0.1.0","material":true,"kind":["optional","required"],"default":"optional"},
+  mayComplete: {"label":"May complete","help":"A scheduled run may say that the work is done for good, which pauses the routine.","since":"0.2.0","material":true,"kind":"boolean","default":false},
+  mayPutOffHours: {"label":"May put off the next run","help":"The most hours for which a scheduled run may put off the next one.","since":"0.2.0","material":true,"kind":"number","default":null},
   checks: {"label":"Checks","help":"Code looks at the result. A run that does not pass all of them fails.","since":"0.1.0","material":true,"default":[]},
   gate: {"label":"Gate","help":"What a scheduled run looks at before it wakes its model.","since":"0.1.0","material":true,"default":null},
   resultSchema: {"label":"Result schema","help":"The form of the data that a run has to end with.","since":"0.1.0","material":true,"default":null},

@@ -435,11 +435,15 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -457,7 +461,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -637,6 +641,8 @@ export interface components {
             }[];
         };
         BackfillForecast: {
+            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            effort: ("low" | "medium" | "high") | null;
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
@@ -993,11 +999,15 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -1015,7 +1025,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -1112,6 +1122,16 @@ export interface components {
             };
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"];
+            /**
+             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
             /**
              * @default run_once
              * @enum {string}
@@ -1570,6 +1590,7 @@ export interface components {
         };
         /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
         ModelAbilities: {
+            effort: boolean | null;
             parallelToolCalls: boolean | null;
             streaming: boolean | null;
             structuredOutputs: boolean | null;
@@ -1696,6 +1717,11 @@ export interface components {
         ModelReference: {
             /** @default null */
             connectionId?: string | null;
+            /**
+             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -1704,6 +1730,11 @@ export interface components {
         ModelReferenceOutput: {
             /** @default null */
             connectionId: string | null;
+            /**
+             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -2068,6 +2099,16 @@ export interface components {
             /** @default null */
             managedBy?: components["schemas"]["ManagedBy"];
             /**
+             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
              * @default run_once
              * @enum {string}
              */
@@ -2348,11 +2389,15 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2370,7 +2415,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2402,11 +2447,15 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2424,7 +2473,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2478,6 +2527,8 @@ export interface components {
              */
             mailDelivery: "available" | "unavailable";
             managedBy: components["schemas"]["ManagedBy"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2485,6 +2536,8 @@ export interface components {
             nextRunAt: components["schemas"]["Timestamp"] | null;
             /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
             nextRuns: components["schemas"]["Timestamp"][];
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2504,7 +2557,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2558,6 +2611,8 @@ export interface components {
         /** @description Tells each run the facts of its project. */
         RoutineFacts: boolean;
         RoutineForecast: {
+            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            effort: ("low" | "medium" | "high") | null;
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
@@ -2597,6 +2652,10 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
+        /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
+        RoutineMayComplete: boolean;
+        /** @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`. */
+        RoutineMayPutOffHours: number | null;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
         RoutineModel: components["schemas"]["ModelReferenceOutput"];
@@ -2673,11 +2732,15 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2694,7 +2757,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2712,7 +2775,7 @@ export interface components {
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
@@ -2721,6 +2784,8 @@ export interface components {
             gate: components["schemas"]["RoutineGate"];
             instructions: components["schemas"]["RoutineInstructions"];
             limits: components["schemas"]["RoutineLimits"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
             model: components["schemas"]["RoutineModel"];
             outcome: components["schemas"]["RoutineOutcome"];
             overridable: components["schemas"]["RoutineOverridable"];
@@ -2745,7 +2810,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3092,7 +3157,7 @@ export interface components {
             }[];
             tools: components["schemas"]["PreviewedTool"][];
         };
-        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
         RunReason: string | null;
         RunSummary: {
             /** @description The backfill that it belongs to. */
@@ -3174,11 +3239,15 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -3196,7 +3265,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"];
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -3673,6 +3742,10 @@ export interface components {
                 timeoutSeconds?: number;
             };
             managedBy?: components["schemas"]["ManagedBy"];
+            /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
+            mayComplete?: boolean;
+            /** @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`. */
+            mayPutOffHours?: number | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
