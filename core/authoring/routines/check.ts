@@ -38,15 +38,15 @@ interface Untouched {
 /**
  * One rule of a routine, which throws what it refuses. Where all faults are looked for, it gets those found before it.
  */
-export type Check = (found: readonly AppError[]) => unknown;
+export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
-export async function assertChecks(checks: readonly Check[]): Promise<void> {
+export async function assertChecks(checks: readonly SaveCheck[]): Promise<void> {
   for (const check of checks) await check([]);
 }
 
 /** Collects all refusals. @throws {AppError} what a later attempt may not meet, such as `models_unavailable` */
-export async function refusalsOf(checks: readonly Check[]): Promise<AppError[]> {
+export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError[]> {
   const found: AppError[] = [];
   for (const check of checks) {
     try {
@@ -71,7 +71,7 @@ export function routineChecks(
   projectId: string,
   fields: RoutineFields,
   { attached = [], skillLengths = new Map(), textChanged = true, scheduleChanged = true }: Untouched = {},
-): Check[] {
+): SaveCheck[] {
   return [
     () => checkTimeZone(fields.timezone),
     // A schedule that was accepted under older rules blocks no other change.

@@ -6,7 +6,14 @@ import { driftOf } from '#lib/external-keys.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { definitionForm } from '#core/authoring/definition/index.ts';
 import { checkTiming, nextTimeAfterSave } from '#core/foundation/timetable/index.ts';
-import { assertChecks, checkGate, checkNotifications, routineChecks, type Check, type RoutineChecks } from './check.ts';
+import {
+  assertChecks,
+  checkGate,
+  checkNotifications,
+  routineChecks,
+  type SaveCheck,
+  type RoutineChecks,
+} from './check.ts';
 import { recordDeactivation, recordChanges } from './record-changes.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
@@ -67,7 +74,7 @@ export async function createRoutine(
 export function creationChecks(
   deps: Omit<SaveDeps, 'emit'>,
   { id, projectId, fields, skillLengths = new Map() }: Checked & { readonly fields: RoutineFields },
-): Check[] {
+): SaveCheck[] {
   const { database } = deps;
   return [
     () => assertRoomForRoutine(database, { id, projectId }),
@@ -89,7 +96,7 @@ interface Checked {
 export function changeChecks(
   deps: SaveDeps,
   { seen, patch, skillLengths = new Map() }: Pick<Checked, 'skillLengths'> & { seen: Routine; patch: RoutinePatch },
-): Check[] {
+): SaveCheck[] {
   const { database } = deps;
   const { id: routineId, projectId } = seen;
   const attached = patch.skills === undefined ? seen.skills : [];
